@@ -1,0 +1,39 @@
+# make demo    a real factorization, with a picture to look at
+# make test    linters, types, and all tests
+PYTHON ?= python3
+VENV   ?= .venv
+# A CPU build of PyTorch is enough, and this version is one that is at hand on our machines; `make test TORCH=` does without.
+TORCH  ?= torch==2.13.0
+
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint unit docs clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test lint unit
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	-test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet $(TORCH)
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,203 @@
+"""In which order to multiply, what to keep, and what never to form.
+
+A step needs the values of a few words. `plan` turns them into a list of products, each of two matrices that are known by
+then. The order is the cheapest by dynamic programming over the word, under three facts: words that are known already cost
+nothing, products of matrices that never change cost only a share of one iteration (so X Xᵀ is formed where that pays), and
+nothing larger than the data or the largest factor is formed where there is a way around it.
+
+A word and its transpose are one product; `canonical` says which of the two is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..exceptions import IncompatibleError
+from ..expression import Letter, Word
+
+
+@lru_cache(maxsize=4096)
+def canonical(word: Word) -> tuple[Word, bool]:
+    """The one of word and wordᵀ that is kept, and whether it is the transpose."""
+    return (word.T, True) if word > word.T else (word, False)
+
+
+class Multiply(NamedTuple):
+    """Compute `result` = left @ right; each of the three is a word, kept in its canonical form."""
+
+    result: Word
+    left: Word
+    right: Word
+
+
+LOGARITHM = Word([Letter("Σ ln X̂")])
+"""Not a product, but known or not like one: the sum of logarithms that some objectives need."""
+
+
+class Visit(NamedTuple):
+    """Walk once over the data for the products of elementwise operands with known matrices."""
+
+    left: Word
+    right: Word
+    """X̂ = left · right; an empty word where the product is a single factor."""
+    products: tuple[Word, ...]
+    """Words ``E v`` or ``u E``, where E is an operand; or E alone, where the product is a single factor."""
+    logarithm: bool
+    """Whether to sum the logarithms on the way."""
+
+
+Step = Multiply | Visit
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a planner must know about the matrices."""
+
+    shapes: Mapping[str, tuple[int, int]]
+    sizes: Mapping[str, float]
+    """Entries to visit in a product with a matrix, where that is not rows × columns; infinite for one that is not known."""
+    constant: frozenset[str]
+    """Matrices that never change."""
+    operands: frozenset[str]
+    product: Word
+    horizon: int
+    """Iterations over which the cost of a constant product is shared."""
+    largest: float
+    """Entries of the largest matrix there is anyway."""
+
+    def shape(self, word: Word) -> tuple[int, int]:
+        def dimension(letter: Letter, axis: int) -> int:
+            return self.shapes[letter.name][axis if not letter.transposed else 1 - axis]
+
+        return dimension(word[0], 0), dimension(word[-1], 1)
+
+    def multiplication(self, left: Word, right: Word) -> float:
+        (rows, inner), (_, columns) = self.shape(left), self.shape(right)
+        flops = float(rows) * inner * columns
+        for word, others in ((left, columns), (right, rows)):
+            if len(word) == 1 and word[0].name in self.sizes:
+                flops = self.sizes[word[0].name] * others
+        if all(letter.name in self.constant for letter in left + right):
+            flops /= self.horizon
+        excess = rows * columns - self.largest
+        return flops if excess <= 0 else flops + 1e6 * excess
+
+
+def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarithm: bool = False) -> list[Step]:
+    """The steps after which every target is known; `known` and the results are canonical words."""
+    targets = [word.matrices for word in targets]
+    have = set(known)
+    steps: list[Step] = []
+
+    with_operand = [word for word in targets if any(letter.name in costs.operands for letter in word)]
+    wanted = dict.fromkeys(_operand_product(word, costs) for word in with_operand)
+    products = [word for word in wanted if canonical(word)[0] not in have]
+    logarithm = logarithm and LOGARITHM not in have
+    if products or logarithm:
+        left, right = _low_rank(costs)
+        neighbours = [_other_side(word, costs) for word in products]
+        for word in (left, right, *neighbours):
+            steps += _chain(word, have, costs)
+        steps.append(Visit(left, right, tuple(products), logarithm))
+        have.update(canonical(word)[0] for word in products)
+
+    for word in sorted(targets, key=len):
+        steps += _chain(word, have, costs)
+    return steps
+
+
+def _low_rank(costs: Costs) -> tuple[Word, Word]:
+    """The product, cut where it is narrowest: X̂ = left · right."""
+    product = costs.product
+    cuts = range(1, len(product))
+    if not cuts:
+        return product, Word()
+    cut = min(cuts, key=lambda place: costs.shape(product[:place])[1])
+    return product[:cut], product[cut:]
+
+
+def _split(word: Word, costs: Costs) -> tuple[Word, Letter, Word]:
+    place = next(i for i, letter in enumerate(word) if letter.name in costs.operands)
+    return word[:place], word[place], word[place + 1 :]
+
+
+def _operand_product(word: Word, costs: Costs) -> Word:
+    """The part ``E v`` or ``u E`` of a word u E v to compute while E is at hand: the one with the smaller result."""
+    before, operand, after = _split(word, costs)
+    E = Word([operand])
+    if not before or not after:
+        return before + E + after
+    return E + after if costs.shape(after)[1] <= costs.shape(before)[0] else before + E
+
+
+def _other_side(product: Word, costs: Costs) -> Word:
+    before, _, after = _split(product, costs)
+    return before or after
+
+
+def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
+    """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
+
+    def is_known(part: Word) -> bool:
+        return canonical(part)[0] in have
+
+    n = len(word)
+    if n <= 1 or is_known(word):  # a matrix on its own is always there
+        return []
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            part = word[i:j]
+            if is_known(part):
+                best[i, j] = (0.0, -1)
+            elif length == 1:
+                best[i, j] = (math.inf if part[0].name in costs.operands else 0.0, -1)
+            else:
+                best[i, j] = min(
+                    (best[i, k][0] + best[k, j][0] + costs.multiplication(word[i:k], word[k:j]), k) for k in range(i + 1, j)
+                )
+
+    steps: list[Step] = []
+
+    def build(i: int, j: int) -> None:
+        cut = best[i, j][1]
+        if cut < 0 or is_known(word[i:j]):
+            return
+        build(i, cut)
+        build(cut, j)
+        steps.append(Multiply(word[i:j], word[i:cut], word[cut:j]))
+        have.add(canonical(word[i:j])[0])
+
+    if math.isinf(best[0, n][0]):
+        raise IncompatibleError(
+            f"{word} cannot be computed: only X Xᵀ is known of the data, not X. Use a form in which X always meets its own "
+            "transpose, such as 'W W.T X' with the Euclidean distance."
+        )
+    build(0, n)
+    return steps
+
+
+def multiply(word: Word, matrices: Mapping[str, Any]) -> Any:
+    """The product of a word, multiplied together in the cheapest order."""
+    shapes = {name: matrices[name].shape for name in word.names}
+    costs = Costs(shapes, {}, frozenset(), frozenset(), word, horizon=1, largest=math.inf)
+    values: dict[Word, Any] = {}
+
+    def value(part: Word) -> Any:
+        if len(part) == 1:
+            ((name, flipped),) = part
+            return matrices[name].T if flipped else matrices[name]
+        kept, flipped = canonical(part)
+        return values[kept].T if flipped else values[kept]
+
+    for step in _chain(word, set(), costs):
+        assert isinstance(step, Multiply)
+        kept, flipped = canonical(step.result)
+        product = value(step.left) @ value(step.right)
+        values[kept] = product.T if flipped else product
+    return value(word)

@@ -1,0 +1,306 @@
+"""The data, as the engine sees it: something that can be multiplied, summed, and compared with a low-rank product.
+
+The engine asks three things of X: the products X·M and Xᵀ·M (through `array`), sums of functions of its entries (`total`), and
+products with a matrix that is an elementwise function of X and of X̂ = U·V (`elementwise`). Each kind of data answers in its own
+way, and is the only place that knows how it is stored: dense rows in blocks, non-zeros only, or a Gram matrix alone.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import IncompatibleError
+from .namespace import Array, Namespace
+
+_BLOCK_ENTRIES = {"cpu": 2**18, "accelerator": 2**24}
+"""Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
+
+
+class ElementwiseOperand(Protocol):
+    """An m × n matrix made of X and X̂ entry by entry."""
+
+    @property
+    def on_pattern(self) -> bool: ...
+
+    @property
+    def needs_data(self) -> bool: ...
+
+    def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array: ...
+
+
+class Request(NamedTuple):
+    """One product with an elementwise operand E: E·matrix (``"right"``), matrix·E (``"left"``), or E itself (no matrix)."""
+
+    operand: ElementwiseOperand
+    side: Literal["left", "right"]
+    matrix: Array | None
+
+
+class Data(ABC):
+    """An m × n matrix that is given."""
+
+    namespace: Namespace
+    shape: tuple[int, int]
+
+    @property
+    @abstractmethod
+    def array(self) -> Any:
+        """What stands for X in a product with ``@``; None where X itself is not known."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Entries that a product with X has to visit."""
+
+    @property
+    @abstractmethod
+    def peak(self) -> float:
+        """The largest magnitude among the entries."""
+
+    @abstractmethod
+    def power_sum(self, exponent: float) -> float:
+        """Σ X^exponent over all m·n entries; their number for exponent 0."""
+
+    @abstractmethod
+    def log_sum(self, data_power: float) -> float:
+        """Σ X^data_power · ln X, with 0 ln 0 = 0."""
+
+    @abstractmethod
+    def scaled(self, by: float) -> Data: ...
+
+    @abstractmethod
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for."""
+
+
+def _rows(m: int, n: int, device: Any) -> Iterator[slice]:
+    entries = _BLOCK_ENTRIES["cpu" if str(device) in ("cpu", "CPU_DEVICE") else "accelerator"]
+    step = max(1, entries // max(n, 1))
+    for start in range(0, m, step):
+        yield slice(start, min(start + step, m))
+
+
+class _Pass:
+    """One walk over the rows: gathers the requested products and sums block by block."""
+
+    def __init__(self, data: Data, U: Array, V: Array | None, requests: Sequence[Request]) -> None:
+        self.data, self.U, self.V, self.requests = data, U, V, requests
+        self.namespace = data.namespace
+        xp, (m, n) = self.namespace.xp, data.shape
+        self.floor = self.namespace.smallest**0.5  # keeps X/X̂ finite where a product is exactly zero
+        self.results = []
+        for request in requests:
+            width = n if request.matrix is None else request.matrix.shape[request.side == "right"]
+            shape = (m, width) if request.side == "right" else (width, n)
+            self.results.append(xp.zeros(shape, dtype=self.namespace.dtype, device=self.namespace.device))
+
+    def approximation(self, rows: slice) -> Array:
+        block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
+        return self.namespace.xp.clip(block, self.floor, None)
+
+    def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array], where: Sequence[int]) -> None:
+        """Add one block of rows to the results numbered in `where`."""
+        blocks: dict[ElementwiseOperand, Array] = {}
+        for i in where:
+            operand, side, matrix = self.requests[i]
+            if operand not in blocks:
+                blocks[operand] = evaluate(operand)
+            block = blocks[operand]
+            if matrix is None:
+                self.results[i][rows, :] = block.toarray() if sparse.issparse(block) else block
+            elif side == "right":
+                self.results[i][rows, :] = block @ matrix
+            else:
+                self.results[i] += matrix[:, rows] @ block
+
+
+@dataclass(eq=False)
+class DenseData(Data):
+    """A dense array of any library."""
+
+    values: Array
+    namespace: Namespace
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.values.shape
+
+    @property
+    def array(self) -> Array:
+        return self.values
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def peak(self) -> float:
+        xp = self.namespace.xp
+        return max(float(xp.max(abs(self.values[rows, :]))) for rows in _rows(*self.shape, self.namespace.device))
+
+    def _total(self, function: Callable[[Array], Array]) -> float:
+        xp = self.namespace.xp
+        blocks = (self.values[rows, :] for rows in _rows(*self.shape, self.namespace.device))
+        return math.fsum(float(xp.sum(function(block), dtype=xp.float64)) for block in blocks)
+
+    def power_sum(self, exponent: float) -> float:
+        return self._total(lambda x: x**exponent) if exponent else float(self.size)
+
+    def log_sum(self, data_power: float) -> float:
+        xp = self.namespace.xp
+        return self._total(lambda x: xp.log(xp.where(x > 0, x, xp.ones_like(x))) * (x**data_power if data_power else 1.0))
+
+    def scaled(self, by: float) -> DenseData:
+        return DenseData(self.values * by, self.namespace)
+
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        xp = self.namespace.xp
+        walk, logarithm = _Pass(self, U, V, requests), None
+        for rows in _rows(*self.shape, self.namespace.device):
+            x, approximation = self.values[rows, :], walk.approximation(rows)
+            walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a), range(len(requests)))  # type: ignore[misc]
+            if log_power is not None:
+                terms = xp.log(approximation) * (x if log_power else 1.0)
+                logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
+        return walk.results, logarithm
+
+
+@dataclass(eq=False)
+class SparseData(Data):
+    """A SciPy sparse array, in rows. Zeros are never visited unless the operand is not zero there."""
+
+    values: sparse.csr_array
+    namespace: Namespace
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.values.shape
+
+    @property
+    def array(self) -> sparse.csr_array:
+        return self.values
+
+    @property
+    def size(self) -> int:
+        return self.values.nnz
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.values.data), initial=0.0))
+
+    @cached_property
+    def _row_of_entry(self) -> np.ndarray:
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr))
+
+    def power_sum(self, exponent: float) -> float:
+        # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
+        if not exponent:
+            return float(self.shape[0] * self.shape[1])
+        return float(np.sum(self.values.data**exponent, dtype=np.float64))
+
+    def log_sum(self, data_power: float) -> float:
+        entries = self.values.data
+        return float(np.sum(np.log(entries) * entries**data_power, dtype=np.float64))
+
+    def scaled(self, by: float) -> SparseData:
+        return SparseData(self.values * by, self.namespace)
+
+    def _approximation(self, U: Array, V: Array | None, floor: float) -> np.ndarray:
+        """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
+        rows, columns = self._row_of_entry, self.values.indices
+        if V is None:
+            return np.clip(U[rows, columns], floor, None)
+        VT = np.ascontiguousarray(V.T)
+        result = np.empty(self.size, dtype=self.namespace.dtype)
+        step = max(1, _BLOCK_ENTRIES["cpu"] // U.shape[1])
+        for start in range(0, self.size, step):
+            chunk = slice(start, start + step)
+            np.einsum("ij,ij->i", U[rows[chunk]], VT[columns[chunk]], out=result[chunk])
+        return np.clip(result, floor, None)
+
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        walk, logarithm = _Pass(self, U, V, requests), None
+        on_pattern = [i for i, request in enumerate(requests) if request.operand.on_pattern]
+        elsewhere = [i for i, request in enumerate(requests) if not request.operand.on_pattern]
+        if on_pattern or log_power:
+            x, approximation = self.values.data, self._approximation(U, V, walk.floor)
+
+            def evaluate(operand: ElementwiseOperand) -> sparse.csr_array:
+                entries = operand.evaluate(np, x, approximation)
+                return sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
+
+            walk.add(slice(0, self.shape[0]), evaluate, on_pattern)
+            if log_power:
+                logarithm = np.sum(x * np.log(approximation), dtype=np.float64)
+        if elsewhere or log_power == 0:
+            logarithms = []
+            for rows in _rows(*self.shape, self.namespace.device):
+                block = walk.approximation(rows)
+                needs_data = any(requests[i].operand.needs_data for i in elsewhere)  # only where X has no zeros
+                x = self.values[rows].toarray() if needs_data else None
+                walk.add(rows, lambda operand, x=x, a=block: operand.evaluate(np, x, a), elsewhere)  # type: ignore[misc]
+                if log_power == 0:
+                    logarithms.append(np.sum(np.log(block), dtype=np.float64))
+            logarithm = np.sum(logarithms) if log_power == 0 else logarithm
+        return walk.results, logarithm
+
+
+@dataclass(eq=False)
+class GramData(Data):
+    """X known only through K = X Xᵀ: kernel methods, where X holds the (implicit) features of each row."""
+
+    gram: Array
+    namespace: Namespace
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.gram.shape  # X may be taken to be the square root of K
+
+    @property
+    def array(self) -> None:
+        return None
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] ** 2
+
+    @property
+    def peak(self) -> float:
+        return float(self.namespace.xp.max(self.gram)) ** 0.5
+
+    def power_sum(self, exponent: float) -> float:
+        if exponent != 2:
+            raise self._unknown()
+        return float(self.namespace.xp.linalg.trace(self.gram))  # ‖X‖² = tr(X Xᵀ)
+
+    def log_sum(self, data_power: float) -> float:
+        raise self._unknown()
+
+    def scaled(self, by: float) -> GramData:
+        return GramData(self.gram * by**2, self.namespace)
+
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        raise self._unknown()
+
+    @staticmethod
+    def _unknown() -> IncompatibleError:
+        return IncompatibleError(
+            "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as "
+            "'W W.T X' with 'euclidean'."
+        )

@@ -1,0 +1,161 @@
+"""From whatever the user has to data the engine can work with, or to a sentence that says why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import DataError
+from .data import Data, DenseData, GramData, SparseData
+from .namespace import Array, Namespace, is_array, namespace_of, to_host
+
+
+class Gram:
+    """Data X given by its Gram matrix K = X Xᵀ alone: a kernel between the rows of X.
+
+    ``factorize(Gram(K), "W W.T X", rank=5)`` is kernel PNMF (QNMF §5.1).
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+
+def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False) -> Data:
+    """Check X and wrap it.
+
+    Parameters
+    ----------
+    X : array, sparse array, Gram, or anything NumPy can read as a matrix
+    signed : bool
+        Whether negative entries are allowed; X must then be symmetric.
+    positive : bool
+        Whether zeros are not.
+    """
+    if isinstance(X, Gram):
+        return _read_gram(X, name)
+    if sparse.issparse(X):
+        data: Data = _read_sparse(X, name)
+        entries = data.array.data
+    else:
+        values, namespace = read_matrix(X, name)
+        data, entries = DenseData(values, namespace), values
+    if 0 in data.shape:
+        raise DataError(f"{name} is empty: its shape is {data.shape}. At least one row and one column are needed.")
+    _check_finite(data, entries, name)
+    if signed:
+        _check_symmetric(data, name)
+    else:
+        _check_sign(data, entries, name, positive)
+    return data
+
+
+def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
+    """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise DataError(f"{name} is a masked array with missing entries, which cannot be approximated; fill them in first.")
+    if not is_array(array):
+        try:
+            array = np.asarray(array)
+        except ValueError as error:
+            raise DataError(f"{name} cannot be read as a matrix: {error}.") from error
+    if isinstance(array, np.ndarray):
+        array = np.asarray(array)  # np.matrix and masked arrays are subclasses that multiply otherwise
+    if array.ndim != 2:
+        raise DataError(
+            f"{name} must be a matrix with rows and columns; got {array.ndim} dimension{'s' * (array.ndim != 1)}, shape "
+            f"{tuple(array.shape)}." + (" Reshape it with reshape(-1, 1) or reshape(1, -1)." if array.ndim == 1 else "")
+        )
+    namespace = namespace_of(array)
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "fiub":
+        if array.dtype.kind == "c":
+            raise DataError(f"{name} is complex; only real numbers can be non-negative.")
+        try:
+            return array.astype(np.float64), namespace
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{name} holds entries that are not numbers: {error}.") from error
+    if not isinstance(array, np.ndarray) and namespace.xp.isdtype(array.dtype, "complex floating"):
+        raise DataError(f"{name} is complex; only real numbers can be non-negative.")
+    return namespace.asarray(array), namespace
+
+
+def _read_sparse(X: Any, name: str) -> SparseData:
+    if X.ndim != 2:
+        raise DataError(f"{name} must be a matrix with rows and columns; got {X.ndim} dimension, shape {X.shape}.")
+    if np.dtype(X.dtype).kind not in "fiub":
+        raise DataError(f"{name} is sparse with entries of type {X.dtype}; only real numbers can be approximated.")
+    dtype = X.dtype if X.dtype == np.float32 else np.float64
+    values = sparse.csr_array(X, dtype=dtype)
+    if not values.has_canonical_format or not np.all(values.data):
+        values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
+        values.sum_duplicates()
+        values.eliminate_zeros()
+    return SparseData(values, Namespace(np, np.dtype(dtype), "cpu"))
+
+
+def _read_gram(X: Gram, name: str) -> GramData:
+    K, namespace = read_matrix(X.kernel.toarray() if sparse.issparse(X.kernel) else X.kernel, f"the Gram matrix of {name}")
+    data = DenseData(K, namespace)
+    if 0 in K.shape:
+        raise DataError(f"The Gram matrix of {name} is empty.")
+    _check_finite(data, K, f"the Gram matrix of {name}")
+    _check_symmetric(data, f"the Gram matrix of {name}")
+    _check_sign(data, K, f"the Gram matrix of {name}", positive=False)
+    return GramData(K, namespace)
+
+
+def _first(data: Data, where: Array) -> tuple[int, tuple[int, int], float]:
+    """How many entries a mask picks, the place of the first, and its value."""
+    if isinstance(data, SparseData):
+        index = int(np.argmax(where))
+        coordinates = data.values.tocoo()
+        return int(np.sum(where)), (int(coordinates.row[index]), int(coordinates.col[index])), float(data.values.data[index])
+    mask = to_host(where)
+    i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
+    return int(mask.sum()), (int(i), int(j)), float(data.array[int(i), int(j)])
+
+
+def _check_finite(data: Data, entries: Array, name: str) -> None:
+    xp = data.namespace.xp
+    finite = xp.isfinite(entries)
+    if bool(xp.all(finite)):
+        return
+    count, place, value = _first(data, ~finite)
+    raise DataError(
+        f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
+        f"({value}) at {place}. Missing or infinite values cannot be approximated: drop those rows or columns, or fill them in."
+    )
+
+
+def _check_sign(data: Data, entries: Array, name: str, positive: bool) -> None:
+    xp = data.namespace.xp
+    negative = entries < 0
+    if bool(xp.any(negative)):
+        count, place, value = _first(data, negative)
+        raise DataError(
+            f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
+            "product cannot approximate them: shift, clip or rectify the data first."
+        )
+    if positive:
+        zeros = data.shape[0] * data.shape[1] - int(xp.count_nonzero(entries))
+        if zeros:
+            raise DataError(
+                f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
+                "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
+                "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
+            )
+
+
+def _check_symmetric(data: Data, name: str) -> None:
+    m, n = data.shape
+    if m != n:
+        raise DataError(f"{name} must be square and symmetric here; its shape is {(m, n)}.")
+    difference = abs(data.array - data.array.T)
+    largest = float(difference.max() if sparse.issparse(difference) else data.namespace.xp.max(difference))
+    scale = float(abs(data.array).max() if sparse.issparse(data.array) else data.namespace.xp.max(abs(data.array)))
+    if largest > 100 * data.namespace.eps * scale:
+        raise DataError(
+            f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
+            f"({name} + {name}.T) / 2 is symmetric and has the same quadratic form."
+        )

@@ -1,0 +1,93 @@
+"""What a constraint does to a rule.
+
+A constraint converts the two parts of a gradient, as a manifold converts a gradient: it adds its Lagrangian multiplier terms,
+with the multipliers eliminated by the K.K.T. conditions, and widens the exponents accordingly (QNMF Theorems 2 and 3). It never
+loops. `restore` puts a factor back where the constraint holds, or at least keeps its scale, after a step.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ..majorization import Bounds, Law
+from ..rewriting import Sum, without_common_number
+
+Array = Any
+
+
+class Sides(NamedTuple):
+    """Numerator and denominator of a rule, and the exponents that are proven for it."""
+
+    numerator: Sum
+    denominator: Sum
+    bounds: Bounds
+
+
+class Constraint(ABC):
+    """A condition on one factor, beyond being non-negative."""
+
+    is_free: ClassVar[bool] = False
+    """Whether any non-negative matrix will do, of any scale."""
+    is_learned: ClassVar[bool] = True
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        """The sides of the rule as words, with whatever multiplier terms are words."""
+        return Sides(*without_common_number(negative, positive), self.widened(bounds))
+
+    def widened(self, bounds: Bounds) -> Bounds:
+        return bounds
+
+    def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array] | None:
+        """Multiplier terms that are not words: what the numerator gains, what the denominator gains."""
+        return None
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        """The factor after a step, put back in scale."""
+        return factor
+
+    def violation(self, xp: Any, factor: Array) -> Array:
+        """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
+        return xp.zeros((), dtype=factor.dtype)
+
+    def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
+        """Why no matrix of this shape can satisfy the constraint, if none can."""
+        return None
+
+    def text(self, factor: str) -> str:
+        """The constraint as a paper would print it."""
+        return f"{factor} ≥ 0"
+
+    def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str] | None:
+        """`multipliers`, in print."""
+        return None
+
+
+@dataclass(frozen=True)
+class Free(Constraint):
+    """Non-negative, nothing more."""
+
+    is_free: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Fixed(Constraint):
+    """Given, not learned; the value comes with `init`."""
+
+    is_learned: ClassVar[bool] = False
+
+    def text(self, factor: str) -> str:
+        return f"{factor} given"
+
+
+@dataclass(frozen=True)
+class Direction(Constraint):
+    """Only the direction matters: unit Frobenius norm. Used where an objective grows with the scale (NL and √NL)."""
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        norm = xp.sqrt(xp.sum(factor * factor))
+        return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
+
+    def text(self, factor: str) -> str:
+        return f"{factor} ≥ 0 (up to scale)"

@@ -1,0 +1,84 @@
+"""Orthonormal columns or rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from ..exceptions import IncompatibleError
+from ..expression import Letter, Word
+from ..majorization import Bounds, Law
+from ..rewriting import Sum, cancel, reduce_identity
+from .base import Array, Constraint, Sides
+
+
+@dataclass(frozen=True)
+class Orthogonal(Constraint):
+    """Wᵀ W = I (``axis="columns"``) or H Hᵀ = I (``axis="rows"``): QNMF Theorem 3, ONL Eq. 12.
+
+    Notes
+    -----
+    The multiplier term of a part ∇ is W Wᵀ ∇ (QNMF Eq. 11), a sum of words, so the three steps of the ONL principle (ONL Fig. 4)
+    are carried out on it: add the terms, use Wᵀ W = I, cancel.
+
+    What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
+    Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
+    singular value after every step.
+    """
+
+    axis: Literal["columns", "rows"] = "columns"
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("columns", "rows"):
+            raise IncompatibleError(f"Orthogonal(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        W = Word([Letter(factor)])
+        inner = Letter(factor, transposed=self.axis == "columns")  # the pair  inner innerᵀ  is the identity
+
+        def multiplier(part: Sum) -> Sum:
+            return part.rewritten(lambda word: W + W.T + word if self.axis == "columns" else word + W.T + W)
+
+        def reduced(part: Sum) -> Sum:
+            return part.rewritten(lambda word: reduce_identity(word, inner))
+
+        numerator, denominator = law.lagrangian(negative, positive, multiplier(positive), multiplier(negative))  # Eq. 11
+        numerator, denominator = cancel(reduced(numerator), reduced(denominator))
+
+        # Corollary 4: where Λ⁺ = ½Wᵀ∇⁺ is positive semi-definite, its term has a tangent, ψ = 1 in place of 0.
+        multipliers = reduced(positive.rewritten(lambda word: W.T + word if self.axis == "columns" else word + W.T))
+        semidefinite = all(word.is_gram and coefficient > Fraction(0) for word, coefficient in multipliers)
+        return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0))
+
+    def _gram(self, factor: Array) -> Array:
+        return factor.T @ factor if self.axis == "columns" else factor @ factor.T
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        gram = self._gram(factor)
+        gram = xp.where(xp.isfinite(gram), gram, xp.zeros_like(gram))  # or LAPACK raises before the loop can report it
+        norm = xp.sqrt(xp.linalg.eigvalsh(gram)[-1])
+        return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
+
+    def violation(self, xp: Any, factor: Array) -> Array:
+        """‖WᵀW − I‖ for W with unit columns (PNMF 38)."""
+        gram = self._gram(factor)
+        lengths = xp.sqrt(xp.linalg.diagonal(gram))
+        lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+        gram = gram / (lengths[:, None] * lengths[None, :])
+        excess = gram - xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
+        return xp.sqrt(xp.sum(excess * excess))
+
+    def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
+        many, room = (shape[1], shape[0]) if self.axis == "columns" else shape
+        if many <= room:
+            return None
+        across = "rows" if self.axis == "columns" else "columns"
+        other = "rows" if self.axis == "columns" else "columns"
+        return (
+            f"{factor} is {shape[0]} × {shape[1]}, and {many} orthonormal {self.axis} do not fit into {room} {across}. "
+            f"Lower the rank to {room} at most, or constrain {factor} to 'orthogonal-{other}'."
+        )
+
+    def text(self, factor: str) -> str:
+        return f"{factor} ≥ 0, " + (f"{factor}ᵀ {factor} = I" if self.axis == "columns" else f"{factor} {factor}ᵀ = I")

@@ -1,0 +1,47 @@
+"""How far an approximation is from the data: the α, β, γ and Rényi families, the dual I-divergence, and the trace."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from ..exceptions import IncompatibleError
+from .alpha import Alpha
+from .base import Divergence, Objective
+from .beta import Beta
+from .dual_i import DualI
+from .gamma import Gamma
+from .renyi import Renyi
+from .trace import Trace
+
+__all__ = ["Alpha", "Beta", "Divergence", "DualI", "Gamma", "NAMES", "Objective", "Renyi", "Trace", "get_divergence"]
+
+NAMES: dict[str, Objective] = {
+    "euclidean": Beta(2),
+    "frobenius": Beta(2),
+    "kullback-leibler": Beta(1),
+    "i-divergence": Beta(1),
+    "itakura-saito": Beta(0),
+    "hellinger": Alpha(0.5),
+    "chi2": Alpha(2),
+    "pearson": Alpha(2),
+    "neyman": Alpha(-1),
+    "dual-i": DualI(),
+    "dual-kullback-leibler": DualI(),
+    "normalized-kullback-leibler": Gamma(0),
+    "trace": Trace(),
+}
+
+
+def get_divergence(divergence: str | float | Objective) -> Objective:
+    """A divergence by name, by its number b in ``Beta(b)`` (scikit-learn's ``beta_loss``), or as it is."""
+    if isinstance(divergence, Objective):
+        return divergence
+    if isinstance(divergence, Real) and not isinstance(divergence, bool):
+        return Beta(float(divergence))
+    known = NAMES.get(divergence.lower().replace("_", "-")) if isinstance(divergence, str) else None
+    if known is None:
+        raise IncompatibleError(
+            f"Unknown divergence {divergence!r}. Known names: {', '.join(map(repr, NAMES))}; or a number b for Beta(b), "
+            "or one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI() of nonneg.divergences."
+        )
+    return known

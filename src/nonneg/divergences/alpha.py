@@ -1,0 +1,50 @@
+"""The α-divergences: Hellinger, χ², and the family that joins the I-divergence to its dual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..majorization import Monomial, fraction
+from .base import DataSums, Divergence
+from .dual_i import DualI
+
+
+@dataclass(frozen=True)
+class Alpha(Divergence):
+    r"""α-divergence (QNMF Table 1).
+
+    .. math:: D(X\|\hat X) = \frac{1}{a(1-a)} \sum a X + (1-a)\hat X - X^a \hat X^{1-a}
+
+    Parameters
+    ----------
+    a : float
+        1/2 is four times the Hellinger distance, 2 half of Pearson's χ², −1 half of Neyman's χ²; 1 is the I-divergence.
+        ``Alpha(0)`` is the limit `DualI`.
+    """
+
+    a: float
+
+    def __new__(cls, a: float | None = None) -> Any:
+        # The rule of the limit α → 0 is an exponential, not a power: another class. (a is None while unpickling.)
+        return DualI() if a == 0 else super().__new__(cls)
+
+    @property
+    def monomials(self) -> tuple[Monomial, Monomial]:
+        a = self.a
+        if a == 1:
+            return Monomial(1, 0, 1), Monomial(-1, 1, 0)  # X̂ − X ln X̂
+        return Monomial(1 / a, 0, 1), Monomial(-1 / (a * (1 - a)), a, 1 - a)
+
+    @property
+    def requires_positive_data(self) -> bool:  # type: ignore[override]
+        return self.a < 0
+
+    def constant(self, data: DataSums) -> float:
+        if self.a == 1:
+            return data.log_sum(1) - data.power_sum(1)
+        return data.power_sum(1) / (1 - self.a)
+
+    @property
+    def symbol(self) -> str:
+        return f"D_α={fraction(self.a)}"

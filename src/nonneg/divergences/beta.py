@@ -1,0 +1,53 @@
+"""The β-divergences: squared Euclidean distance, I-divergence, Itakura–Saito, and what lies between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..expression import Word
+from ..majorization import Monomial, fraction
+from .base import DataSums, Divergence
+
+
+@dataclass(frozen=True)
+class Beta(Divergence):
+    r"""β-divergence, numbered as in scikit-learn.
+
+    .. math:: D(X\|\hat X) = \sum \frac{X^b + (b-1)\hat X^b - b\,X\hat X^{b-1}}{b(b-1)}
+
+    Parameters
+    ----------
+    b : float
+        2 is half the squared Euclidean distance, 1 the I-divergence (scikit-learn's ``"kullback-leibler"``), 0 the
+        Itakura–Saito divergence. The β of QNMF Table 1 is this number minus one.
+    """
+
+    b: float
+
+    @property
+    def monomials(self) -> tuple[Monomial, Monomial]:
+        b = self.b
+        if b == 0:
+            return Monomial(1, 0, 0), Monomial(1, 1, -1)  # ln X̂ + X/X̂
+        if b == 1:
+            return Monomial(1, 0, 1), Monomial(-1, 1, 0)  # X̂ − X ln X̂
+        return Monomial(1 / b, 0, b), Monomial(-1 / (b - 1), 1, b - 1)
+
+    @property
+    def requires_positive_data(self) -> bool:  # type: ignore[override]
+        return self.b <= 0
+
+    def constant(self, data: DataSums) -> float:
+        b = self.b
+        if b == 0:
+            return -data.log_sum(0) - data.power_sum(0)
+        if b == 1:
+            return data.log_sum(1) - data.power_sum(1)
+        return data.power_sum(b) / (b * (b - 1))
+
+    @property
+    def symbol(self) -> str:
+        return {0.0: "D_IS", 1.0: "D_I"}.get(self.b, f"D_β={fraction(self.b)}")
+
+    def text(self, data: str, product: Word) -> str:
+        return f"½‖{data} − {product}‖²" if self.b == 2 else super().text(data, product)

@@ -1,0 +1,53 @@
+"""The dual I-divergence, the one member of the table whose rule is an exponential."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..expression import Letter, Word
+from ..majorization import Bounds, ExponentialLaw, Law
+from ..rewriting import Sum
+from .base import DataSums, LogRatio, Middles, Objective, Sums
+
+
+@dataclass(frozen=True)
+class DualI(Objective):
+    r"""Dual I-divergence, the I-divergence with its arguments exchanged: the limit α → 0 (QNMF §3.2).
+
+    .. math:: D(X\|\hat X) = \sum \hat X \ln\frac{\hat X}{X} - \hat X + X
+
+    Its derivative is −ln(X/X̂), of either sign; P, all ones, is the weight that the limit leaves in the denominator.
+    """
+
+    law: ClassVar[Law] = ExponentialLaw()
+    requires_positive_data: ClassVar[bool] = True  # type: ignore[misc]
+
+    @property
+    def degree(self) -> float:
+        return 1.0
+
+    def middles(self, product: Word, data: str) -> Middles:
+        operand = LogRatio()
+        name = operand.text(data)
+        return Middles(Sum.of(Word([Letter("1")])), Sum.of(Word([Letter(name)])), {name: operand})
+
+    def bounds(self, degree: int) -> Bounds:
+        return Bounds(float(degree), 0.0)  # exp(½ ·) for a factor that occurs twice: the limit of 1/(2 − (2 − 2α)) · α
+
+    def constant(self, data: DataSums) -> float:
+        return data.power_sum(1)
+
+    def value(self, constant: float, sums: Sums) -> tuple[float, float]:
+        terms = (constant, -sums.positive, -sums.negative)
+        return max(math.fsum(terms), 0.0) if math.isfinite(sum(terms)) else sum(terms), sum(map(abs, terms))
+
+    def scale(self, sums: Sums) -> float:
+        return math.exp(sums.negative / sums.positive) if sums.positive > 0 else 1.0
+
+    def gradient(self, positive: Any, negative: Any, sums: Sums) -> tuple[Any, Any]:
+        return 0.0 * positive, negative
+
+    def text(self, data: str, product: Word) -> str:
+        return f"D_I({product} ‖ {data})"

@@ -1,0 +1,51 @@
+"""The γ-divergences: insensitive to the scale of either argument."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..exceptions import IncompatibleError
+from ..majorization import Monomial, fraction
+from .base import DataSums, Divergence
+
+
+@dataclass(frozen=True)
+class Gamma(Divergence):
+    r"""γ-divergence (QNMF Table 1).
+
+    .. math:: D(X\|\hat X) = \frac{\ln\sum X^{1+g} + g\ln\sum\hat X^{1+g} - (1+g)\ln\sum X\hat X^g}{g(1+g)}
+
+    Parameters
+    ----------
+    g : float
+        Any number but −1. In the limit 0 it is the Kullback–Leibler divergence of X/ΣX from X̂/ΣX̂.
+    """
+
+    g: float
+
+    def __post_init__(self) -> None:
+        if self.g == -1:
+            raise IncompatibleError("Gamma(-1) is not defined: its first term divides by 1 + g. Take a g near -1 instead.")
+
+    @property
+    def monomials(self) -> tuple[Monomial, Monomial]:
+        g = self.g
+        if g == 0:
+            return Monomial(1, 0, 1, logarithm=True), Monomial(-1, 1, 0, logarithm=True)
+        return Monomial(1 / (1 + g), 0, 1 + g, logarithm=True), Monomial(-1 / g, 1, g, logarithm=True)
+
+    @property
+    def requires_positive_data(self) -> bool:  # type: ignore[override]
+        return self.g < -1
+
+    def constant(self, data: DataSums) -> float:
+        g = self.g
+        if g == 0:
+            mass = data.power_sum(1)
+            return data.log_sum(1) / mass - math.log(mass)
+        return math.log(data.power_sum(1 + g)) / (g * (1 + g))
+
+    @property
+    def symbol(self) -> str:
+        return f"D_γ={fraction(self.g)}" if self.g else "D_KL"

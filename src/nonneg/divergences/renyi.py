@@ -1,0 +1,46 @@
+"""The Rényi divergences of the normalised matrices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..exceptions import IncompatibleError
+from ..majorization import Monomial, fraction
+from .base import DataSums, Divergence
+from .gamma import Gamma
+
+
+@dataclass(frozen=True)
+class Renyi(Divergence):
+    r"""Rényi divergence of X/ΣX from X̂/ΣX̂ (QNMF Table 1).
+
+    .. math:: D(X\|\hat X) = \frac{1}{r-1} \ln \sum \Big(\frac{X}{\sum X}\Big)^r \Big(\frac{\hat X}{\sum\hat X}\Big)^{1-r}
+
+    Parameters
+    ----------
+    r : float
+        Positive. In the limit 1 it is the Kullback–Leibler divergence, the same as ``Gamma(0)``.
+    """
+
+    r: float
+
+    def __post_init__(self) -> None:
+        if not self.r > 0:
+            raise IncompatibleError(f"Renyi(r) needs r > 0; got {self.r}.")
+
+    @property
+    def monomials(self) -> tuple[Monomial, Monomial]:
+        r = self.r
+        if r == 1:
+            return Gamma(0).monomials
+        return Monomial(1, 0, 1, logarithm=True), Monomial(1 / (r - 1), r, 1 - r, logarithm=True)
+
+    def constant(self, data: DataSums) -> float:
+        if self.r == 1:
+            return Gamma(0).constant(data)
+        return -self.r / (self.r - 1) * math.log(data.power_sum(1))
+
+    @property
+    def symbol(self) -> str:
+        return f"D_r={fraction(self.r)}" if self.r != 1 else "D_KL"

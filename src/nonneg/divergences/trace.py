@@ -1,0 +1,52 @@
+"""The trace objective: not a divergence, but it stands where one does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..expression import Word
+from ..majorization import Bounds
+from ..rewriting import Sum
+from .base import DataSums, Middles, Objective, Sums
+
+
+@dataclass(frozen=True)
+class Trace(Objective):
+    r"""max tr(WᵀSW) for a symmetric S of either sign (ONL §4, NNP §4); the form is ``"W.T S W"``.
+
+    The derivative of −tr(X̂) by X̂ is −I: Q is the empty word. Writing S = S⁺ − S⁻ then gives the two parts S⁺W and S⁻W. The
+    bound of −tr(WᵀS⁺W) has ψ = 0 and that of tr(WᵀS⁻W) has ψ = 2, so the proven rule is the square root, ONL 40 and 42; ONL 39
+    and 41 and NNP 28 are the same with exponent 1.
+
+    Without a constraint the objective has no maximum; only the direction of W means anything, and W is kept at unit norm.
+    """
+
+    approximates: ClassVar[bool] = False
+    maximised: ClassVar[bool] = True
+    signed: ClassVar[bool] = True
+
+    @property
+    def degree(self) -> float:
+        return 1.0
+
+    def middles(self, product: Word, data: str) -> Middles:
+        return Middles(Sum(), Sum.of(Word()), {})
+
+    def bounds(self, degree: int) -> Bounds:
+        return Bounds(float(degree), 0.0)
+
+    def constant(self, data: DataSums) -> float:
+        return 0.0
+
+    def value(self, constant: float, sums: Sums) -> tuple[float, float]:
+        return sums.positive - sums.negative, abs(sums.positive) + abs(sums.negative)
+
+    def scale(self, sums: Sums) -> float:
+        return 1.0
+
+    def gradient(self, positive: Any, negative: Any, sums: Sums) -> tuple[Any, Any]:
+        return positive, negative
+
+    def text(self, data: str, product: Word) -> str:
+        return f"tr({product})"

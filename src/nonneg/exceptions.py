@@ -1,0 +1,21 @@
+"""What can go wrong before any number is computed, each with its own name.
+
+All of them are `ValueError`, so code written for scikit-learn catches them. A message says what was given, why it
+cannot be, and what would be.
+"""
+
+
+class ExpressionError(ValueError):
+    """A product form that cannot be read, or that does not mean anything."""
+
+
+class ShapeError(ValueError):
+    """Factors, ranks and data whose sizes do not fit each other."""
+
+
+class DataError(ValueError):
+    """Data that the model cannot approximate: negative, not finite, empty, or of the wrong kind."""
+
+
+class IncompatibleError(ValueError):
+    """Two parts of a model that cannot be used together, or one that is not known."""

@@ -1,0 +1,121 @@
+"""Product forms as words: what is multiplied with what, and which of it is transposed.
+
+A form is text, ``"W W.T X"``. It is read into a `Word`, a sequence of `Letter`; words are concatenated for products and
+reversed for transposes, and that is all the algebra this module knows. There are no arrays here: what a letter stands for
+is decided when the model is bound to data.
+
+>>> word = parse("W W.T X")
+>>> str(word), str(word.T)
+('W Wᵀ X', 'Xᵀ W Wᵀ')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from .exceptions import ExpressionError
+
+THETA = "θ"
+"""The one scalar letter: the factor θ of QNMF Table 1. It commutes, so words keep it in front."""
+
+
+class Letter(NamedTuple):
+    """One occurrence of a matrix in a product."""
+
+    name: str
+    transposed: bool = False
+
+    @property
+    def T(self) -> Letter:
+        return self if self.name == THETA else Letter(self.name, not self.transposed)
+
+    def __str__(self) -> str:
+        return self.name + "ᵀ" * self.transposed
+
+
+class Word(tuple[Letter, ...]):
+    """A product of matrices; the empty word is the identity.
+
+    Addition concatenates, which is matrix multiplication: ``str(parse("W") + parse("H"))`` is ``"W H"``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, letters: Iterable[Letter] = ()) -> Word:
+        letters = tuple(letters)
+        if any(letter.name == THETA for letter in letters):
+            letters = tuple(sorted(letters, key=lambda letter: letter.name != THETA))
+        return super().__new__(cls, letters)
+
+    @property
+    def T(self) -> Word:
+        return Word(letter.T for letter in reversed(self))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the letters, each once, in order of appearance."""
+        return tuple(dict.fromkeys(letter.name for letter in self))
+
+    @property
+    def matrices(self) -> Word:
+        """The word without its scalars."""
+        return Word(letter for letter in self if letter.name != THETA)
+
+    @property
+    def is_gram(self) -> bool:
+        """Whether the word reads U Uᵀ, and so is positive semi-definite whatever its letters stand for."""
+        middle, odd = divmod(len(self), 2)
+        return not odd and self[middle:] == self[:middle].T
+
+    def count(self, name: object) -> int:
+        """How often a name occurs, transposed or not: the degree of the word in it."""
+        return sum(letter.name == name for letter in self)
+
+    def around(self, name: str) -> Iterator[tuple[Word, Letter, Word]]:
+        """For every occurrence of `name`: the word left of it, the occurrence, the word right of it."""
+        for place, letter in enumerate(self):
+            if letter.name == name:
+                yield self[:place], letter, self[place + 1 :]
+
+    def __add__(self, other: tuple[Letter, ...]) -> Word:  # type: ignore[override]
+        return Word((*self, *other))
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
+        item = super().__getitem__(index)
+        return Word(item) if isinstance(index, slice) else item
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self)) if self else "I"
+
+    def __repr__(self) -> str:
+        return f"parse({self.text!r})"
+
+    @property
+    def text(self) -> str:
+        """The word as `parse` reads it: ``W.T`` where print shows ``Wᵀ``."""
+        return " ".join(letter.name + ".T" * letter.transposed for letter in self)
+
+
+_TOKEN = re.compile(r"(?P<name>[^\W\d]\w*?)(?P<transposed>\.T|ᵀ|')?(?=[\s@]|$)")
+
+
+@lru_cache(maxsize=512)
+def parse(text: str) -> Word:
+    """Read a product form: names separated by spaces (or ``@``), transposes as ``W.T``, ``W'`` or ``Wᵀ``."""
+    if not isinstance(text, str):
+        raise ExpressionError(f"A form is text such as 'W W.T X'; got {text!r} of type {type(text).__name__}.")
+    letters = []
+    for piece in text.replace("@", " ").split():
+        match = _TOKEN.fullmatch(piece)
+        if match is None:
+            raise ExpressionError(
+                f"Cannot read {piece!r} in the form {text!r}. A form is a product of named matrices, written with spaces "
+                "between them and .T for a transpose, such as 'W H', 'W W.T X' or 'A W B W.T C'."
+            )
+        letters.append(Letter(match["name"], match["transposed"] is not None))
+    if not letters:
+        raise ExpressionError("The form is empty. Write a product of named matrices, such as 'W H' or 'W W.T X'.")
+    return Word(letters)

@@ -1,0 +1,164 @@
+"""`factorize`: data and a model in, a solution out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scipy import sparse
+
+from .arrays.data import Data, SparseData
+from .arrays.namespace import Array, Namespace
+from .arrays.reading import read_data, read_matrix
+from .constraints import Constraint
+from .divergences import Objective
+from .exceptions import DataError, IncompatibleError
+from .initialization import RandomState, best_scale, initial_factors
+from .model import Model
+from .problem import Problem
+from .shapes import infer_shapes
+from .solution import Solution
+from .solvers import Solver, Stopping, get_solver, solve
+from .solvers.loop import Callback
+from .units import choose_units
+
+
+def factorize(
+    X: Any,
+    form: str | Model,
+    rank: int | Sequence[int] | None = None,
+    *,
+    divergence: str | float | Objective | None = None,
+    constraints: Mapping[str, str | Constraint | None] | None = None,
+    init: str | Mapping[str, Any] = "random",
+    solver: str | Solver = "adaptive",
+    max_iter: int = 1000,
+    tol: float = 1e-5,
+    check_every: int = 10,
+    random_state: RandomState = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Approximate X by a product of non-negative factors.
+
+    Parameters
+    ----------
+    X : array, sparse array, or Gram
+        The data, m × n, in the papers' orientation if the form is: for ``"W W.T X"`` the rows of X are features and its columns are
+        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy). float32 stays float32; it is never changed.
+    form : str or Model
+        A product such as ``"W H"``, ``"W W.T X"`` or ``"A W B W.T C"``; or a `Model`, which has the next two already.
+    rank : int or sequence of int
+        For the inner dimensions that nothing else fixes; one int for all, or one for each in order of appearance.
+    divergence : str, float or Objective, default="euclidean"
+        See `nonneg.divergences`.
+    constraints : dict, optional
+        A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
+    init : "random" or dict of arrays, default="random"
+        Starting values by name; factors that are not named start at random.
+    solver : {"adaptive", "multiplicative"} or Solver, default="adaptive"
+        See `nonneg.solvers`.
+    max_iter : int, default=1000
+    tol : float, default=1e-5
+        Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.
+    check_every : int, default=10
+        Iterations between two checks.
+    random_state : int, Generator, RandomState or None
+        For the start; the same seed gives the same result.
+    callback : callable, optional
+        Called at every check with a `Progress`; returning True stops the run.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.kron(np.eye(3), np.ones((4, 5)))
+    >>> solution = nonneg.factorize(X, "W W.T X", rank=3, constraints={"W": "orthogonal"}, random_state=0)
+    >>> np.allclose(solution.reconstruct(), X, atol=1e-2)
+    True
+    """
+    model = _model(form, divergence, constraints)
+    solver = get_solver(solver)
+    stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every)
+    objective = model.divergence
+    data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
+    if objective.scale_invariant and data.peak == 0:
+        raise DataError(f"{model.data} is zero everywhere, and {objective!r} compares {model.data}/Σ{model.data}, which is 0/0.")
+    start, given = _read_init(init, model, data)
+    shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
+
+    units = choose_units(model, data)
+    original, data = data, data if units.data == 1 else data.scaled(1 / units.data)
+    given = units.from_user(given)
+    fixed = {name: given.pop(name) for name in model.fixed}
+    problem = Problem(model, data, shapes, fixed, horizon=max_iter)
+    factors = initial_factors(problem, start, given, random_state)
+
+    point, history, n_iter, status = solve(problem, factors, solver, stopping, callback, units)
+
+    learned = _with_scale_of_data(problem, point.factors)
+    everything = units.to_user(learned | fixed)
+    return Solution(
+        factors={name: everything[name] for name in model.form.names if name != model.data},
+        objective=history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective,
+        history=history,
+        n_iter=n_iter,
+        status=status,
+        model=model,
+        _data=original.array,
+    )
+
+
+def _model(
+    form: str | Model,
+    divergence: str | float | Objective | None,
+    constraints: Mapping[str, str | Constraint | None] | None,
+) -> Model:
+    if not isinstance(form, Model):
+        return Model(form, "euclidean" if divergence is None else divergence, constraints)
+    if divergence is not None or constraints is not None:
+        raise IncompatibleError(
+            "A Model has its divergence and constraints already; give them to the Model, or give a form as text."
+        )
+    return form
+
+
+def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> tuple[str, dict[str, Array]]:
+    """The name of the start for what is not given, and what is, checked."""
+    given = init if isinstance(init, Mapping) else {}
+    for name in given:
+        if name not in model.constraints:
+            raise IncompatibleError(
+                f"init gives a value for {name!r}, which is not a factor of {model.form.text!r}. Its factors: "
+                f"{', '.join(model.constraints)}."
+            )
+    for name in model.fixed:
+        if name not in given:
+            raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
+    arrays = {name: _read_factor(given[name], name, data.namespace, fixed=name in model.fixed) for name in given}
+    return ("random" if isinstance(init, Mapping) else init), arrays
+
+
+def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
+    label = f"init[{name!r}]"
+    if fixed and sparse.issparse(value):
+        data = read_data(value, label)
+        assert isinstance(data, SparseData)
+        return data.values.astype(namespace.dtype)
+    array, _ = read_matrix(value.toarray() if sparse.issparse(value) else value, label)
+    read_data(array, label)
+    array = namespace.asarray(array)
+    if not fixed and not bool(namespace.xp.any(array > 0)):
+        raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
+    return array
+
+
+def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """Where the divergence does not care about the scale of X̂, the factors for which it sums to what the data sum to."""
+    free = [name for name in problem.order if problem.model.constraints[name].is_free]
+    if not problem.model.divergence.scale_invariant or not free:
+        return factors
+    degree = problem.model.form.count(free[0])
+    return factors | {free[0]: factors[free[0]] * best_scale(problem, factors) ** (1 / degree)}

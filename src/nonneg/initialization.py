@@ -1,0 +1,65 @@
+"""Where a factorization starts. Random numbers are drawn on the host, so that every backend starts from the same factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .arrays.namespace import Array
+from .exceptions import IncompatibleError
+from .problem import Problem
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+STARTS = ("random",)
+
+
+def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], random_state: RandomState = None) -> dict[str, Array]:
+    """Starting values of the learned factors: those given as they are, the others by name of a start.
+
+    No entry is exactly zero, since a multiplicative rule could never bring it back.
+    """
+    if start not in STARTS:
+        raise IncompatibleError(f"Unknown start {start!r}. Known: {', '.join(map(repr, STARTS))}, or a dict of factors.")
+    generator: Any = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+    xp, constraints = problem.namespace.xp, problem.model.constraints
+    factors, free = {}, []
+    for name in problem.order:
+        if name in given:
+            factors[name] = above_floor(xp, given[name])
+            continue
+        drawn = 1.0 - generator.random(problem.shapes[name])  # in (0, 1]
+        factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
+        if constraints[name].is_free:
+            free.append(name)
+    return _well_scaled(problem, factors, free)
+
+
+def _well_scaled(problem: Problem, factors: dict[str, Array], free: list[str]) -> dict[str, Array]:
+    """The factors with those drawn freely multiplied so that X̂ is as large as X."""
+    scale = best_scale(problem, factors) if free else 1.0
+    occurrences = sum(problem.model.form.count(name) for name in free)
+    return {name: factor * scale ** (1 / occurrences) if name in free else factor for name, factor in factors.items()}
+
+
+def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
+    """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+    point, divergence = problem.start(factors), problem.model.divergence
+    if not divergence.approximates:
+        return 1.0
+    if divergence.scale_invariant:
+        total = point.total()
+        return problem.data.power_sum(1) / total if total > 0 else 1.0
+    return divergence.scale(point.sums(problem.order[0]))
+
+
+def above_floor(xp: Any, factor: Array) -> Array:
+    """A factor with its entries kept from vanishing: at least the dtype's epsilon times the largest.
+
+    A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
+    every scale; it changes X̂ by less than rounding does.
+    """
+    return xp.maximum(factor, xp.max(factor) * xp.finfo(factor.dtype).eps)

@@ -1,0 +1,141 @@
+"""The theory, on one page: how far a multiplicative step may go without the objective rising.
+
+Every divergence here is a sum of monomials c · Xᵖ · X̂^φ (QNMF Eq. 5), possibly under a logarithm. Each monomial, as a
+function of the ratios u = W_new / W, has an upper bound of the form u^ψ that touches it at u = 1 (QNMF Theorem 1). With the
+largest and the smallest ψ, setting the derivative of the bound to zero gives
+
+    W ← W ∘ (∇⁻/∇⁺)^η,   η = 1/(ψmax − ψmin)                                            (QNMF Eq. 8)
+
+`Monomial.psi` is that construction. QNMF Table 1, and its counterpart for factors that occur once, follow from it; they are
+written nowhere in the library, only in its tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+Array = Any
+Term = Any
+"""What a law adds up: sums of words, or arrays."""
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """The term  coefficient · Σ X^data_power · X̂^power, or coefficient · ln Σ(…) when `logarithm` is set.
+
+    A power of zero stands for ln X̂, the limit (X̂^ε − 1)/ε for ε → 0⁺ (QNMF Eq. 4).
+    """
+
+    coefficient: float
+    data_power: float
+    power: float
+    logarithm: bool = False
+
+    @property
+    def slope(self) -> float:
+        """The number in front of Xᵖ X̂^(φ−1) in the derivative by X̂."""
+        return self.coefficient * (self.power or 1.0)
+
+    def psi(self, degree: int) -> float:
+        """Exponent of a bound by u^ψ, where X̂ is of the given degree in the factor."""
+        increasing, phi = self.coefficient > 0, self.power
+        if self.logarithm and not increasing:
+            # −ln Σ is convex: Jensen leaves −φ ln X̂, a logarithm of the opposite slope.
+            increasing, phi = phi < 0, 0.0
+        if increasing:
+            # ln and powers in (0, 1) are concave: the tangent is X̂ itself. Other powers are convex. In both, AM–GM
+            # turns the product of `degree` entries into a sum.
+            return float(degree) if 0 <= phi < 1 else degree * phi
+        if phi < 0:
+            return float(degree)  # −X̂^φ is concave with a positive tangent in X̂
+        if degree > 1:
+            return 0.0  # a product is above its logarithm: u₁u₂ ≥ 1 + ln u₁ + ln u₂
+        return min(phi, 1.0)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The two exponents (ψmax, ψmin) of QNMF Eq. 6."""
+
+    psi_max: float
+    psi_min: float
+
+    @property
+    def exponent(self) -> float:
+        """η = 1/(ψmax − ψmin), QNMF Eq. 8."""
+        return 1.0 / (self.psi_max - self.psi_min)
+
+    def widened(self, psi_max: float, psi_min: float) -> Bounds:
+        """The bounds once terms with other exponents are added: the σ of QNMF Theorems 2 and 3."""
+        return Bounds(max(self.psi_max, psi_max), min(self.psi_min, psi_min))
+
+    def concave(self) -> Bounds:
+        """The bounds when the negative part is linear in W and positive semi-definite: its tangent has ψ = 1 (QNMF §5.1)."""
+        return Bounds(self.psi_max, 1.0)
+
+
+class PowerLaw:
+    """F ← F ∘ (numerator / denominator)^η, QNMF Eq. 8."""
+
+    @staticmethod
+    def text(factor: str, numerator: str, denominator: str, exponent: float) -> str:
+        return f"{factor} ← {factor} ∘ [({numerator}) / ({denominator})]" + (f"^({fraction(exponent)})" if exponent != 1 else "")
+
+    @staticmethod
+    def lagrangian(negative: Term, positive: Term, to_numerator: Term, to_denominator: Term) -> tuple[Term, Term]:
+        """QNMF Eq. 10 and 11: each side takes the multiplier term of the other."""
+        return negative + to_numerator, positive + to_denominator
+
+    @staticmethod
+    def lagrangian_text(negative: str, positive: str, to_numerator: str, to_denominator: str) -> tuple[str, str]:
+        return f"{negative} + {to_numerator}", f"{positive} + {to_denominator}"
+
+    @staticmethod
+    def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
+        # A vanishing side would give 0/0 (an empty row) or x/0 (ONL 39 where S⁻W is zero). With `tiny` on both sides
+        # the first is 1; the clip keeps one step within what the dtype can represent.
+        info = xp.finfo(numerator.dtype)
+        ratio = (numerator + info.smallest_normal) / (denominator + info.smallest_normal)
+        ratio = xp.clip(ratio, info.eps, 1.0 / info.eps)
+        return ratio if exponent == 1 else ratio**exponent
+
+
+class ExponentialLaw:
+    """F ← F ∘ exp(η · numerator / denominator): the limit of the power law for the dual I-divergence (QNMF §3.2).
+
+    With α → 0 the two parts of the α-divergence are P + αQ and P, and the exponent grows as 1/α; carried through Eq. 10
+    and 11, the multiplier terms become differences.
+    """
+
+    @staticmethod
+    def text(factor: str, numerator: str, denominator: str, exponent: float) -> str:
+        return (
+            f"{factor} ← {factor} ∘ exp["
+            + (f"{fraction(exponent)} " if exponent != 1 else "")
+            + f"({numerator}) / ({denominator})]"
+        )
+
+    @staticmethod
+    def lagrangian(negative: Term, positive: Term, to_numerator: Term, to_denominator: Term) -> tuple[Term, Term]:
+        return negative - to_denominator, positive + to_numerator
+
+    @staticmethod
+    def lagrangian_text(negative: str, positive: str, to_numerator: str, to_denominator: str) -> tuple[str, str]:
+        return f"{negative} − {to_denominator}", f"{positive} + {to_numerator}"
+
+    @staticmethod
+    def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
+        info = xp.finfo(numerator.dtype)
+        steps = exponent * numerator / (denominator + info.smallest_normal)
+        return xp.exp(xp.clip(steps, -30.0, 30.0))
+
+
+Law = PowerLaw | ExponentialLaw
+
+
+def fraction(number: float) -> str:
+    """A number as a paper would print it: 1/3 rather than 0.3333333333333333."""
+    nearest = Fraction(number).limit_denominator(64)
+    return str(nearest) if abs(float(nearest) - number) < 1e-12 else f"{number:.4g}"

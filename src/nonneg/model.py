@@ -1,0 +1,185 @@
+"""A model = product form × divergence × constraints, and the rules that follow from it. No data here.
+
+>>> print(Model("W W.T X", constraints={"W": "orthogonal"}))
+minimise  ½‖X − W Wᵀ X‖²
+over      W ≥ 0, Wᵀ W = I
+<BLANKLINE>
+W ← W ∘ [(X Xᵀ W) / (W Wᵀ X Xᵀ W)]^(1/3)
+    OPNMF = NLHN: ONL Eq. 31, NNP Eq. 40 (printed with exponent 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .constraints import Constraint, Direction, get_constraint
+from .divergences import Objective, get_divergence
+from .divergences.base import Middles
+from .exceptions import ExpressionError, IncompatibleError
+from .expression import Letter, Word, parse
+from .majorization import Bounds, Law
+from .references import citations, key
+from .rewriting import Sum, parts, split_signs, symmetric
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one factor is updated: W ← W ∘ (numerator / denominator)^exponent."""
+
+    factor: str
+    degree: int
+    positive: Sum
+    """∇⁺, before the constraint."""
+    negative: Sum
+    """∇⁻, before the constraint."""
+    numerator: Sum
+    denominator: Sum
+    bounds: Bounds
+    constraint: Constraint
+    law: Law
+    published: tuple[str, ...] = ()
+
+    @property
+    def exponent(self) -> float:
+        """The exponent for which the theory proves that the (augmented) objective does not rise."""
+        return self.bounds.exponent
+
+    def __str__(self) -> str:
+        multipliers = self.constraint.multipliers_text(self.factor, self.denominator, self.numerator)
+        numerator, denominator = str(self.numerator), str(self.denominator)
+        if multipliers is not None:
+            numerator, denominator = self.law.lagrangian_text(numerator, denominator, *multipliers)
+        return self.law.text(self.factor, numerator, denominator, self.exponent)
+
+
+class Model:
+    """What is approximated by what, in which sense, under which constraints.
+
+    Parameters
+    ----------
+    form : str
+        A product of named matrices: ``"W H"``, ``"W W.T X"``, ``"A W B W.T C"``. Every name is a factor to be learned, except
+        the data's own name and those that `constraints` calls ``"fixed"``.
+    divergence : str, float or Objective, default="euclidean"
+        See `nonneg.divergences`. A number is the b of ``Beta(b)``, scikit-learn's ``beta_loss``.
+    constraints : dict, optional
+        For each factor that has one, a name or an object of `nonneg.constraints`.
+    data : str, default="X"
+        What the form calls the data.
+
+    Attributes
+    ----------
+    form : Word
+    divergence : Objective
+    constraints : dict of Constraint
+        One for every factor.
+    learned, fixed : tuple of str
+        Names of the factors, in order of appearance.
+    rules : dict of Rule
+        For every learned factor, in the order in which they are updated.
+    """
+
+    def __init__(
+        self,
+        form: str | Word,
+        divergence: str | float | Objective = "euclidean",
+        constraints: Mapping[str, str | Constraint | None] | None = None,
+        *,
+        data: str = "X",
+    ) -> None:
+        self.form = form if isinstance(form, Word) else parse(form)
+        self.divergence = get_divergence(divergence)
+        self.data = data
+        factors = [name for name in self.form.names if name != data]
+        self.constraints = {name: Direction() if not self.divergence.approximates else get_constraint(None) for name in factors}
+        self.constraints.update(self._given(constraints))
+        self.learned = tuple(name for name in factors if self.constraints[name].is_learned)
+        self.fixed = tuple(name for name in factors if not self.constraints[name].is_learned)
+        if not self.learned:
+            raise ExpressionError(
+                f"There is nothing to learn in the form {self.form.text!r}: "
+                + (f"{', '.join(self.fixed)} is fixed and " if self.fixed else "")
+                + f"{data} is the data. Name a factor to be learned, as in 'W H'."
+            )
+        if not self.divergence.approximates and self.form.count(data) != 1:
+            raise ExpressionError(
+                f"The trace objective needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
+            )
+        self.middles: Middles = self.divergence.middles(self.form, data)
+        self.rules = {name: self._rule(name) for name in self.learned}
+
+    def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:
+        if constraints is None:
+            return {}
+        if not isinstance(constraints, Mapping):
+            only = [name for name in self.form.names if name != self.data]
+            raise IncompatibleError(
+                f"Constraints are given for each factor, as in {{{only[0]!r}: {constraints!r}}}; got {constraints!r}."
+                if only
+                else f"Constraints are a dict from factor names to constraints; got {constraints!r}."
+            )
+        for name in constraints:
+            if name == self.data:
+                raise IncompatibleError(f"{name} is the data and cannot be constrained; constrain a factor of {self.form.text!r}.")
+            if name not in self.constraints:
+                raise IncompatibleError(
+                    f"There is no factor {name!r} to constrain in the form {self.form.text!r}. Its factors: "
+                    f"{', '.join(self.constraints)}."
+                )
+        return {name: get_constraint(c) for name, c in constraints.items() if c is not None}
+
+    def _rule(self, factor: str) -> Rule:
+        positive = parts(self.form, factor, self.middles.positive)
+        negative = parts(self.form, factor, self.middles.negative)
+        if self.divergence.signed:
+            positive, negative = (part.rewritten(lambda w: symmetric(w, {self.data})) for part in (positive, negative))
+            positive, negative = split_signs(positive, negative, self.data)
+        degree = self.form.count(factor)
+        bounds = self.divergence.bounds(degree)
+        if degree == 2 and self._is_concave(factor, negative):
+            bounds = bounds.concave()
+        constraint, law = self.constraints[factor], self.divergence.law
+        sides = constraint.lagrangian(factor, positive, negative, bounds, law)
+        where = citations(key(self.form, factor, self.divergence, self._as_published(), self.data), sides.bounds.exponent)
+        return Rule(factor, degree, positive, negative, *sides, constraint, law, tuple(where))
+
+    def _as_published(self) -> dict[str, Constraint]:
+        """The constraints as `references` states them: what is only kept in scale there counts as free."""
+        free = get_constraint(None)
+        return {name: free if c == Direction() else c for name, c in self.constraints.items()}
+
+    def _is_concave(self, factor: str, negative: Sum) -> bool:
+        """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""
+        if not self.middles.negative or self.middles.operands or self.divergence.signed:
+            return False
+        F = Letter(factor)
+        return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
+
+    def __str__(self) -> str:
+        goal = "maximise" if self.divergence.maximised else "minimise"
+        over = "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
+        lines = [f"{goal}  {self.divergence.text(self.data, self.form)}", f"over      {over}"]
+        for rule in self.rules.values():
+            lines += ["", str(rule), *(f"    {where}" for where in rule.published)]
+        notes = [("X̂", f"{self.form}")] if self.middles.operands else []
+        if any(letter.name == "1" for rule in self.rules.values() for word, _ in rule.positive for letter in word):
+            notes.append(("1", "all ones"))
+        if self.divergence.scale_invariant:
+            notes.append(("θ", "ΣP∘X̂ / ΣQ∘X̂ (QNMF Table 1)"))
+        if notes:
+            lines += ["", "with  " + ",  ".join(f"{symbol} = {meaning}" for symbol, meaning in notes)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
+        return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r})" if constrained else ")")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.form, self.divergence, tuple(self.constraints.items()), self.data

@@ -1,0 +1,101 @@
+"""The five papers, and which of their rules the engine derives.
+
+A rule is recognised by what it is a rule for: the form, the divergence and the constraints, whatever the factors are called.
+`tests/equations` derives each one and compares it with the paper, as text and as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .constraints import Constraint, Orthogonal, get_constraint
+from .divergences import Objective, get_divergence
+from .expression import Letter, Word, parse
+
+PAPERS = {
+    "PNMF": "Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.",
+    "NNP": "Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.",
+    "ONL": "E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial "
+    "optimization. 2010.",
+    "FONT": "Z. Li, X. Wu, Z. Lu. Fast orthogonal nonnegative matrix tri-factorization for simultaneous clustering. 2010.",
+    "QNMF": "Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A rule of the papers: what it is for, where it stands, and the exponent it is printed with."""
+
+    form: str
+    factor: str
+    where: str
+    exponent: float = 1.0
+    divergence: str = "euclidean"
+    constraints: Mapping[str, str] = field(default_factory=dict)
+    data: str = "X"
+
+
+_BOTH = {"W": "orthogonal", "H": "orthogonal-rows"}
+
+PUBLISHED = (
+    Published("W H", "W", "NMF: ONL Eq. 25, NNP Eq. 32, FONT Eq. 2"),
+    Published("W H", "H", "NMF: NNP Eq. 33, FONT Eq. 3"),
+    Published("W H", "W", "NMF: PNMF Eq. 6 (whose normalisation stands for the denominator)", divergence="kullback-leibler"),
+    Published("W H", "H", "NMF: PNMF Eq. 7 (whose normalisation of W stands for the denominator)", divergence="kullback-leibler"),
+    Published("W H", "W", "ONMF: ONL Eq. 28", constraints={"W": "orthogonal"}),
+    Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": "orthogonal"}),
+    Published("W W.T X", "W", "PNMF: QNMF §5.1", exponent=1 / 3),
+    Published("W W.T X", "W", "PNMF: PNMF Eq. 20, NNP Eq. 36"),
+    Published("W W.T X", "W", "PNMF: PNMF Eq. 29, ONL Eq. 34", divergence="kullback-leibler"),
+    Published("W W.T X", "W", "OPNMF = NLHN: ONL Eq. 31, NNP Eq. 40", constraints={"W": "orthogonal"}),
+    Published("W W.T X", "W", "OPNMF: ONL Eq. 35", divergence="kullback-leibler", constraints={"W": "orthogonal"}),
+    Published("W B W.T", "W", "QNMF Eq. 9 (example)", exponent=1 / 4),
+    Published("W S H", "W", "ONMTF: FONT Eq. 11", constraints=_BOTH),
+    Published("W S H", "H", "ONMTF: FONT Eq. 12", constraints=_BOTH),
+    Published("W S H", "S", "ONMTF: FONT Eq. 7 (its misprints corrected)", constraints=_BOTH),
+    Published("W.T S W", "W", "√NL: ONL Eq. 40", exponent=1 / 2, divergence="trace", data="S"),
+    Published("W.T S W", "W", "NL: ONL Eq. 39", divergence="trace", data="S"),
+    Published("W.T S W", "W", "√ONL: ONL Eq. 42", exponent=1 / 2, divergence="trace", constraints={"W": "orthogonal"}, data="S"),
+    Published("W.T S W", "W", "ONL: ONL Eq. 41, NNP Eq. 28", divergence="trace", constraints={"W": "orthogonal"}, data="S"),
+)
+
+Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...]]
+
+
+def key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> Key:
+    """What a rule is a rule for, with the matrices renamed in order of appearance."""
+    names = {data: "data"}
+    for name in form.names:
+        names.setdefault(name, f"factor {len(names)}")
+    renamed = Word(Letter(names[letter.name], letter.transposed) for letter in form)
+    return renamed, names[factor], divergence, tuple(sorted((names[n], c) for n, c in constraints.items()))
+
+
+def _published_key(published: Published) -> Key:
+    form = parse(published.form)
+    learned = [name for name in form.names if name != published.data]
+    constraints = {name: get_constraint(published.constraints.get(name)) for name in learned}
+    return key(form, published.factor, get_divergence(published.divergence), constraints, published.data)
+
+
+def citations(wanted: Key, exponent: float) -> list[str]:
+    """Where the papers print a rule, those with the proven exponent first."""
+    found = [published for published in PUBLISHED if _published_key(published) == wanted]
+    found.sort(key=lambda published: abs(published.exponent - exponent) > 1e-12)
+    lines = [
+        published.where + ("" if abs(published.exponent - exponent) < 1e-12 else f" (printed with exponent {published.exponent:g})")
+        for published in found
+    ]
+    return lines or [_theorem(wanted)]
+
+
+def _theorem(wanted: Key) -> str:
+    """The theorem that a rule without a number of its own follows from."""
+    form, factor, _, constraints = wanted
+    constraint = dict(constraints)[factor]
+    if isinstance(constraint, Orthogonal):
+        return "QNMF Theorem 3, Eq. 11"
+    if not constraint.is_free:
+        return "QNMF Theorem 2, Eq. 10"
+    return "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"

@@ -1,0 +1,160 @@
+"""What a factorization returns. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, overload
+
+import numpy as np
+
+from .arrays.contraction import multiply
+from .arrays.namespace import Array
+from .model import Model
+
+
+class Status(StrEnum):
+    """Why a run ended; compares equal to its name, and `sentence` says what to do about it."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    NO_PROGRESS = "no_progress"
+    NON_FINITE = "non_finite"
+    STOPPED_BY_CALLBACK = "stopped_by_callback"
+
+    @property
+    def sentence(self) -> str:
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.CONVERGED: "Converged: between two checks the objective changed by less than tol times its value.",
+    Status.MAX_ITER: "Stopped at max_iter while the objective was still falling; raise max_iter, or tol, if that is too early.",
+    Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
+    "closer to holding.",
+    Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
+    "float64, or rescale the data.",
+    Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """The state of a run at one check."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    violation: Mapping[str, float]
+    """For each constrained factor, how far its last step left the constraint, before it was restored; zero is best."""
+    exponent: Mapping[str, float]
+    """For each learned factor, the exponent of its last step."""
+
+
+@dataclass(frozen=True)
+class Progress(Record):
+    """What a callback gets: the record of a check, with the factors as they are."""
+
+    factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
+
+
+class History(Sequence[Record]):
+    """The records of a run, one for each check; ``history.objective`` and the like are their columns."""
+
+    def __init__(self, records: Sequence[Record] = ()) -> None:
+        self._records = list(records)
+
+    def append(self, record: Record) -> None:
+        self._records.append(record)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Record | History:
+        return History(self._records[index]) if isinstance(index, slice) else self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    @property
+    def iteration(self) -> np.ndarray:
+        return np.array([record.iteration for record in self])
+
+    @property
+    def seconds(self) -> np.ndarray:
+        return np.array([record.seconds for record in self])
+
+    @property
+    def objective(self) -> np.ndarray:
+        return np.array([record.objective for record in self])
+
+    @property
+    def violation(self) -> dict[str, np.ndarray]:
+        return self._columns("violation")
+
+    @property
+    def exponent(self) -> dict[str, np.ndarray]:
+        return self._columns("exponent")
+
+    def _columns(self, name: str) -> dict[str, np.ndarray]:
+        keys = getattr(self._records[-1], name) if self._records else ()
+        return {key: np.array([getattr(record, name)[key] for record in self]) for key in keys}
+
+    def __repr__(self) -> str:
+        if not self._records:
+            return "History(empty)"
+        first, last = self[0], self[-1]
+        return (
+            f"History({len(self)} checks, iterations {first.iteration}–{last.iteration}, objective "
+            f"{first.objective:.6g} → {last.objective:.6g}, {last.seconds:.2f} s)"
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of `nonneg.factorize`.
+
+    Attributes
+    ----------
+    factors : dict of arrays
+        Every factor of the form, learned or fixed, by name.
+    objective : float
+        Its final value: the divergence, or the trace where that is maximised.
+    history : History
+        Iteration, seconds, objective, constraint violation and exponent at every check.
+    n_iter : int
+    status : Status
+        Why the run ended. ``status == "converged"`` works; ``status.sentence`` explains.
+    model : Model
+    """
+
+    factors: dict[str, Array]
+    objective: float
+    history: History
+    n_iter: int
+    status: Status
+    model: Model
+    _data: Any = field(repr=False)
+
+    def reconstruct(self) -> Array:
+        """The product of the form: X̂, a dense array."""
+        name = self.model.data
+        if name in self.model.form.names and self._data is None:
+            raise ValueError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
+        result = multiply(self.model.form, {**self.factors, name: self._data})
+        return result.toarray() if hasattr(result, "toarray") else result
+
+    def __str__(self) -> str:
+        shapes = ", ".join(f"{name} {tuple(factor.shape)}" for name, factor in self.factors.items())
+        return f"{self.model}\n\n{shapes}\nobjective {self.objective:.6g} after {self.n_iter} iterations. {self.status.sentence}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.model.form.text!r}, objective={self.objective:.6g}, n_iter={self.n_iter}, "
+            f"status={self.status.value!r})"
+        )

@@ -1,0 +1,25 @@
+"""Ways of minimising, and the one loop that drives them."""
+
+from __future__ import annotations
+
+from ..exceptions import IncompatibleError
+from .base import Solver, State
+from .loop import solve
+from .multiplicative import Adaptive, Multiplicative
+from .stopping import Stopping
+
+__all__ = ["NAMES", "Adaptive", "Multiplicative", "Solver", "State", "Stopping", "get_solver", "solve"]
+
+NAMES: dict[str, Solver] = {"adaptive": Adaptive(), "multiplicative": Multiplicative()}
+
+
+def get_solver(solver: str | Solver) -> Solver:
+    """A solver by name, or as it is."""
+    if isinstance(solver, Solver):
+        return solver
+    known = NAMES.get(solver) if isinstance(solver, str) else None
+    if known is None:
+        raise IncompatibleError(
+            f"Unknown solver {solver!r}. Known names: {', '.join(map(repr, NAMES))}; or an object of nonneg.solvers."
+        )
+    return known

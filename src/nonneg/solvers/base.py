@@ -1,0 +1,34 @@
+"""What a solver is: something that moves a point. The loop, stopping, and reporting are not its business."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from ..arrays.namespace import Array
+from ..problem import Point, Problem
+
+
+@dataclass
+class State:
+    """All that changes during a run besides the point."""
+
+    exponents: dict[str, float] = field(default_factory=dict)
+    """The exponent of each factor's last step."""
+    trials: dict[str, float] = field(default_factory=dict)
+    """The exponent to try next, where a solver searches for it."""
+    unrestored: dict[str, Array] = field(default_factory=dict)
+    """Each constrained factor as its step left it, before the constraint was restored."""
+    stalled: bool = False
+    """Whether the last step could not move any factor."""
+
+
+class Solver(ABC):
+    """A way of taking steps; a record of its settings, which a run does not change."""
+
+    @abstractmethod
+    def init(self, problem: Problem) -> State: ...
+
+    @abstractmethod
+    def step(self, point: Point, state: State) -> Point:
+        """One sweep over the learned factors."""

@@ -1,0 +1,73 @@
+"""The loop. There is one in the library.
+
+It asks the solver for steps until `stopping` names a status. The objective, the violations, and every transfer from a device
+happen at the checks, every few iterations, and nowhere else; `Adaptive`, which compares objectives, is the exception by nature.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..arrays.namespace import Array
+from ..problem import Point, Problem
+from ..solution import History, Progress, Record, Status
+from ..units import Units
+from .base import Solver, State
+from .stopping import Stopping, Watch
+
+Callback = Callable[[Progress], Any]
+
+
+def solve(
+    problem: Problem,
+    factors: Mapping[str, Array],
+    solver: Solver,
+    stopping: Stopping,
+    callback: Callback | None = None,
+    units: Units | None = None,
+) -> tuple[Point, History, int, Status]:
+    """Move from the given factors until something says stop; the final point, its history, iterations and status."""
+    units = units or Units()
+    point, state, history = problem.start(factors), solver.init(problem), History()
+    watch = Watch(stopping, problem.namespace.eps)
+    started, iteration = time.perf_counter(), 0
+    status, good = _check(point, state, history, watch, 0, started, callback, units), point
+    while status is None:
+        iteration += 1
+        point = solver.step(point, state)
+        if iteration % stopping.check_every == 0 or iteration == stopping.max_iter or state.stalled:
+            status = _check(point, state, history, watch, iteration, started, callback, units)
+            good = good if status is Status.NON_FINITE else point
+    return good, history, iteration, status
+
+
+def _check(
+    point: Point,
+    state: State,
+    history: History,
+    watch: Watch,
+    iteration: int,
+    started: float,
+    callback: Callback | None,
+    units: Units,
+) -> Status | None:
+    value, magnitude = point.objective()
+    violation = _violations(point, state)
+    status = watch.check(iteration, value, magnitude, sum(violation.values()), state.stalled)
+    objective = (-value if point.problem.model.divergence.maximised else value) * units.objective
+    record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
+    history.append(record)
+    if callback is not None and callback(Progress(**vars(record), factors=units.to_user(point.factors))):
+        return status or Status.STOPPED_BY_CALLBACK
+    return status
+
+
+def _violations(point: Point, state: State) -> dict[str, float]:
+    xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
+    return {
+        name: float(constraints[name].violation(xp, state.unrestored.get(name, point.factors[name])))
+        for name in point.problem.order
+        if not constraints[name].is_free
+    }

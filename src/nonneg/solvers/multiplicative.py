@@ -1,0 +1,106 @@
+"""Multiplicative updates: the rule gives a direction, numerator / denominator, and an exponent says how far to go along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays.namespace import Array
+from ..exceptions import IncompatibleError
+from ..initialization import above_floor
+from ..problem import Point, Problem
+from .base import Solver, State
+
+
+def moved(point: Point, factor: str, exponent: float) -> Array:
+    """A factor after one multiplicative step, F ∘ (numerator/denominator)^exponent, before its constraint is restored."""
+    xp = point.problem.namespace.xp
+    numerator, denominator = point.sides(factor)
+    multiplier = point.problem.model.rules[factor].law.multiplier(xp, numerator, denominator, exponent)
+    return above_floor(xp, point.factors[factor] * multiplier)
+
+
+def restored(point: Point, factor: str, value: Array, state: State) -> Point:
+    """The point with a factor replaced, its constraint restored."""
+    constraint = point.problem.model.constraints[factor]
+    if constraint.is_free:
+        return point.with_factor(factor, value)
+    state.unrestored[factor] = value
+    return point.with_factor(factor, constraint.restore(point.problem.namespace.xp, value))
+
+
+@dataclass(frozen=True)
+class Multiplicative(Solver):
+    """The same exponent in every step.
+
+    Parameters
+    ----------
+    exponent : float, optional
+        For every factor. By default the proven one, η of QNMF Eq. 8 or σ of Eq. 10 and 11, under which the (augmented) objective
+        never rises. Many rules are printed with 1: ONL 31, PNMF 20, NNP 36.
+    rescale : bool, default=False
+        Multiply each unconstrained factor, after its step, by the number that is best for the objective (PNMF Eq. 21 and 30,
+        and their like for the other divergences).
+    """
+
+    exponent: float | None = None
+    rescale: bool = False
+
+    def __post_init__(self) -> None:
+        if self.exponent is not None and not self.exponent > 0:
+            raise IncompatibleError(f"The exponent of a multiplicative rule must be positive; got {self.exponent!r}.")
+
+    def init(self, problem: Problem) -> State:
+        return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
+
+    def step(self, point: Point, state: State) -> Point:
+        for factor in point.problem.order:
+            point = restored(point, factor, moved(point, factor, state.exponents[factor]), state)
+            if self.rescale and point.problem.model.constraints[factor].is_free:
+                scale = point.problem.model.divergence.scale(point.sums(factor))
+                point = point.with_scaled(factor, scale ** (1 / point.problem.model.rules[factor].degree))
+        return point
+
+
+@dataclass(frozen=True)
+class Adaptive(Solver):
+    """An exponent for each factor that grows while the objective falls (end of QNMF §3).
+
+    A step that would raise the objective is not taken; it is tried again with the proven exponent. With that, an unconstrained
+    factor cannot raise the objective but by rounding, and if it would, it stays. A constrained factor takes the proven step in
+    any case: the theory is about its augmented objective, and refusing it on the plain one would keep it from the constraint.
+
+    Parameters
+    ----------
+    growth : float, default=1.3
+        By what the exponent is multiplied after a step that lowered the objective.
+    largest : float, default=8
+        Where it stops growing.
+    """
+
+    growth: float = 1.3
+    largest: float = 8.0
+
+    def __post_init__(self) -> None:
+        if not self.growth > 1:
+            raise IncompatibleError(f"growth must be above 1; got {self.growth!r}.")
+
+    def init(self, problem: Problem) -> State:
+        exponents = {name: rule.exponent for name, rule in problem.model.rules.items()}
+        return State(exponents=exponents, trials=dict(exponents))
+
+    def step(self, point: Point, state: State) -> Point:
+        state.stalled = True
+        order = point.problem.order
+        for factor, following in zip(order, (*order[1:], order[0]), strict=True):
+            proven = point.problem.model.rules[factor].exponent
+            is_free = point.problem.model.constraints[factor].is_free
+            before, _ = point.objective(factor)
+            for exponent in dict.fromkeys((state.trials[factor], proven)):
+                candidate = restored(point, factor, moved(point, factor, exponent), state)
+                after, _ = candidate.objective(following)
+                if after <= before or (exponent == proven and not is_free):
+                    point, state.stalled = candidate, False
+                    state.exponents[factor] = exponent
+                    break
+            state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if after <= before else proven
+        return point

@@ -1,0 +1,63 @@
+"""When to stop, and what to call it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+
+from ..exceptions import IncompatibleError
+from ..solution import Status
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The rules of stopping.
+
+    Parameters
+    ----------
+    tol : float
+        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value, or by no more
+        than rounding does. Both scale with the data. With 0 it runs to `max_iter`.
+    max_iter : int
+    check_every : int
+        Iterations from one check to the next; only then is the objective needed, and looked at.
+    patience : int
+        Checks in a row that may bring neither a lower objective nor a smaller violation.
+    """
+
+    tol: float = 1e-5
+    max_iter: int = 1000
+    check_every: int = 10
+    patience: int = 30
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tol, Real) or not self.tol >= 0:
+            raise IncompatibleError(f"tol must be a number that is not negative; got {self.tol!r}.")
+        for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
+
+
+@dataclass
+class Watch:
+    """Sees the checks of one run, and says when it is over."""
+
+    stopping: Stopping
+    eps: float
+    value: float = math.inf
+    violation: float = math.inf
+    fruitless: int = field(default=0)
+
+    def check(self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool) -> Status | None:
+        if not math.isfinite(value):
+            return Status.NON_FINITE
+        change, closer = self.value - value, self.violation - violation
+        self.value, self.violation = value, violation
+        if iteration and self.stopping.tol and abs(change) <= self.stopping.tol * abs(value) + 4 * self.eps * magnitude:
+            return Status.CONVERGED
+        self.fruitless = self.fruitless + 1 if iteration and change <= 0 and closer <= 0 else 0
+        if stalled or self.fruitless >= self.stopping.patience:
+            return Status.NO_PROGRESS
+        return Status.MAX_ITER if iteration >= self.stopping.max_iter else None

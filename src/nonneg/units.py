@@ -1,0 +1,55 @@
+"""Data of extreme scale, brought into the middle of what its dtype can represent.
+
+Squares of 1e−200 are zero and squares of 1e200 infinite, though the factorization of such data is as well defined as any other.
+Where the data's largest entry is that far out, the problem is solved for X/s, and s is given back to the factors afterwards. s is
+a power of two, so that no digit changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .arrays.data import Data
+from .arrays.namespace import Array
+from .model import Model
+
+
+@dataclass(frozen=True)
+class Units:
+    """What to multiply the data, each factor and the objective of the solved problem with to have the user's."""
+
+    data: float = 1.0
+    factors: Mapping[str, float] = field(default_factory=dict)
+    objective: float = 1.0
+
+    def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
+
+    def from_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: factor / self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
+
+
+def choose_units(model: Model, data: Data) -> Units:
+    """The units in which to solve: the user's own, unless the data's scale is extreme."""
+    peak, namespace = data.peak, data.namespace
+    if peak == 0 or namespace.smallest ** (1 / 8) <= peak <= namespace.largest ** (1 / 8):
+        return Units()
+    form, missing = model.form, 1 - model.form.count(model.data)
+    movable = [name for name in model.learned if model.constraints[name].is_free] or list(model.fixed)
+    if not model.divergence.approximates or not missing:
+        movable = []
+    elif not movable:
+        return Units()  # every factor's scale is set by its constraint: the problem has no other units
+    occurrences = sum(form.count(name) for name in movable)
+    power = round(math.log2(peak) / max(occurrences, 1)) * max(occurrences, 1)
+    factor = 2.0 ** (power * missing // max(occurrences, 1))
+    return Units(2.0**power, dict.fromkeys(movable, factor), _power(2.0, power * model.divergence.degree))
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return base**exponent
+    except OverflowError:
+        return math.inf
