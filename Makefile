@@ -1,5 +1,6 @@
 # make demo    a real factorization, with a picture to look at
 # make test    linters, types, and all tests
+# make bench   what an iteration costs, beside its bare products
 PYTHON ?= python3
 VENV   ?= .venv
 # A CPU build of PyTorch is enough, and this version is one that is at hand on our machines; `make test TORCH=` does without.
@@ -7,7 +8,7 @@ TORCH  ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit docs clean
+.PHONY: demo test lint unit bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -21,6 +22,9 @@ lint: $(VENV)/.test
 
 unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+
+bench: $(VENV)/.demo
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/iteration.py $(ARGS)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -94,11 +94,11 @@ class PowerLaw:
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
-        # A vanishing side would give 0/0 (an empty row) or x/0 (ONL 39 where S⁻W is zero). With `tiny` on both sides
-        # the first is 1; the clip keeps one step within what the dtype can represent.
+        # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
+        # entry by 1/eps at the most; what falls is caught by the floor of the solver.
         info = xp.finfo(numerator.dtype)
-        ratio = (numerator + info.smallest_normal) / (denominator + info.smallest_normal)
-        ratio = xp.clip(ratio, info.eps, 1.0 / info.eps)
+        ratio = numerator / xp.clip(denominator, float(info.smallest_normal), None)
+        ratio = xp.clip(ratio, None, 1.0 / float(info.eps))
         return ratio if exponent == 1 else ratio**exponent
 
 
@@ -127,9 +127,9 @@ class ExponentialLaw:
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
-        info = xp.finfo(numerator.dtype)
-        steps = exponent * numerator / (denominator + info.smallest_normal)
-        return xp.exp(xp.clip(steps, -30.0, 30.0))
+        # Bounded for the same reason: exp(±30) is about eps and 1/eps.
+        smallest = float(xp.finfo(numerator.dtype).smallest_normal)
+        return xp.exp(xp.clip(exponent * numerator / xp.clip(denominator, smallest, None), -30.0, 30.0))
 
 
 Law = PowerLaw | ExponentialLaw

@@ -52,7 +52,7 @@ class Record:
     """For each learned factor, the exponent of its last step."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Progress(Record):
     """What a callback gets: the record of a check, with the factors as they are."""
 
@@ -115,7 +115,7 @@ class History(Sequence[Record]):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The result of `nonneg.factorize`.
 
