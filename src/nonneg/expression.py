@@ -110,7 +110,7 @@ def parse(text: str) -> Word:
     letters = []
     for piece in text.replace("@", " ").split():
         match = _TOKEN.fullmatch(piece)
-        if match is None:
+        if match is None or match["name"] == THETA:
             raise ExpressionError(
                 f"Cannot read {piece!r} in the form {text!r}. A form is a product of named matrices, written with spaces "
                 "between them and .T for a transpose, such as 'W H', 'W W.T X' or 'A W B W.T C'."

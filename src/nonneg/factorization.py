@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scipy import sparse
+import numpy as np
 
-from .arrays.data import Data, SparseData
+from .arrays.data import Data, SparseData, dense
 from .arrays.namespace import Array, Namespace
-from .arrays.reading import read_data, read_matrix
+from .arrays.reading import read_data
 from .constraints import Constraint
 from .divergences import Objective
 from .exceptions import DataError, IncompatibleError
@@ -21,6 +21,9 @@ from .solution import Solution
 from .solvers import Solver, Stopping, get_solver, solve
 from .solvers.loop import Callback
 from .units import choose_units
+
+_HORIZON = 100
+"""Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
 
 def factorize(
@@ -44,7 +47,7 @@ def factorize(
     ----------
     X : array, sparse array, or Gram
         The data, m × n, in the papers' orientation if the form is: for ``"W W.T X"`` the rows of X are features and its columns are
-        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy). float32 stays float32; it is never changed.
+        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy). float32 stays float32; X is not changed.
     form : str or Model
         A product such as ``"W H"``, ``"W W.T X"`` or ``"A W B W.T C"``; or a `Model`, which has the next two already.
     rank : int or sequence of int
@@ -54,7 +57,7 @@ def factorize(
     constraints : dict, optional
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : "random" or dict of arrays, default="random"
-        Starting values by name; factors that are not named start at random.
+        Starting values by name; factors that are not named start at random. Zeros become tiny, so that they can grow again.
     solver : {"adaptive", "multiplicative"} or Solver, default="adaptive"
         See `nonneg.solvers`.
     max_iter : int, default=1000
@@ -93,8 +96,9 @@ def factorize(
     original, data = data, data if units.data == 1 else data.scaled(1 / units.data)
     given = units.from_user(given)
     fixed = {name: given.pop(name) for name in model.fixed}
-    problem = Problem(model, data, shapes, fixed, horizon=max_iter)
+    problem = Problem(model, data, shapes, fixed, horizon=min(max_iter, _HORIZON))
     factors = initial_factors(problem, start, given, random_state)
+    _check_reach(problem, factors)
 
     point, history, n_iter, status = solve(problem, factors, solver, stopping, callback, units)
 
@@ -143,16 +147,24 @@ def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> tuple
 
 def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
     label = f"init[{name!r}]"
-    if fixed and sparse.issparse(value):
-        data = read_data(value, label)
-        assert isinstance(data, SparseData)
+    data = read_data(value, label)
+    if isinstance(data, SparseData) and fixed and namespace.xp is np:
         return data.values.astype(namespace.dtype)
-    array, _ = read_matrix(value.toarray() if sparse.issparse(value) else value, label)
-    read_data(array, label)
-    array = namespace.asarray(array)
+    array = namespace.asarray(dense(data.array))
     if not fixed and not bool(namespace.xp.any(array > 0)):
         raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
     return array
+
+
+def _check_reach(problem: Problem, factors: dict[str, Array]) -> None:
+    """Refuse fixed factors that make X̂ zero, whatever is learned, where X is not and the divergence would be infinite."""
+    model = problem.model
+    unreached = problem.start(factors).unreached() if model.fixed and model.divergence.infinite_at_zero else 0
+    if unreached:
+        raise DataError(
+            f"With the {', '.join(model.fixed)} that is given, {model.form} is zero in {unreached} places where {model.data} is "
+            f"not, and {model.divergence!r} is infinite there. Use a divergence that allows it, such as 'euclidean'."
+        )
 
 
 def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:

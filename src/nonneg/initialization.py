@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .arrays.namespace import Array
 from .exceptions import IncompatibleError
@@ -20,22 +20,33 @@ STARTS = ("random",)
 def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], random_state: RandomState = None) -> dict[str, Array]:
     """Starting values of the learned factors: those given as they are, the others by name of a start.
 
-    No entry is exactly zero, since a multiplicative rule could never bring it back.
+    No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the dtype's epsilon
+    times the factor's largest entry.
     """
     if start not in STARTS:
-        raise IncompatibleError(f"Unknown start {start!r}. Known: {', '.join(map(repr, STARTS))}, or a dict of factors.")
-    generator: Any = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+        raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
+    generator = _generator(random_state)
     xp, constraints = problem.namespace.xp, problem.model.constraints
     factors, free = {}, []
     for name in problem.order:
         if name in given:
-            factors[name] = above_floor(xp, given[name])
+            start = xp.maximum(given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
+            factors[name] = constraints[name].restore(xp, start) if constraints[name].restores_fully else start
             continue
-        drawn = 1.0 - generator.random(problem.shapes[name])  # in (0, 1]
+        drawn = 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
         if constraints[name].is_free:
             free.append(name)
     return _well_scaled(problem, factors, free)
+
+
+def _generator(random_state: RandomState) -> Any:
+    """One generator, made at the edge; an int seeds a new one."""
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return random_state
+    if random_state is None or isinstance(random_state, Integral):
+        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    raise IncompatibleError(f"random_state must be an int, a Generator, a RandomState or None; got {random_state!r}.")
 
 
 def _well_scaled(problem: Problem, factors: dict[str, Array], free: list[str]) -> dict[str, Array]:
@@ -54,12 +65,3 @@ def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
         total = point.total()
         return problem.data.power_sum(1) / total if total > 0 else 1.0
     return divergence.scale(point.sums(problem.order[0]))
-
-
-def above_floor(xp: Any, factor: Array) -> Array:
-    """A factor with its entries kept from vanishing: at least the dtype's epsilon times the largest.
-
-    A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
-    every scale; it changes X̂ by less than rounding does.
-    """
-    return xp.maximum(factor, xp.max(factor) * xp.finfo(factor.dtype).eps)

@@ -97,7 +97,7 @@ class PowerLaw:
         # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
         info = xp.finfo(numerator.dtype)
-        ratio = numerator / xp.clip(denominator, float(info.smallest_normal), None)
+        ratio = numerator / xp.clip(denominator, float(info.smallest_normal) / float(info.eps), None)
         ratio = xp.clip(ratio, None, 1.0 / float(info.eps))
         return ratio if exponent == 1 else ratio**exponent
 
@@ -105,8 +105,9 @@ class PowerLaw:
 class ExponentialLaw:
     """F ← F ∘ exp(η · numerator / denominator): the limit of the power law for the dual I-divergence (QNMF §3.2).
 
-    With α → 0 the two parts of the α-divergence are P + αQ and P, and the exponent grows as 1/α; carried through Eq. 10
-    and 11, the multiplier terms become differences.
+    With α → 0 the two parts of the α-divergence are P + αQ and P, and the exponent grows as 1/α; with the same exponent in
+    Eq. 10 and 11, the multiplier terms become differences. For a stochastic factor that occurs once that is the limit of Theorem 2;
+    elsewhere the exponents of Theorems 2 and 3 stay finite, and the rule below is the natural one, not a proven one.
     """
 
     @staticmethod

@@ -42,7 +42,11 @@ class Rule:
 
     @property
     def exponent(self) -> float:
-        """The exponent for which the theory proves that the (augmented) objective does not rise."""
+        """The exponent of the theory: with it the objective does not rise, nor, under a constraint, the augmented one.
+
+        The theorems are about rules as they stand before Wᵀ W = I is used and words are cancelled; for those that are simplified,
+        and for the dual I-divergence of a factor that occurs twice, the exponent is the theory's but the guarantee is not.
+        """
         return self.bounds.exponent
 
     def __str__(self) -> str:
@@ -137,7 +141,7 @@ class Model:
             positive, negative = split_signs(positive, negative, self.data)
         degree = self.form.count(factor)
         bounds = self.divergence.bounds(degree)
-        if degree == 2 and self._is_concave(factor, negative):
+        if self._is_concave(factor, negative):
             bounds = bounds.concave()
         constraint, law = self.constraints[factor], self.divergence.law
         sides = constraint.lagrangian(factor, positive, negative, bounds, law)
@@ -173,7 +177,8 @@ class Model:
 
     def __repr__(self) -> str:
         constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
-        return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r})" if constrained else ")")
+        data = f", data={self.data!r}" if self.data != "X" else ""
+        return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self._identity() == other._identity()

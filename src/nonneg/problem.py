@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scipy import sparse
-
-from .arrays.contraction import LOGARITHM, Costs, Multiply, Step, canonical, plan
-from .arrays.data import Data, GramData, Request
+from .arrays.contraction import LOGARITHM, Costs, Multiply, Step, canonical, low_rank, plan
+from .arrays.data import Data, Request, Unreached, dense
 from .arrays.namespace import Array, Namespace
+from .constraints import Direction
 from .divergences.base import Sums
+from .exceptions import DataError
 from .expression import THETA, Letter, Word
 from .model import Model, Rule
 from .rewriting import Sum
@@ -98,19 +98,27 @@ class Problem:
         self.namespace: Namespace = data.namespace
         m, n = data.shape
         self.matrices: dict[str, Any] = {**fixed, _ROWS: self.namespace.ones(m, 1), _COLUMNS: self.namespace.ones(n, 1)}
-        self.known: dict[Word, Array] = {}
-        X = Letter(model.data)
-        if isinstance(data, GramData):
-            self.known[canonical(Word([X, X.T]))[0]] = data.gram
-        elif model.divergence.signed:
-            self.matrices |= _signed_parts(model.data, data.array)
-        else:
-            self.matrices[model.data] = data.array
+        self.matrices |= data.matrices(model.data, signed=model.divergence.signed)
+        if model.divergence.signed:
+            self._check_signs()
+        self.known: dict[Word, Array] = {canonical(word)[0]: value for word, value in data.products(model.data).items()}
+        """Products that never change; points add to it what they compute."""
         self.constant = model.divergence.constant(data)
         self.rules = {name: _BoundRule(rule, self.shapes[name]) for name, rule in model.rules.items()}
         self._costs = self._make_costs(horizon)
         self._programs: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
         self._implicit = frozenset((*model.middles.operands, THETA, LOGARITHM[0].name))
+
+    def _check_signs(self) -> None:
+        """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
+        model = self.model
+        one_sided = [sign for sign in "⁺⁻" if not bool(abs(self.matrices[model.data + sign]).sum() > 0)]
+        if one_sided and any(isinstance(model.constraints[name], Direction) for name in model.learned):
+            without = "positive" if "⁺" in one_sided else "negative"
+            raise DataError(
+                f"{model.data} has no {without} entries, so {model.divergence.text(model.data, model.form)} without a constraint "
+                "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."
+            )
 
     def _make_costs(self, horizon: int) -> Costs:
         model, data = self.model, self.data
@@ -120,13 +128,13 @@ class Problem:
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), _ROWS: (m, 1), _COLUMNS: (n, 1)}
         return Costs(
             shapes=shapes,
-            sizes=dict.fromkeys(of_data, math.inf if isinstance(data, GramData) else float(data.size))
-            | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if sparse.issparse(matrix)},
+            sizes=dict.fromkeys(of_data, math.inf if data.array is None else float(data.size))
+            | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
             constant=frozenset(shapes) - set(model.learned) - operands,
             operands=operands,
             product=model.form,
             horizon=max(horizon, 1),
-            largest=max(float(data.size), *(float(rows * columns) for rows, columns in self.shapes.values())),
+            largest=float(max(data.size, *(rows * columns for rows, columns in self.shapes.values()))),
         )
 
     @property
@@ -211,9 +219,26 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self._objective is None:
-            sums = self.sums(factor or self.problem.order[0])
-            self._objective = self.problem.model.divergence.value(self.problem.constant, sums)
+            divergence = self.problem.model.divergence
+            value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+            if divergence.bounded and value < 0:
+                # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
+                # belong together, as where X̂ is zero and ln X̂ is not finite.
+                value = 0.0 if value >= -1e4 * self.problem.namespace.eps * magnitude else math.inf
+            self._objective = value, magnitude
         return self._objective
+
+    def unreached(self) -> int:
+        """How many entries of X are positive where X̂ is zero."""
+        left, right = low_rank(self.problem.model.form, self.problem.shapes | {self.problem.model.data: self.problem.data.shape})
+        self._compute((left, right) if right else (left,))
+        everywhere = Request(Unreached(), "right", self.problem.matrices[_COLUMNS])
+        (counts,), _ = self.problem.data.elementwise(self.value(left), self.value(right) if right else None, [everywhere])
+        return int(self.problem.namespace.xp.sum(counts))
+
+    def violation(self, factor: str) -> float:
+        """How far a factor is from satisfying its constraint."""
+        return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
 
     def value(self, word: Word) -> Array:
         """A matrix, or a known product."""
@@ -247,6 +272,8 @@ class Point:
     def _keep(self, word: Word, product: Array) -> None:
         kept, flipped = canonical(word)
         self.known[kept] = product.T if flipped else product
+        if all(letter.name in self.problem.matrices for letter in word):
+            self.problem.known[kept] = self.known[kept]
 
     def _request(self, word: Word) -> Request:
         place = next(i for i, letter in enumerate(word) if letter.name in self._operands)
@@ -261,7 +288,7 @@ class Point:
     def _add(self, terms: Sequence[_Term], factor: str, *, theta: bool = True) -> Array:
         total: Any = None
         for coefficient, word, has_theta in terms:
-            product = self.value(word)
+            product = dense(self.value(word))
             if coefficient != 1:
                 product = product * coefficient
             if has_theta and theta:
@@ -284,15 +311,8 @@ class Point:
         for coefficient, word, _ in terms:
             trace = bound.contractions[word]
             if trace is None:
-                term = xp.sum(F * self.value(word), dtype=xp.float64)
+                term = xp.sum(F * dense(self.value(word)), dtype=xp.float64)
             else:
-                term = xp.linalg.trace(self.value(trace), dtype=xp.float64)
+                term = xp.linalg.trace(dense(self.value(trace)), dtype=xp.float64)
             total = total + term * coefficient
         return total / bound.rule.degree
-
-
-def _signed_parts(name: str, S: Any) -> dict[str, Any]:
-    """S⁺ and S⁻, entry by entry; sparse where S is."""
-    if sparse.issparse(S):
-        return {name + "⁺": S.maximum(0), name + "⁻": (-S).maximum(0)}
-    return {name + "⁺": (abs(S) + S) / 2, name + "⁻": (abs(S) - S) / 2}

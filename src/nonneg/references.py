@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .constraints import Constraint, Orthogonal, get_constraint
-from .divergences import Objective, get_divergence
+from .constraints import Constraint, Free, Orthogonal, get_constraint
+from .divergences import DualI, Objective, get_divergence
 from .expression import Letter, Word, parse
 
 PAPERS = {
@@ -64,12 +64,13 @@ Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...]]
 
 
 def key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> Key:
-    """What a rule is a rule for, with the matrices renamed in order of appearance."""
+    """What a rule is a rule for, with the matrices renamed in order of appearance; other factors may be fixed or not."""
     names = {data: "data"}
     for name in form.names:
         names.setdefault(name, f"factor {len(names)}")
     renamed = Word(Letter(names[letter.name], letter.transposed) for letter in form)
-    return renamed, names[factor], divergence, tuple(sorted((names[n], c) for n, c in constraints.items()))
+    learned = {names[n]: c if c.is_learned or n == factor else Free() for n, c in constraints.items()}
+    return renamed, names[factor], divergence, tuple(sorted(learned.items()))
 
 
 def _published_key(published: Published) -> Key:
@@ -92,8 +93,10 @@ def citations(wanted: Key, exponent: float) -> list[str]:
 
 def _theorem(wanted: Key) -> str:
     """The theorem that a rule without a number of its own follows from."""
-    form, factor, _, constraints = wanted
+    form, factor, divergence, constraints = wanted
     constraint = dict(constraints)[factor]
+    if isinstance(divergence, DualI):
+        return "QNMF §3.2, dual I-divergence" + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
     if isinstance(constraint, Orthogonal):
         return "QNMF Theorem 3, Eq. 11"
     if not constraint.is_free:

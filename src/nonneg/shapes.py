@@ -115,6 +115,13 @@ def infer_shapes(
     for dimension, size in zip(open_, _ranks(rank, open_, model), strict=True):
         sizes.set(dimension, size, f"rank = {size}")
     set_given(model.learned)
+    inner_sizes = [sizes.get(dimension) for dimension in inner]
+    if isinstance(rank, Integral) and not open_ and rank not in inner_sizes:
+        raise ShapeError(
+            f"rank = {rank} has nothing to say here: in the form {form.text!r} every inner dimension is fixed already"
+            + (f", at {', '.join(map(str, inner_sizes))}" if inner else "")
+            + ". Leave rank out."
+        )
 
     shapes = {name: _shape(sizes, name) for name in form.names if name != data}
     for name, constraint in model.constraints.items():
@@ -133,17 +140,17 @@ def _shape(sizes: _Sizes, name: str) -> tuple[int, int]:
 
 def _ranks(rank: int | Sequence[int] | None, dimensions: list[Dimension], model: Model) -> list[int]:
     where = ", ".join(f"{'columns' if axis else 'rows'} of {name}" for name, axis in dimensions)
-    if not dimensions:
+    if rank is None and not dimensions:
         return []
     if rank is None:
         raise ShapeError(
             f"The form {model.form.text!r} leaves {len(dimensions)} inner dimension{'s' * (len(dimensions) > 1)} open "
             f"({where}): give rank=, or starting factors whose shapes say it."
         )
-    ranks: Sequence[Any] = [rank] * len(dimensions) if isinstance(rank, Integral) else rank  # type: ignore[assignment]
+    ranks: Sequence[Any] = [rank] * max(len(dimensions), 1) if isinstance(rank, Integral) else rank  # type: ignore[assignment]
     if isinstance(ranks, str) or not hasattr(ranks, "__len__"):
         raise ShapeError(f"rank must be an int, or one int for each inner dimension ({where}); got {rank!r}.")
-    if len(ranks) != len(dimensions):
+    if len(ranks) != len(dimensions) and not isinstance(rank, Integral):
         raise ShapeError(
             f"rank gives {len(ranks)} numbers, but the form {model.form.text!r} has {len(dimensions)} inner dimension"
             f"{'s' * (len(dimensions) > 1)} to choose: {where}."
@@ -153,4 +160,4 @@ def _ranks(rank: int | Sequence[int] | None, dimensions: list[Dimension], model:
             raise ShapeError(f"rank must be an int, or one int for each inner dimension ({where}); got {rank!r}.")
         if number < 1:
             raise ShapeError(f"rank must be at least 1; got {number}.")
-    return [int(number) for number in ranks]
+    return [int(number) for number in ranks[: len(dimensions)]]

@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.CONVERGED: "Converged: between two checks the objective changed by less than tol times its value.",
-    Status.MAX_ITER: "Stopped at max_iter while the objective was still falling; raise max_iter, or tol, if that is too early.",
+    Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter, or tol, if that is too early.",
     Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
     "closer to holding.",
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
@@ -47,7 +47,8 @@ class Record:
     seconds: float
     objective: float
     violation: Mapping[str, float]
-    """For each constrained factor, how far its last step left the constraint, before it was restored; zero is best."""
+    """For each constrained factor, how far it is from satisfying the constraint; zero is best. Stochastic factors satisfy it
+    exactly: for them, how far the last step was from it before they were restored."""
     exponent: Mapping[str, float]
     """For each learned factor, the exponent of its last step."""
 

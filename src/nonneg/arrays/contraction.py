@@ -11,7 +11,7 @@ A word and its transpose are one product; `canonical` says which of the two is k
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -98,25 +98,63 @@ def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarith
     products = [word for word in wanted if canonical(word)[0] not in have]
     logarithm = logarithm and LOGARITHM not in have
     if products or logarithm:
-        left, right = _low_rank(costs)
+        left, right = low_rank(costs.product, costs.shapes)
         neighbours = [_other_side(word, costs) for word in products]
         for word in (left, right, *neighbours):
             steps += _chain(word, have, costs)
         steps.append(Visit(left, right, tuple(products), logarithm))
         have.update(canonical(word)[0] for word in products)
 
-    for word in sorted(targets, key=len):
-        steps += _chain(word, have, costs)
+    chains = _chains(targets, have, costs)
+    for step in chains:
+        if isinstance(step, Multiply) and math.isinf(costs.multiplication(step.left, step.right)):
+            raise IncompatibleError(
+                f"{step.result} cannot be computed: only X Xᵀ is known of the data, not X. Use a form in which X always meets its "
+                "own transpose, such as 'W W.T X' with the Euclidean distance."
+            )
+    return steps + chains
+
+
+def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step]:
+    """Multiply several words together, each in its best order, with what they have in common computed first where that saves."""
+
+    def attempt(words: Sequence[Word]) -> tuple[float, list[Step]]:
+        known = set(have)
+        steps = [step for word in words for step in _chain(word, known, costs)]
+        return sum(costs.multiplication(step.left, step.right) for step in steps if isinstance(step, Multiply)), steps
+
+    words = sorted(dict.fromkeys(targets), key=len)
+    cost, steps = attempt(words)
+    improved = len(words) > 1
+    while improved:
+        improved = False
+        for part in _common_parts(words, costs):
+            trial_cost, trial = attempt([part, *words])
+            if trial_cost < cost:
+                words, cost, steps, improved = [part, *words], trial_cost, trial, True
     return steps
 
 
-def _low_rank(costs: Costs) -> tuple[Word, Word]:
-    """The product, cut where it is narrowest: X̂ = left · right."""
-    product = costs.product
-    cuts = range(1, len(product))
-    if not cuts:
-        return product, Word()
-    cut = min(cuts, key=lambda place: costs.shape(product[:place])[1])
+def _common_parts(words: Sequence[Word], costs: Costs) -> list[Word]:
+    """Words of two letters or more that are part of several of the given ones, either way round."""
+    seen: dict[Word, set[int]] = {}
+    for number, word in enumerate(words):
+        for i in range(len(word)):
+            for j in range(i + 2, len(word) + 1):
+                part = word[i:j]
+                if not any(letter.name in costs.operands for letter in part):
+                    seen.setdefault(canonical(part)[0], set()).add(number)
+    return [part for part, where in seen.items() if len(where) > 1 and part not in words]
+
+
+def low_rank(product: Word, shapes: Mapping[str, tuple[int, int]]) -> tuple[Word, Word]:
+    """The product, cut where it is narrowest: X̂ = left · right; right is empty for a single factor."""
+
+    def width(place: int) -> int:
+        name, transposed = product[place]
+        return shapes[name][transposed]
+
+    cut = min(range(1, len(product)), key=width, default=1)
     return product[:cut], product[cut:]
 
 
@@ -173,11 +211,6 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
         steps.append(Multiply(word[i:j], word[i:cut], word[cut:j]))
         have.add(canonical(word[i:j])[0])
 
-    if math.isinf(best[0, n][0]):
-        raise IncompatibleError(
-            f"{word} cannot be computed: only X Xᵀ is known of the data, not X. Use a form in which X always meets its own "
-            "transpose, such as 'W W.T X' with the Euclidean distance."
-        )
     build(0, n)
     return steps
 

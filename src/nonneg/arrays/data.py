@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
+from ..expression import Letter, Word
 from .namespace import Array, Namespace
 
 _BLOCK_ENTRIES = {"cpu": 2**18, "accelerator": 2**24}
@@ -44,6 +45,17 @@ class Request(NamedTuple):
     matrix: Array | None
 
 
+class Unreached:
+    """One where X is positive and X̂ is not, zero elsewhere."""
+
+    on_pattern = True
+    needs_data = True
+
+    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        floor = float(xp.finfo(approximation.dtype).smallest_normal) ** 0.5
+        return xp.astype((x > 0) & (approximation <= floor), approximation.dtype)
+
+
 class Data(ABC):
     """An m × n matrix that is given."""
 
@@ -58,7 +70,15 @@ class Data(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Entries that a product with X has to visit."""
+        """Entries that are stored, and that a product with X has to visit."""
+
+    def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
+        """What the letters of the data stand for: X, or its two parts X⁺ and X⁻ where it may have either sign."""
+        return {name + "⁺": _above_zero(self.array), name + "⁻": _above_zero(-self.array)} if signed else {name: self.array}
+
+    def products(self, name: str) -> dict[Word, Array]:
+        """Products of the data with itself that are known to begin with."""
+        return {}
 
     @property
     @abstractmethod
@@ -85,7 +105,7 @@ class Data(ABC):
 
 def _rows(m: int, n: int, device: Any) -> Iterator[slice]:
     entries = _BLOCK_ENTRIES["cpu" if str(device) in ("cpu", "CPU_DEVICE") else "accelerator"]
-    step = max(1, entries // max(n, 1))
+    step = max(16, entries // max(n, 1))  # each block reads all of V in X̂ = U·V: very wide data want several rows at a time
     for start in range(0, m, step):
         yield slice(start, min(start + step, m))
 
@@ -106,7 +126,7 @@ class _Pass:
 
     def approximation(self, rows: slice) -> Array:
         block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
-        return self.namespace.xp.clip(block, self.floor, None)
+        return self.namespace.xp.clip(dense(block), self.floor, None)
 
     def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array], where: Sequence[int]) -> None:
         """Add one block of rows to the results numbered in `where`."""
@@ -117,7 +137,7 @@ class _Pass:
                 blocks[operand] = evaluate(operand)
             block = blocks[operand]
             if matrix is None:
-                self.results[i][rows, :] = block.toarray() if sparse.issparse(block) else block
+                self.results[i][rows, :] = dense(block)
             elif side == "right":
                 self.results[i][rows, :] = block @ matrix
             else:
@@ -217,18 +237,21 @@ class SparseData(Data):
     def scaled(self, by: float) -> SparseData:
         return SparseData(self.values * by, self.namespace)
 
-    def _approximation(self, U: Array, V: Array | None, floor: float) -> np.ndarray:
+    def _approximation(self, walk: _Pass) -> np.ndarray:
         """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
-        rows, columns = self._row_of_entry, self.values.indices
-        if V is None:
-            return np.clip(U[rows, columns], floor, None)
-        VT = np.ascontiguousarray(V.T)
+        rows, columns, U, V = self._row_of_entry, self.values.indices, walk.U, walk.V
         result = np.empty(self.size, dtype=self.namespace.dtype)
+        if V is None or sparse.issparse(U) or sparse.issparse(V):
+            for block in _rows(*self.shape, "cpu"):
+                entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
+                result[entries] = walk.approximation(block)[rows[entries] - block.start, columns[entries]]
+            return result
+        U, VT = np.ascontiguousarray(U), np.ascontiguousarray(V.T)
         step = max(1, _BLOCK_ENTRIES["cpu"] // U.shape[1])
         for start in range(0, self.size, step):
             chunk = slice(start, start + step)
             np.einsum("ij,ij->i", U[rows[chunk]], VT[columns[chunk]], out=result[chunk])
-        return np.clip(result, floor, None)
+        return np.clip(result, walk.floor, None)
 
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
@@ -237,7 +260,7 @@ class SparseData(Data):
         on_pattern = [i for i, request in enumerate(requests) if request.operand.on_pattern]
         elsewhere = [i for i, request in enumerate(requests) if not request.operand.on_pattern]
         if on_pattern or log_power:
-            x, approximation = self.values.data, self._approximation(U, V, walk.floor)
+            x, approximation = self.values.data, self._approximation(walk)
 
             def evaluate(operand: ElementwiseOperand) -> sparse.csr_array:
                 entries = operand.evaluate(np, x, approximation)
@@ -274,6 +297,12 @@ class GramData(Data):
     def array(self) -> None:
         return None
 
+    def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
+        return {}
+
+    def products(self, name: str) -> dict[Word, Array]:
+        return {Word([Letter(name), Letter(name, True)]): self.gram}
+
     @property
     def size(self) -> int:
         return self.shape[0] ** 2
@@ -304,3 +333,13 @@ class GramData(Data):
             "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as "
             "'W W.T X' with 'euclidean'."
         )
+
+
+def dense(array: Any) -> Array:
+    """An array that may be sparse, as one that is not. For factors and blocks of rows only, never for the data."""
+    return array.toarray() if sparse.issparse(array) else array
+
+
+def _above_zero(array: Any) -> Any:
+    """max(array, 0); sparse where the array is."""
+    return array.maximum(0) if sparse.issparse(array) else (abs(array) + array) / 2

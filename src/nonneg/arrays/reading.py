@@ -60,6 +60,10 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
             array = np.asarray(array)
         except ValueError as error:
             raise DataError(f"{name} cannot be read as a matrix: {error}.") from error
+    if getattr(array, "requires_grad", False):
+        array = array.detach()  # a factorization is not differentiated through
+    if getattr(array, "is_sparse", False) or getattr(array, "is_sparse_csr", False):
+        raise DataError(f"{name} is a sparse tensor of {type(array).__module__}; give it as a SciPy sparse array, or dense.")
     if isinstance(array, np.ndarray):
         array = np.asarray(array)  # np.matrix and masked arrays are subclasses that multiply otherwise
     if array.ndim != 2:
@@ -102,6 +106,12 @@ def _read_gram(X: Gram, name: str) -> GramData:
     _check_finite(data, K, f"the Gram matrix of {name}")
     _check_symmetric(data, f"the Gram matrix of {name}")
     _check_sign(data, K, f"the Gram matrix of {name}", positive=False)
+    diagonal = namespace.xp.linalg.diagonal(K)
+    if bool(namespace.xp.any(diagonal[:, None] * diagonal[None, :] * (1 + 1e3 * namespace.eps) < K * K)):
+        raise DataError(
+            f"The Gram matrix of {name} has entries with K_ij² > K_ii K_jj, so it is not X Xᵀ of any X. A graph or a similarity "
+            "becomes a kernel by adding a large enough number to its diagonal."
+        )
     return GramData(K, namespace)
 
 

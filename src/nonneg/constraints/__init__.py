@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..exceptions import IncompatibleError
+from ..naming import find
 from .base import Constraint, Direction, Fixed, Free, Sides
 from .orthogonal import Orthogonal
 from .stochastic import DoublyStochastic, Stochastic
@@ -38,11 +38,4 @@ def get_constraint(constraint: str | Constraint | None) -> Constraint:
     """A constraint by name, or as it is; None is 'free'."""
     if isinstance(constraint, Constraint):
         return constraint
-    known = NAMES["free"] if constraint is None else None
-    if isinstance(constraint, str):
-        known = NAMES.get(constraint.lower().replace("_", "-").replace(" ", "-"))
-    if known is None:
-        raise IncompatibleError(
-            f"Unknown constraint {constraint!r}. Known names: {', '.join(map(repr, NAMES))}; or an object of nonneg.constraints."
-        )
-    return known
+    return find("constraint", "free" if constraint is None else constraint, NAMES, "an object of nonneg.constraints")

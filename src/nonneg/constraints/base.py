@@ -31,6 +31,8 @@ class Constraint(ABC):
     is_free: ClassVar[bool] = False
     """Whether any non-negative matrix will do, of any scale."""
     is_learned: ClassVar[bool] = True
+    restores_fully: ClassVar[bool] = False
+    """Whether the constraint holds exactly once it is restored, rather than only in scale."""
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
         """The sides of the rule as words, with whatever multiplier terms are words."""
@@ -49,7 +51,7 @@ class Constraint(ABC):
 
     def violation(self, xp: Any, factor: Array) -> Array:
         """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
-        return xp.zeros((), dtype=factor.dtype)
+        return xp.zeros((), dtype=factor.dtype, device=factor.device)
 
     def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
         """Why no matrix of this shape can satisfy the constraint, if none can."""

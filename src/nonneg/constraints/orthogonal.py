@@ -61,11 +61,8 @@ class Orthogonal(Constraint):
         return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
 
     def violation(self, xp: Any, factor: Array) -> Array:
-        """‖WᵀW − I‖ for W with unit columns (PNMF 38)."""
+        """‖WᵀW − I‖, or ‖HHᵀ − I‖ for rows."""
         gram = self._gram(factor)
-        lengths = xp.sqrt(xp.linalg.diagonal(gram))
-        lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
-        gram = gram / (lengths[:, None] * lengths[None, :])
         excess = gram - xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
         return xp.sqrt(xp.sum(excess * excess))
 
@@ -73,10 +70,9 @@ class Orthogonal(Constraint):
         many, room = (shape[1], shape[0]) if self.axis == "columns" else shape
         if many <= room:
             return None
-        across = "rows" if self.axis == "columns" else "columns"
         other = "rows" if self.axis == "columns" else "columns"
         return (
-            f"{factor} is {shape[0]} × {shape[1]}, and {many} orthonormal {self.axis} do not fit into {room} {across}. "
+            f"{factor} is {shape[0]} × {shape[1]}, and {many} orthonormal {self.axis} do not fit into {room} {other}. "
             f"Lower the rank to {room} at most, or constrain {factor} to 'orthogonal-{other}'."
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds
@@ -24,6 +24,7 @@ class Stochastic(Constraint):
     """
 
     axis: Literal["columns", "rows", "matrix"] = "columns"
+    restores_fully: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.axis not in _AXES:
@@ -63,6 +64,8 @@ class DoublyStochastic(Constraint):
     linear system  λ + Wᵀμ = Σᵢ W∘∇,  Wλ + μ = Σₖ W∘∇,  which a few damped substitutions solve. The multipliers may have either
     sign; each goes to the side where it is positive, which Theorem 2 allows. `restore` is Sinkhorn's scaling.
     """
+
+    restores_fully: ClassVar[bool] = True
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)

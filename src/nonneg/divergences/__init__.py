@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 
-from ..exceptions import IncompatibleError
+from ..naming import find
 from .alpha import Alpha
 from .base import Divergence, Objective
 from .beta import Beta
@@ -38,10 +38,5 @@ def get_divergence(divergence: str | float | Objective) -> Objective:
         return divergence
     if isinstance(divergence, Real) and not isinstance(divergence, bool):
         return Beta(float(divergence))
-    known = NAMES.get(divergence.lower().replace("_", "-")) if isinstance(divergence, str) else None
-    if known is None:
-        raise IncompatibleError(
-            f"Unknown divergence {divergence!r}. Known names: {', '.join(map(repr, NAMES))}; or a number b for Beta(b), "
-            "or one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI() of nonneg.divergences."
-        )
-    return known
+    otherwise = "a number b for Beta(b), or one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI() of nonneg.divergences"
+    return find("divergence", divergence, NAMES, otherwise)

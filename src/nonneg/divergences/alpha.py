@@ -7,6 +7,7 @@ from typing import Any
 
 from ..majorization import Monomial, fraction
 from .base import DataSums, Divergence
+from .beta import Beta
 from .dual_i import DualI
 
 
@@ -20,20 +21,18 @@ class Alpha(Divergence):
     ----------
     a : float
         1/2 is four times the Hellinger distance, 2 half of Pearson's χ², −1 half of Neyman's χ²; 1 is the I-divergence.
-        ``Alpha(0)`` is the limit `DualI`.
+        ``Alpha(0)`` is the limit `DualI`, and ``Alpha(1)`` is ``Beta(1)``.
     """
 
     a: float
 
     def __new__(cls, a: float | None = None) -> Any:
-        # The rule of the limit α → 0 is an exponential, not a power: another class. (a is None while unpickling.)
-        return DualI() if a == 0 else super().__new__(cls)
+        # Both limits have a class already; that of α → 0 has another law. (a is None while unpickling.)
+        return DualI() if a == 0 else Beta(1) if a == 1 else super().__new__(cls)
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:
         a = self.a
-        if a == 1:
-            return Monomial(1, 0, 1), Monomial(-1, 1, 0)  # X̂ − X ln X̂
         return Monomial(1 / a, 0, 1), Monomial(-1 / (a * (1 - a)), a, 1 - a)
 
     @property
@@ -41,8 +40,6 @@ class Alpha(Divergence):
         return self.a < 0
 
     def constant(self, data: DataSums) -> float:
-        if self.a == 1:
-            return data.log_sum(1) - data.power_sum(1)
         return data.power_sum(1) / (1 - self.a)
 
     @property

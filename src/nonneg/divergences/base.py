@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Protocol
 
+from ..exceptions import IncompatibleError
 from ..expression import THETA, Letter, Word
 from ..majorization import Bounds, Law, Monomial, PowerLaw, fraction
 from ..rewriting import Sum
@@ -112,7 +114,11 @@ class Objective(ABC):
     """Whether the data may have entries of either sign."""
     scale_invariant: ClassVar[bool] = False
     """Whether D(X ‖ cX̂) = D(X ‖ X̂)."""
+    bounded: ClassVar[bool] = True
+    """Whether no value is below zero, but by rounding."""
     requires_positive_data: bool = False
+    infinite_at_zero: bool = False
+    """Whether an approximation that is zero where the data are not is infinitely far away."""
     log_power: float | None = None
     """The p of the sum Σ Xᵖ ln X̂ that the value needs, if it needs one."""
 
@@ -154,6 +160,11 @@ class Objective(ABC):
 class Divergence(Objective):
     """An objective given by two monomials, one of them with a positive derivative."""
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise IncompatibleError(f"{type(self).__name__}({name}) needs a finite number; got {value!r}.")
+
     @property
     @abstractmethod
     def monomials(self) -> tuple[Monomial, Monomial]: ...
@@ -169,6 +180,10 @@ class Divergence(Objective):
     @property
     def scale_invariant(self) -> bool:  # type: ignore[override]
         return self.positive.logarithm
+
+    @property
+    def infinite_at_zero(self) -> bool:  # type: ignore[override]
+        return any(monomial.data_power > 0 and monomial.power <= 0 for monomial in self.monomials)
 
     @property
     def log_power(self) -> float | None:  # type: ignore[override]
@@ -209,7 +224,7 @@ class Divergence(Objective):
             else:
                 total = _log(contraction) if monomial.logarithm else contraction
             terms.append(monomial.coefficient * total)
-        return max(math.fsum(terms), 0.0) if math.isfinite(sum(terms)) else sum(terms), sum(map(abs, terms))
+        return sum(terms), sum(map(abs, terms))
 
     def scale(self, sums: Sums) -> float:
         if self.scale_invariant or not (sums.positive > 0 and sums.negative > 0):

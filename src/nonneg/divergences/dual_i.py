@@ -19,6 +19,12 @@ class DualI(Objective):
     .. math:: D(X\|\hat X) = \sum \hat X \ln\frac{\hat X}{X} - \hat X + X
 
     Its derivative is −ln(X/X̂), of either sign; P, all ones, is the weight that the limit leaves in the denominator.
+
+    Notes
+    -----
+    For a factor that occurs once, the limit of the proven rules is proven. For one that occurs twice it is the paper's rule,
+    exp(½ ·), but not covered by a theorem: from starts that are wrong by orders of magnitude its first steps can raise the
+    objective. `nonneg.solvers.Adaptive` does not take such a step.
     """
 
     law: ClassVar[Law] = ExponentialLaw()
@@ -41,7 +47,7 @@ class DualI(Objective):
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
         terms = (constant, -sums.positive, -sums.negative)
-        return max(math.fsum(terms), 0.0) if math.isfinite(sum(terms)) else sum(terms), sum(map(abs, terms))
+        return sum(terms), sum(map(abs, terms))
 
     def scale(self, sums: Sums) -> float:
         return math.exp(sums.negative / sums.positive) if sums.positive > 0 else 1.0

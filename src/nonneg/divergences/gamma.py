@@ -25,6 +25,7 @@ class Gamma(Divergence):
     g: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.g == -1:
             raise IncompatibleError("Gamma(-1) is not defined: its first term divides by 1 + g. Take a g near -1 instead.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
@@ -20,27 +21,27 @@ class Renyi(Divergence):
     Parameters
     ----------
     r : float
-        Positive. In the limit 1 it is the Kullback–Leibler divergence, the same as ``Gamma(0)``.
+        Positive. ``Renyi(1)`` is the Kullback–Leibler divergence of the normalised matrices, ``Gamma(0)``.
     """
 
     r: float
 
+    def __new__(cls, r: float | None = None) -> Any:
+        return Gamma(0) if r == 1 else super().__new__(cls)  # (r is None while unpickling)
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.r > 0:
             raise IncompatibleError(f"Renyi(r) needs r > 0; got {self.r}.")
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:
         r = self.r
-        if r == 1:
-            return Gamma(0).monomials
         return Monomial(1, 0, 1, logarithm=True), Monomial(1 / (r - 1), r, 1 - r, logarithm=True)
 
     def constant(self, data: DataSums) -> float:
-        if self.r == 1:
-            return Gamma(0).constant(data)
         return -self.r / (self.r - 1) * math.log(data.power_sum(1))
 
     @property
     def symbol(self) -> str:
-        return f"D_r={fraction(self.r)}" if self.r != 1 else "D_KL"
+        return f"D_r={fraction(self.r)}"

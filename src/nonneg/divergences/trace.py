@@ -25,6 +25,7 @@ class Trace(Objective):
     approximates: ClassVar[bool] = False
     maximised: ClassVar[bool] = True
     signed: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
 
     @property
     def degree(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..exceptions import IncompatibleError
+from ..naming import find
 from .base import Solver, State
 from .loop import solve
 from .multiplicative import Adaptive, Multiplicative
@@ -17,9 +17,4 @@ def get_solver(solver: str | Solver) -> Solver:
     """A solver by name, or as it is."""
     if isinstance(solver, Solver):
         return solver
-    known = NAMES.get(solver) if isinstance(solver, str) else None
-    if known is None:
-        raise IncompatibleError(
-            f"Unknown solver {solver!r}. Known names: {', '.join(map(repr, NAMES))}; or an object of nonneg.solvers."
-        )
-    return known
+    return find("solver", solver, NAMES, "an object of nonneg.solvers")

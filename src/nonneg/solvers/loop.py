@@ -55,8 +55,10 @@ def _check(
 ) -> Status | None:
     value, magnitude = point.objective()
     violation = _violations(point, state)
-    status = watch.check(iteration, value, magnitude, sum(violation.values()), state.stalled)
-    objective = (-value if point.problem.model.divergence.maximised else value) * units.objective
+    constraints = point.problem.model.constraints
+    open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
+    status = watch.check(iteration, value, magnitude, open_violation, state.stalled)
+    objective = (0.0 - value if point.problem.model.divergence.maximised else value) * units.objective
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
     history.append(record)
     if callback is not None and callback(Progress(**vars(record), factors=units.to_user(point.factors))):
@@ -65,9 +67,9 @@ def _check(
 
 
 def _violations(point: Point, state: State) -> dict[str, float]:
-    xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
-    return {
-        name: float(constraints[name].violation(xp, state.unrestored.get(name, point.factors[name])))
-        for name in point.problem.order
-        if not constraints[name].is_free
-    }
+    """Where restoring makes a constraint hold exactly, how far the step was from it; elsewhere how far the factor is."""
+    constraints, stepped = point.problem.model.constraints, point
+    for name, value in state.unrestored.items():
+        if constraints[name].restores_fully:
+            stepped = stepped.with_factor(name, value)
+    return {name: stepped.violation(name) for name in point.problem.order if not constraints[name].is_free}

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
-from ..initialization import above_floor
 from ..problem import Point, Problem
 from .base import Solver, State
+
+
+def above_floor(xp: Any, factor: Array) -> Array:
+    """A factor with its entries kept from vanishing: at least eps² times the largest.
+
+    A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
+    every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
+    touched by it.
+    """
+    return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
 
 
 def moved(point: Point, factor: str, exponent: float) -> Array:
@@ -66,8 +76,9 @@ class Adaptive(Solver):
     """An exponent for each factor that grows while the objective falls (end of QNMF §3).
 
     A step that would raise the objective is not taken; it is tried again with the proven exponent. With that, an unconstrained
-    factor cannot raise the objective but by rounding, and if it would, it stays. A constrained factor takes the proven step in
-    any case: the theory is about its augmented objective, and refusing it on the plain one would keep it from the constraint.
+    factor cannot raise the objective but by rounding, and if it would, it stays. The theory of a constrained factor is about its
+    augmented objective, so it takes the proven step also where that brings it closer to the constraint; where it would be worse in
+    both respects, it stays.
 
     Parameters
     ----------
@@ -81,8 +92,10 @@ class Adaptive(Solver):
     largest: float = 8.0
 
     def __post_init__(self) -> None:
-        if not self.growth > 1:
-            raise IncompatibleError(f"growth must be above 1; got {self.growth!r}.")
+        if not self.growth > 1 or not self.largest > 0:
+            raise IncompatibleError(
+                f"growth must be above 1 and largest positive; got growth={self.growth!r}, largest={self.largest!r}."
+            )
 
     def init(self, problem: Problem) -> State:
         exponents = {name: rule.exponent for name, rule in problem.model.rules.items()}
@@ -97,10 +110,11 @@ class Adaptive(Solver):
             before, _ = point.objective(factor)
             for exponent in dict.fromkeys((state.trials[factor], proven)):
                 candidate = restored(point, factor, moved(point, factor, exponent), state)
-                after, _ = candidate.objective(following)
-                if after <= before or (exponent == proven and not is_free):
+                improves = candidate.objective(following)[0] <= before
+                nears = not is_free and exponent == proven and candidate.violation(factor) < point.violation(factor)
+                if improves or nears:
                     point, state.stalled = candidate, False
                     state.exponents[factor] = exponent
                     break
-            state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if after <= before else proven
+            state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if improves else proven
         return point

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 from ..exceptions import IncompatibleError
@@ -18,26 +18,30 @@ class Stopping:
     ----------
     tol : float
         A run has converged when, from one check to the next, the objective changes by at most `tol` times its value, or by no more
-        than rounding does. Both scale with the data. With 0 it runs to `max_iter`.
+        than rounding does, and no constraint comes closer to holding by more than a thousandth. Both scale with the data. With 0 it
+        runs to `max_iter`.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
     patience : int
-        Checks in a row that may bring neither a lower objective nor a smaller violation.
+        Iterations in a row that may bring neither a lower objective nor a smaller violation.
     """
 
     tol: float = 1e-5
     max_iter: int = 1000
     check_every: int = 10
-    patience: int = 30
+    patience: int = 300
 
     def __post_init__(self) -> None:
         if not isinstance(self.tol, Real) or not self.tol >= 0:
             raise IncompatibleError(f"tol must be a number that is not negative; got {self.tol!r}.")
         for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
+
+
+_STEADY = 1e-3
 
 
 @dataclass
@@ -48,16 +52,19 @@ class Watch:
     eps: float
     value: float = math.inf
     violation: float = math.inf
-    fruitless: int = field(default=0)
+    improved_at: int = 0
 
     def check(self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool) -> Status | None:
         if not math.isfinite(value):
             return Status.NON_FINITE
         change, closer = self.value - value, self.violation - violation
         self.value, self.violation = value, violation
-        if iteration and self.stopping.tol and abs(change) <= self.stopping.tol * abs(value) + 4 * self.eps * magnitude:
+        rounding = 4 * self.eps * magnitude
+        is_steady = abs(change) <= self.stopping.tol * abs(value) + rounding and abs(closer) <= _STEADY * violation + self.eps
+        if iteration and self.stopping.tol and (is_steady or (stalled and abs(value) <= 4 * rounding)):
             return Status.CONVERGED
-        self.fruitless = self.fruitless + 1 if iteration and change <= 0 and closer <= 0 else 0
-        if stalled or self.fruitless >= self.stopping.patience:
+        if change > 0 or closer > 0:
+            self.improved_at = iteration
+        if stalled or iteration - self.improved_at >= self.stopping.patience:
             return Status.NO_PROGRESS
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None

@@ -1,0 +1,450 @@
+"""Yang, Oja: Quadratic nonnegative matrix factorization.
+
+The β of the paper is one less than the number of ``Beta``. For α < 0 Table 1 prints η = 1/(2α − 2), a negative number: it is
+1/(2 − 2α), and P and Q change places. The exponents for a factor that occurs once are not in the paper, but derived as it does.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from nonneg import Gram, Model, factorize
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.solvers import Multiplicative
+from nonneg.solvers.multiplicative import moved
+
+from .transcription import (
+    SWEEPS,
+    assert_close,
+    assert_derived,
+    assert_iterates,
+    assert_printed,
+    at,
+    nonnegative,
+    orthonormal,
+    positive,
+    transcribed,
+)
+
+LINEAR, QUADRATIC = "A W C", "A W B W.T C"
+FORMS = pytest.mark.parametrize("form", [LINEAR, QUADRATIC], ids=["linear", "quadratic"])
+
+X, W = positive(6, 7), positive(5, 3)
+GIVEN = {
+    LINEAR: {"A": positive(6, 5), "C": positive(3, 7)},
+    QUADRATIC: {"A": positive(6, 5), "B": positive(3, 3), "C": positive(5, 7)},
+}
+
+
+def approximation(form):
+    if form == LINEAR:
+        A, C = GIVEN[form].values()
+        return A @ W @ C
+    A, B, C = GIVEN[form].values()
+    return A @ W @ B @ W.T @ C
+
+
+def gradient(form, M):
+    """What M = P or Q of ∂D/∂X̂ makes in the gradient by W: each side of Eq. 9, or its one term where W occurs once."""
+    if form == LINEAR:
+        A, C = GIVEN[form].values()
+        return A.T @ M @ C.T
+    A, B, C = GIVEN[form].values()
+    return A.T @ M @ C.T @ W @ B.T + C @ M.T @ A @ W @ B
+
+
+def model(form, divergence, constraint=None):
+    return Model(form, divergence, dict.fromkeys(GIVEN[form], "fixed") | {"W": constraint})
+
+
+def point(form, divergence, constraint=None):
+    return at(model(form, divergence, constraint), X, W=W, **GIVEN[form])
+
+
+# Table 1
+
+
+def one(X, Y, p):
+    return np.ones_like(X)
+
+
+def ratio(X, Y, p):
+    return X**p * Y**-p
+
+
+def power(X, Y, p):
+    return Y**p
+
+
+def weighted(X, Y, p):
+    return X * Y ** (p - 1)
+
+
+def no_theta(X, Y, p):
+    return 1.0
+
+
+def gamma_theta(X, Y, p):
+    return (Y ** (p + 1)).sum() / (X * Y**p).sum()
+
+
+def renyi_theta(X, Y, p):
+    return Y.sum() / (X**p * Y ** (1 - p)).sum()
+
+
+def beta(p):
+    return Beta(p + 1)
+
+
+class Row(NamedTuple):
+    """A line of Table 1: P, Q and θ as functions of X, X̂ and the parameter; the exponents as functions of the parameter."""
+
+    divergence: Callable
+    P: Callable
+    Q: Callable
+    theta: Callable
+    linear: Callable
+    """(ψmax, ψmin) for a factor that occurs once."""
+    quadratic: Callable
+    """(ψmax, ψmin) for one that occurs twice."""
+    eta: Callable
+    """The η of the paper, for one that occurs twice."""
+
+    def psi(self, form, p):
+        return self.linear(p) if form == LINEAR else self.quadratic(p)
+
+
+TABLE = {
+    "α > 1": (
+        Row(Alpha, one, ratio, no_theta, lambda a: (1, 1 - a), lambda a: (2, 2 - 2 * a), lambda a: 1 / (2 * a)),
+        (1, 1.5, 2, 3),
+    ),
+    "0 < α < 1": (
+        Row(Alpha, one, ratio, no_theta, lambda a: (1, 1 - a), lambda a: (2, 0), lambda a: 1 / 2),
+        (0.25, 0.5, 0.75, 1),
+    ),
+    "α < 0": (
+        Row(Alpha, ratio, one, no_theta, lambda a: (1 - a, 1), lambda a: (2 - 2 * a, 0), lambda a: 1 / (2 - 2 * a)),
+        (-0.25, -1, -2),
+    ),
+    "β ≥ 1": (
+        Row(beta, power, weighted, no_theta, lambda b: (1 + b, 1), lambda b: (2 + 2 * b, 0), lambda b: 1 / (2 + 2 * b)),
+        (1, 1.5, 2),
+    ),
+    "0 ≤ β < 1": (
+        Row(beta, power, weighted, no_theta, lambda b: (1 + b, b), lambda b: (2 + 2 * b, 0), lambda b: 1 / (2 + 2 * b)),
+        (0, 0.25, 0.5, 0.75, 1),
+    ),
+    "β < 0": (
+        Row(beta, power, weighted, no_theta, lambda b: (1, b), lambda b: (2, 2 * b), lambda b: 1 / (2 - 2 * b)),
+        (-0.5, -1, -2),
+    ),
+    "γ > 0": (
+        Row(Gamma, power, weighted, gamma_theta, lambda g: (1 + g, 0), lambda g: (2 + 2 * g, 0), lambda g: 1 / (2 + 2 * g)),
+        (0, 0.5, 1, 2),
+    ),
+    "γ < 0": (
+        Row(Gamma, power, weighted, gamma_theta, lambda g: (1, g), lambda g: (2, 2 * g), lambda g: 1 / (2 - 2 * g)),
+        (-0.5, -1.5, -2),
+    ),
+    "r > 1": (
+        Row(Renyi, one, ratio, renyi_theta, lambda r: (1, 1 - r), lambda r: (2, 2 - 2 * r), lambda r: 1 / (2 * r)),
+        (1, 1.5, 2),
+    ),
+    "0 < r < 1": (
+        Row(Renyi, one, ratio, renyi_theta, lambda r: (1, 0), lambda r: (2, 0), lambda r: 1 / 2),
+        (0.25, 0.5, 1),
+    ),
+}
+TABLE_1 = pytest.mark.parametrize(
+    ("row", "p"), [pytest.param(row, p, id=f"{name}, {p:g}") for name, (row, values) in TABLE.items() for p in values]
+)
+
+
+@FORMS
+@TABLE_1
+def test_table_1_exponents(form, row, p):
+    rule = model(form, row.divergence(p)).rules["W"]
+    psi_max, psi_min = row.psi(form, p)
+    assert (rule.bounds.psi_max, rule.bounds.psi_min) == pytest.approx((psi_max, psi_min))
+    assert rule.exponent == pytest.approx(1 / (psi_max - psi_min))
+    if form == QUADRATIC:
+        assert rule.exponent == pytest.approx(row.eta(p))
+
+
+@TABLE_1
+def test_table_1_parts(row, p):
+    """P, Q and θ entry by entry: for X̂ = W the two sides of the rule are θQ and P."""
+    Y = positive(*X.shape, seed=1)
+    here = at(Model("W", row.divergence(p)), X, W=Y)
+    P, Q, theta = row.P(X, Y, p), row.Q(X, Y, p), row.theta(X, Y, p)
+    for derived, expected in zip(here.sides("W"), (theta * Q, P), strict=True):
+        assert_close(derived, expected)
+
+
+@FORMS
+@TABLE_1
+def test_eq_9_with_table_1(form, row, p):
+    Y = approximation(form)
+    numerator, denominator = gradient(form, row.Q(X, Y, p)), gradient(form, row.P(X, Y, p))
+    psi_max, psi_min = row.psi(form, p)
+    here, solver = point(form, row.divergence(p)), Multiplicative()
+    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    assert_close(derived, W * (numerator / denominator * row.theta(X, Y, p)) ** (1 / (psi_max - psi_min)))
+
+
+@FORMS
+@TABLE_1
+def test_table_1_gradient(form, row, p):
+    """The gradient has the numbers that a ratio loses: 1/|α|, or one over each of the two sums in θ."""
+    Y = approximation(form)
+    P, Q = row.P(X, Y, p), row.Q(X, Y, p)
+    if row.divergence is Alpha:
+        P, Q = P / abs(p), Q / abs(p)
+    elif row.theta is not no_theta:
+        P, Q = P / (P * Y).sum(), Q / (Q * Y).sum()
+    for derived, M in zip(point(form, row.divergence(p)).gradient("W"), (P, Q), strict=True):
+        assert_close(derived, gradient(form, M))
+
+
+@FORMS
+@TABLE_1
+def test_table_1_best_scale(form, row, p):
+    """The λ of min D(X ‖ λX̂), where there is one: ΣP∘X̂ = ΣQ∘X̂ at λX̂, as in Lemmas 1 and 2 of PNMF."""
+    Y = approximation(form)
+    scale = row.divergence(p).scale(point(form, row.divergence(p)).sums("W"))
+    if row.theta is no_theta:
+        assert_close((row.P(X, scale * Y, p) * Y).sum(), (row.Q(X, scale * Y, p) * Y).sum())
+    else:
+        assert scale == 1
+
+
+@pytest.mark.parametrize(
+    ("divergence", "P", "Q", "eta"),
+    [
+        (Alpha(2), "1", "[(X/X̂)^(2)]", "1/4"),
+        (Alpha(0.5), "1", "[(X/X̂)^(1/2)]", "1/2"),
+        (Alpha(-1), "[(X/X̂)^(-1)]", "1", "1/4"),
+        (Beta(3), "[X̂^(2)]", "[(X/X̂)∘X̂^(2)]", "1/6"),
+        (Beta(2), "A W B Wᵀ C", "X", "1/4"),
+        (Beta(1.5), "[X̂^(1/2)]", "[(X/X̂)∘X̂^(1/2)]", "1/3"),
+        (Beta(1), "1", "(X/X̂)", "1/2"),
+        (Beta(0), "[X̂^(-1)]", "[(X/X̂)∘X̂^(-1)]", "1/4"),
+        (Gamma(0.5), "[X̂^(1/2)]", "θ [(X/X̂)∘X̂^(1/2)]", "1/3"),
+        (Gamma(-2), "[X̂^(-2)]", "θ [(X/X̂)∘X̂^(-2)]", "1/6"),
+        (Renyi(2), "1", "θ [(X/X̂)^(2)]", "1/4"),
+        (Renyi(0.5), "1", "θ [(X/X̂)^(1/2)]", "1/2"),
+    ],
+    ids=repr,
+)
+def test_eq_9_in_print(divergence, P, Q, eta):
+    def side(M):
+        theta, M = ("θ ", M.removeprefix("θ ")) if "θ" in M else ("", M)
+        MT = " ".join(letter + "ᵀ" if not letter.endswith("ᵀ") else letter[:-1] for letter in reversed(M.split()))
+        return f"{theta}Aᵀ {M} Cᵀ W Bᵀ + {theta}C {MT} A W B"
+
+    derived = model(QUADRATIC, divergence)
+    assert_derived(derived, f"W ← W ∘ [({side(Q)}) / ({side(P)})]^({eta})", "QNMF Eq. 9, Table 1")
+    assert ("θ = ΣP∘X̂ / ΣQ∘X̂ (QNMF Table 1)" in str(derived)) == ("θ" in Q)
+
+
+# The dual I-divergence, the exception to Eq. 8
+
+
+def test_eq_9_dual_i_in_print():
+    assert_printed(
+        model(QUADRATIC, "dual-i"),
+        "W ← W ∘ exp[1/2 (Aᵀ ln(X/X̂) Cᵀ W Bᵀ + C ln(X/X̂)ᵀ A W B) / (Aᵀ 1 Cᵀ W Bᵀ + C 1ᵀ A W B)]",
+        "QNMF §3.2, dual I-divergence",
+    )
+
+
+@pytest.mark.parametrize(("form", "half"), [(LINEAR, 1), (QUADRATIC, 1 / 2)])
+def test_eq_9_dual_i(form, half):
+    P, Q = np.ones_like(X), np.log(X / approximation(form))
+    here, solver = point(form, DualI()), Multiplicative()
+    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    assert_close(derived, W * np.exp(half * gradient(form, Q) / gradient(form, P)))
+    plus, minus = here.gradient("W")
+    assert_close(plus - minus, -gradient(form, Q))
+
+
+@FORMS
+@pytest.mark.parametrize("constraint", [None, "stochastic", "stochastic-rows", "stochastic-matrix", "orthogonal"])
+def test_dual_i_is_a_limit(form, constraint):
+    """The sides of the exponential rule are where […]^(1/α) of Eq. 8, 10 and 11 goes for α → 0."""
+    alpha = 1e-6
+    numerator, denominator = point(form, Alpha(alpha), constraint).sides("W")
+    above, below = point(form, DualI(), constraint).sides("W")
+    np.testing.assert_allclose((numerator / denominator) ** (1 / alpha), np.exp(above / below), rtol=1e-4)
+
+
+# Theorem 1 and its examples
+
+
+@pytest.mark.parametrize("form", ["W H", "W H W.T", "W W.T X"])
+@pytest.mark.parametrize("divergence", [Alpha(-1), Alpha(2), Beta(0), Beta(1), Beta(2), Gamma(0.5), Renyi(0.5)], ids=repr)
+def test_eq_8_multiplicative_rule(form, divergence):
+    derived, S = Model(form, divergence), positive(6, 6)
+    factors = {"W": positive(6, 3), "H": positive(3, 6) if form == "W H" else positive(3, 3)}
+    here = at(derived, S, **{name: factors[name] for name in derived.learned})
+    plus, minus = here.gradient("W")
+    eta = 1 / (derived.rules["W"].bounds.psi_max - derived.rules["W"].bounds.psi_min)
+    solver = Multiplicative()
+    assert_close(solver.step(here, solver.init(here.problem)).factors["W"], factors["W"] * (minus / plus) ** eta)
+
+
+def eq_9_example(X, W, B):
+    return (X @ W @ B.T + X.T @ W @ B) / (W @ B @ W.T @ W @ B.T + W @ B.T @ W.T @ W @ B)
+
+
+def test_eq_9_example():
+    example = Model("W B W.T", constraints={"B": "fixed"})
+    line = "W ← W ∘ [(X W Bᵀ + Xᵀ W B) / (W B Wᵀ W Bᵀ + W Bᵀ Wᵀ W B)]^(1/4)"
+    assert_derived(Model("W B W.T"), line, "QNMF Eq. 9 (example)")
+    start = {"W": positive(7, 3), "B": positive(3, 3)}
+    assert_iterates(nonnegative(7, 7), example, start, {"W": eq_9_example}, printed=1 / 4, proven=1 / 4)
+
+
+def kernel_pnmf(K, W):
+    return (2 * K @ W) / (W @ W.T @ K @ W + K @ W @ W.T @ W)
+
+
+def test_kernel_pnmf():
+    """§5.1: the exponent is 1/3, from data as from their Gram matrix alone."""
+    pnmf, data = Model("W W.T X"), nonnegative(6, 9)
+    line = "W ← W ∘ [(2 X Xᵀ W) / (W Wᵀ X Xᵀ W + X Xᵀ W Wᵀ W)]^(1/3)"
+    assert_derived(pnmf, line, "PNMF: QNMF §5.1")
+    assert (pnmf.rules["W"].bounds.psi_max, pnmf.rules["W"].bounds.psi_min) == (4, 1)
+    start = {"W": positive(6, 3)}
+    expected = transcribed({"K": data @ data.T, **start}, {"W": kernel_pnmf}, 1 / 3)
+    for given in data, Gram(data @ data.T):
+        solution = factorize(given, pnmf, init=start, solver=Multiplicative(), max_iter=SWEEPS, tol=0)
+        assert_close(solution.factors["W"], expected["W"])
+        assert_close(solution.objective, np.sum((data - expected["W"] @ expected["W"].T @ data) ** 2) / 2)
+
+
+# Theorem 2
+
+AXES = {"columns": 0, "rows": 1, "matrix": None}
+
+
+def eq_10(minus, plus, W, axis):
+    more, less = ((part * W).sum(axis=AXES[axis], keepdims=True) for part in (plus, minus))
+    return (minus + more) / (plus + less)
+
+
+@FORMS
+@pytest.mark.parametrize("axis", AXES)
+@TABLE_1
+def test_eq_10_stochastic(form, axis, row, p):
+    Y = approximation(form)
+    minus, plus = gradient(form, row.theta(X, Y, p) * row.Q(X, Y, p)), gradient(form, row.P(X, Y, p))
+    psi_max, psi_min = row.psi(form, p)
+    sigma = 1 / (max(psi_max, 1) - min(psi_min, 1))
+    here = point(form, row.divergence(p), f"stochastic-{axis}")
+    exponent = here.problem.model.rules["W"].exponent
+    assert exponent == pytest.approx(sigma)
+    assert_close(moved(here, "W", exponent), W * eq_10(minus, plus, W, axis) ** sigma)
+
+
+@pytest.mark.parametrize(
+    ("axis", "more", "less"),
+    [
+        ("columns", "1 1ᵀ(W∘(W H Hᵀ))", "1 1ᵀ(W∘(X Hᵀ))"),
+        ("rows", "(W∘(W H Hᵀ))1 1ᵀ", "(W∘(X Hᵀ))1 1ᵀ"),
+        ("matrix", "1 1ᵀ(W∘(W H Hᵀ))1 1ᵀ", "1 1ᵀ(W∘(X Hᵀ))1 1ᵀ"),
+    ],
+)
+def test_eq_10_in_print(axis, more, less):
+    derived = Model("W H", constraints={"W": f"stochastic-{axis}"})
+    assert_printed(derived, f"W ← W ∘ [(X Hᵀ + {more}) / (W H Hᵀ + {less})]", "QNMF Theorem 2, Eq. 10")
+
+
+def test_eq_10_hidden_markov_chain():
+    """§5.3: X ≈ W Y Wᵀ, the columns of W and all of Y summing to one, several sweeps."""
+
+    def basis(X, W, Y):
+        minus, plus = X @ W @ Y.T + X.T @ W @ Y, W @ Y @ W.T @ W @ Y.T + W @ Y.T @ W.T @ W @ Y
+        return eq_10(minus, plus, W, "columns") ** (1 / 4)
+
+    def core(X, W, Y):
+        return eq_10(W.T @ X @ W, W.T @ W @ Y @ W.T @ W, Y, "matrix")
+
+    hmm = Model("W Y W.T", constraints={"W": "stochastic-columns", "Y": "stochastic-matrix"})
+    assert [rule.exponent for rule in hmm.rules.values()] == pytest.approx([1 / 4, 1])
+    data = nonnegative(7, 7)
+    then = {"W": lambda W: W / W.sum(axis=0), "Y": lambda Y: Y / Y.sum()}
+    start = {"W": then["W"](positive(7, 3)), "Y": then["Y"](positive(3, 3))}
+    expected = transcribed({"X": data, **start}, {"W": basis, "Y": core}, 1, then)
+    solution = factorize(data, hmm, init=start, solver=Multiplicative(), max_iter=SWEEPS, tol=0)
+    for name in start:
+        assert_close(solution.factors[name], expected[name])
+
+
+# Theorem 3 and Corollary 4
+
+
+@FORMS
+@TABLE_1
+def test_eq_11_orthogonal(form, row, p):
+    """Between given matrices Wᵀ W = I simplifies nothing, and the rule is Eq. 11 as it stands."""
+    Y = approximation(form)
+    minus, plus = gradient(form, row.theta(X, Y, p) * row.Q(X, Y, p)), gradient(form, row.P(X, Y, p))
+    psi_max, psi_min = row.psi(form, p)
+    sigma = 1 / (max(psi_max, 2) - min(psi_min, 0))
+    here = point(form, row.divergence(p), "orthogonal")
+    exponent = here.problem.model.rules["W"].exponent
+    assert exponent == pytest.approx(sigma)
+    assert_close(moved(here, "W", exponent), W * ((minus + W @ W.T @ plus) / (plus + W @ W.T @ minus)) ** sigma)
+
+
+def test_eq_11_in_print():
+    assert_derived(
+        Model("W H", "kullback-leibler", {"W": "orthogonal"}),
+        "W ← W ∘ [((X/X̂) Hᵀ + W Wᵀ 1 Hᵀ) / (1 Hᵀ + W Wᵀ (X/X̂) Hᵀ)]^(1/2)",
+        "QNMF Theorem 3, Eq. 11",
+    )
+
+
+def test_eq_11_rows_in_print():
+    assert_derived(
+        Model("W H", "kullback-leibler", {"H": "orthogonal-rows"}),
+        "H ← H ∘ [(Wᵀ (X/X̂) + Wᵀ 1 Hᵀ H) / (Wᵀ 1 + Wᵀ (X/X̂) Hᵀ H)]^(1/2)",
+        "QNMF Theorem 3, Eq. 11",
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "divergence", "psi", "semidefinite"),
+    [
+        ("W H", Beta(2), (2, 1), True),
+        ("W S H", Beta(2), (2, 1), True),
+        ("W W.T X", Beta(2), (4, 1), True),
+        ("W B W.T", Beta(2), (4, 0), True),
+        ("W H", Gamma(1), (2, 0), True),
+        ("W H", Beta(1), (1, 0), False),
+        ("W H", Beta(1.5), (1.5, 0.5), False),
+        ("W H", Beta(3), (3, 1), False),
+        ("W W.T X", Beta(1), (2, 0), False),
+    ],
+)
+def test_corollary_4(form, divergence, psi, semidefinite):
+    """Where Λ⁺ = ½Wᵀ∇⁺ is known to be positive semi-definite, min(ψmin, 1) stands in the place of min(ψmin, 0)."""
+    derived = Model(form, divergence, {"W": "orthogonal"})
+    psi_max, psi_min = psi
+    expected = 1 / (max(psi_max, 2) - min(psi_min, 1 if semidefinite else 0))
+    assert derived.rules["W"].exponent == pytest.approx(expected)
+    if semidefinite:
+        W, shapes = orthonormal(8, 3), {"S": (3, 4), "H": (4, 8) if "S" in form else (3, 8), "B": (3, 3)}
+        others = {name: positive(*shapes[name]) for name in derived.learned if name != "W"}
+        plus, _ = at(Model(form, divergence), positive(8, 8), W=W, **others).gradient("W")
+        assert_close(W.T @ plus, plus.T @ W)
+        assert np.linalg.eigvalsh(W.T @ plus)[0] > -1e-12
+
+
+def test_corollary_4_rows():
+    rules = Model("W S H", constraints={"W": "orthogonal", "H": "orthogonal-rows"}).rules
+    assert [rule.exponent for rule in rules.values()] == [1, 1, 1]
