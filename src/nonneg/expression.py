@@ -99,14 +99,18 @@ class Word(tuple[Letter, ...]):
         return " ".join(letter.name + ".T" * letter.transposed for letter in self)
 
 
-_TOKEN = re.compile(r"(?P<name>[^\W\d]\w*?)(?P<transposed>\.T|ᵀ|')?(?=[\s@]|$)")
+_TOKEN = re.compile(r"(?P<name>(?!ᵀ)[^\W\d](?:(?!ᵀ)\w)*)(?P<transposed>\.T|ᵀ|')?")  # ᵀ is a letter to Python
 
 
-@lru_cache(maxsize=512)
 def parse(text: str) -> Word:
     """Read a product form: names separated by spaces (or ``@``), transposes as ``W.T``, ``W'`` or ``Wᵀ``."""
     if not isinstance(text, str):
         raise ExpressionError(f"A form is text such as 'W W.T X'; got {text!r} of type {type(text).__name__}.")
+    return _parse(text)
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> Word:
     letters = []
     for piece in text.replace("@", " ").split():
         match = _TOKEN.fullmatch(piece)

@@ -84,6 +84,8 @@ def factorize(
     """
     model = _model(form, divergence, constraints)
     solver = get_solver(solver)
+    if callback is not None and not callable(callback):
+        raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every)
     objective = model.divergence
     data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
@@ -93,7 +95,7 @@ def factorize(
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
 
     units = choose_units(model, data)
-    original, data = data, data if units.data == 1 else data.scaled(1 / units.data)
+    original, data = data, data if units.data == 1 else data.divided(units.data)
     given = units.from_user(given)
     fixed = {name: given.pop(name) for name in model.fixed}
     problem = Problem(model, data, shapes, fixed, horizon=min(max_iter, _HORIZON))

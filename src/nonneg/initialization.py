@@ -23,7 +23,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the dtype's epsilon
     times the factor's largest entry.
     """
-    if start not in STARTS:
+    if not isinstance(start, str) or start not in STARTS:
         raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
     generator = _generator(random_state)
     xp, constraints = problem.namespace.xp, problem.model.constraints

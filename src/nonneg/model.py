@@ -103,7 +103,7 @@ class Model:
         if not self.learned:
             raise ExpressionError(
                 f"There is nothing to learn in the form {self.form.text!r}: "
-                + (f"{', '.join(self.fixed)} is fixed and " if self.fixed else "")
+                + (f"{' and '.join(self.fixed)} {'is' if len(self.fixed) == 1 else 'are'} fixed and " if self.fixed else "")
                 + f"{data} is the data. Name a factor to be learned, as in 'W H'."
             )
         if not self.divergence.approximates and self.form.count(data) != 1:

@@ -111,10 +111,9 @@ class Problem:
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
-        model = self.model
-        one_sided = [sign for sign in "⁺⁻" if not bool(abs(self.matrices[model.data + sign]).sum() > 0)]
-        if one_sided and any(isinstance(model.constraints[name], Direction) for name in model.learned):
-            without = "positive" if "⁺" in one_sided else "negative"
+        model, (lowest, highest) = self.model, self.data.range
+        if lowest * highest >= 0 and any(isinstance(model.constraints[name], Direction) for name in model.learned):
+            without = "positive" if highest <= 0 else "negative"
             raise DataError(
                 f"{model.data} has no {without} entries, so {model.divergence.text(model.data, model.form)} without a constraint "
                 "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."

@@ -11,6 +11,8 @@ from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from .exceptions import ShapeError
 from .expression import Letter
 from .model import Model
@@ -148,7 +150,7 @@ def _ranks(rank: int | Sequence[int] | None, dimensions: list[Dimension], model:
             f"({where}): give rank=, or starting factors whose shapes say it."
         )
     ranks: Sequence[Any] = [rank] * max(len(dimensions), 1) if isinstance(rank, Integral) else rank  # type: ignore[assignment]
-    if isinstance(ranks, str) or not hasattr(ranks, "__len__"):
+    if isinstance(ranks, str) or np.ndim(ranks) != 1:
         raise ShapeError(f"rank must be an int, or one int for each inner dimension ({where}); got {rank!r}.")
     if len(ranks) != len(dimensions) and not isinstance(rank, Integral):
         raise ShapeError(

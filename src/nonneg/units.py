@@ -18,11 +18,21 @@ from .model import Model
 
 @dataclass(frozen=True)
 class Units:
-    """What to multiply the data, each factor and the objective of the solved problem with to have the user's."""
+    """What to multiply the data and each factor of the solved problem with to have the user's."""
 
     data: float = 1.0
     factors: Mapping[str, float] = field(default_factory=dict)
-    objective: float = 1.0
+    doublings: float = 0.0
+    """The objective is to be multiplied with two to this power, which may be more than a float can hold."""
+
+    def objective_to_user(self, value: float) -> float:
+        if not self.doublings or not math.isfinite(value):
+            return value
+        whole = math.floor(self.doublings)
+        try:
+            return math.ldexp(value * 2.0 ** (self.doublings - whole), whole)
+        except OverflowError:
+            return math.copysign(math.inf, value)
 
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
         return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
@@ -42,14 +52,7 @@ def choose_units(model: Model, data: Data) -> Units:
         movable = []
     elif not movable:
         return Units()  # every factor's scale is set by its constraint: the problem has no other units
-    occurrences = sum(form.count(name) for name in movable)
-    power = round(math.log2(peak) / max(occurrences, 1)) * max(occurrences, 1)
-    factor = 2.0 ** (power * missing // max(occurrences, 1))
-    return Units(2.0**power, dict.fromkeys(movable, factor), _power(2.0, power * model.divergence.degree))
-
-
-def _power(base: float, exponent: float) -> float:
-    try:
-        return base**exponent
-    except OverflowError:
-        return math.inf
+    occurrences = max(sum(form.count(name) for name in movable), 1)
+    power = math.trunc(math.log2(peak) / occurrences) * occurrences  # each factor takes a whole power of two
+    factor = 2.0 ** (power * missing // occurrences)
+    return Units(2.0**power, dict.fromkeys(movable, factor), power * model.divergence.degree)

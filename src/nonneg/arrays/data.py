@@ -82,8 +82,14 @@ class Data(ABC):
 
     @property
     @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest entry."""
+
+    @property
     def peak(self) -> float:
         """The largest magnitude among the entries."""
+        lowest, highest = self.range
+        return max(highest, -lowest)
 
     @abstractmethod
     def power_sum(self, exponent: float) -> float:
@@ -94,7 +100,8 @@ class Data(ABC):
         """Σ X^data_power · ln X, with 0 ln 0 = 0."""
 
     @abstractmethod
-    def scaled(self, by: float) -> Data: ...
+    def divided(self, by: float) -> Data:
+        """The data in another unit; divided, since the reciprocal of a tiny unit is infinite."""
 
     @abstractmethod
     def elementwise(
@@ -104,7 +111,7 @@ class Data(ABC):
 
 
 def _rows(m: int, n: int, device: Any) -> Iterator[slice]:
-    entries = _BLOCK_ENTRIES["cpu" if str(device) in ("cpu", "CPU_DEVICE") else "accelerator"]
+    entries = _BLOCK_ENTRIES["cpu" if "cpu" in str(device).lower() else "accelerator"]
     step = max(16, entries // max(n, 1))  # each block reads all of V in X̂ = U·V: very wide data want several rows at a time
     for start in range(0, m, step):
         yield slice(start, min(start + step, m))
@@ -139,9 +146,9 @@ class _Pass:
             if matrix is None:
                 self.results[i][rows, :] = dense(block)
             elif side == "right":
-                self.results[i][rows, :] = block @ matrix
+                self.results[i][rows, :] = dense(block @ matrix)
             else:
-                self.results[i] += matrix[:, rows] @ block
+                self.results[i] += dense(matrix[:, rows] @ block)
 
 
 @dataclass(eq=False)
@@ -164,9 +171,9 @@ class DenseData(Data):
         return self.shape[0] * self.shape[1]
 
     @property
-    def peak(self) -> float:
+    def range(self) -> tuple[float, float]:
         xp = self.namespace.xp
-        return max(float(xp.max(abs(self.values[rows, :]))) for rows in _rows(*self.shape, self.namespace.device))
+        return float(xp.min(self.values)), float(xp.max(self.values))
 
     def _total(self, function: Callable[[Array], Array]) -> float:
         xp = self.namespace.xp
@@ -180,8 +187,8 @@ class DenseData(Data):
         xp = self.namespace.xp
         return self._total(lambda x: xp.log(xp.where(x > 0, x, xp.ones_like(x))) * (x**data_power if data_power else 1.0))
 
-    def scaled(self, by: float) -> DenseData:
-        return DenseData(self.values * by, self.namespace)
+    def divided(self, by: float) -> DenseData:
+        return DenseData(self.values / by, self.namespace)
 
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
@@ -217,8 +224,10 @@ class SparseData(Data):
         return self.values.nnz
 
     @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.values.data), initial=0.0))
+    def range(self) -> tuple[float, float]:
+        zero = [0.0] if self.size < self.shape[0] * self.shape[1] else []
+        extremes = [float(extreme) for extreme in (self.values.data.min(), self.values.data.max())] if self.size else []
+        return min(extremes + zero), max(extremes + zero)
 
     @cached_property
     def _row_of_entry(self) -> np.ndarray:
@@ -234,8 +243,11 @@ class SparseData(Data):
         entries = self.values.data
         return float(np.sum(np.log(entries) * entries**data_power, dtype=np.float64))
 
-    def scaled(self, by: float) -> SparseData:
-        return SparseData(self.values * by, self.namespace)
+    def divided(self, by: float) -> SparseData:
+        values = self.values.copy()
+        values.data /= by
+        values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
+        return SparseData(values, self.namespace)
 
     def _approximation(self, walk: _Pass) -> np.ndarray:
         """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
@@ -308,8 +320,8 @@ class GramData(Data):
         return self.shape[0] ** 2
 
     @property
-    def peak(self) -> float:
-        return float(self.namespace.xp.max(self.gram)) ** 0.5
+    def range(self) -> tuple[float, float]:
+        return 0.0, float(self.namespace.xp.max(self.gram)) ** 0.5
 
     def power_sum(self, exponent: float) -> float:
         if exponent != 2:
@@ -319,8 +331,8 @@ class GramData(Data):
     def log_sum(self, data_power: float) -> float:
         raise self._unknown()
 
-    def scaled(self, by: float) -> GramData:
-        return GramData(self.gram * by**2, self.namespace)
+    def divided(self, by: float) -> GramData:
+        return GramData(self.gram / by / by, self.namespace)
 
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None

@@ -42,7 +42,7 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
         values, namespace = read_matrix(X, name)
         data, entries = DenseData(values, namespace), values
     if 0 in data.shape:
-        raise DataError(f"{name} is empty: its shape is {data.shape}. At least one row and one column are needed.")
+        raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     _check_finite(data, entries, name)
     if signed:
         _check_symmetric(data, name)
@@ -75,6 +75,8 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     if isinstance(array, np.ndarray) and array.dtype.kind not in "fiub":
         if array.dtype.kind == "c":
             raise DataError(f"{name} is complex; only real numbers can be non-negative.")
+        if array.dtype.kind != "O":
+            raise DataError(f"{name} holds entries of type {array.dtype}, which are not numbers.")
         try:
             return array.astype(np.float64), namespace
         except (TypeError, ValueError) as error:
@@ -145,7 +147,7 @@ def _check_sign(data: Data, entries: Array, name: str, positive: bool) -> None:
         count, place, value = _first(data, negative)
         raise DataError(
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
-            "product cannot approximate them: shift, clip or rectify the data first."
+            "factorization has no place for them: shift or clip them first."
         )
     if positive:
         zeros = data.shape[0] * data.shape[1] - int(xp.count_nonzero(entries))
@@ -167,5 +169,5 @@ def _check_symmetric(data: Data, name: str) -> None:
     if largest > 100 * data.namespace.eps * scale:
         raise DataError(
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
-            f"({name} + {name}.T) / 2 is symmetric and has the same quadratic form."
+            "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
         )

@@ -58,7 +58,7 @@ def _check(
     constraints = point.problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
     status = watch.check(iteration, value, magnitude, open_violation, state.stalled)
-    objective = (0.0 - value if point.problem.model.divergence.maximised else value) * units.objective
+    objective = units.objective_to_user(0.0 - value if point.problem.model.divergence.maximised else value)
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
     history.append(record)
     if callback is not None and callback(Progress(**vars(record), factors=units.to_user(point.factors))):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from ..arrays.namespace import Array
@@ -56,8 +58,8 @@ class Multiplicative(Solver):
     rescale: bool = False
 
     def __post_init__(self) -> None:
-        if self.exponent is not None and not self.exponent > 0:
-            raise IncompatibleError(f"The exponent of a multiplicative rule must be positive; got {self.exponent!r}.")
+        if self.exponent is not None and not (isinstance(self.exponent, Real) and 0 < self.exponent < math.inf):
+            raise IncompatibleError(f"The exponent of a multiplicative rule must be a positive number; got {self.exponent!r}.")
 
     def init(self, problem: Problem) -> State:
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})

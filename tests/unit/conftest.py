@@ -1,0 +1,30 @@
+"""Data and divergences that the unit tests share."""
+
+import numpy as np
+import pytest
+
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+
+DIVERGENCES = [
+    *(Beta(b) for b in (2, 1, 0, 0.5, 1.5, 3, -1)),
+    *(Alpha(a) for a in (0.5, 2, -1)),
+    *(Gamma(g) for g in (0, 1, -0.5, -2)),
+    *(Renyi(r) for r in (0.5, 2)),
+    DualI(),
+]
+
+
+@pytest.fixture(params=DIVERGENCES, ids=str)
+def divergence(request):
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def X(rng):
+    """A small matrix without zeros."""
+    return rng.random((6, 5)) + 0.1

@@ -1,0 +1,116 @@
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from nonneg import factorize
+from nonneg.arrays import data as storage
+from nonneg.arrays.data import DenseData, GramData, Request, SparseData
+from nonneg.arrays.namespace import namespace_of
+from nonneg.divergences import Alpha, Beta, DualI, Gamma
+from nonneg.divergences.base import LogRatio, Operand
+from nonneg.exceptions import IncompatibleError
+
+OPERANDS = [Operand(1, -1), Operand(1, -2), Operand(0, -1), Operand(0, 0.5), Operand(0.5, -0.5), Operand(2, -2)]
+POSITIVE_ONLY = [Operand(-1, 1), LogRatio()]
+
+
+def both(X):
+    return {"dense": DenseData(X, namespace_of(X)), "sparse": SparseData(sparse.csr_array(X), namespace_of(X))}
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def holes(X):
+    """Data with zeros, among them an empty row and an empty column."""
+    X[X < 0.4] = 0
+    X[2], X[:, 3] = 0, 0
+    return X
+
+
+def test_sums(kind, holes):
+    data = both(holes)[kind]
+    assert data.power_sum(0) == holes.size
+    assert data.power_sum(2) == pytest.approx(np.sum(holes**2))
+    assert data.power_sum(0.5) == pytest.approx(np.sum(holes**0.5))
+    assert data.log_sum(1) == pytest.approx(np.sum(holes[holes > 0] * np.log(holes[holes > 0])))
+    assert data.peak == holes.max()
+    assert data.size == (holes.size if kind == "dense" else np.count_nonzero(holes))
+    assert data.divided(0.25).power_sum(1) == pytest.approx(4 * holes.sum())
+
+
+def test_logarithm_of_positive_data(kind, X):
+    assert both(X)[kind].log_sum(0) == pytest.approx(np.log(X).sum())
+    assert both(X)[kind].power_sum(-1) == pytest.approx((1 / X).sum())
+
+
+@pytest.mark.parametrize("block", [1, 11, 2**18])
+@pytest.mark.parametrize("operand", [*OPERANDS, *POSITIVE_ONLY], ids=str)
+def test_elementwise_products(kind, operand, block, X, holes, rng, monkeypatch):
+    """E·v, u·E, and both sums of logarithms, for any number of rows at a time."""
+    monkeypatch.setattr(storage, "_BLOCK_ENTRIES", dict.fromkeys(storage._BLOCK_ENTRIES, block))
+    x = X + 0.1 if operand in POSITIVE_ONLY else holes
+    U, V = rng.random((6, 2)) + 0.1, rng.random((2, 5)) + 0.1
+    u, v = rng.random((3, 6)), rng.random((5, 3))
+    E, logarithms = operand.evaluate(np, x, U @ V), np.log(U @ V)
+    for log_power, total in ((None, None), (0.0, logarithms.sum()), (1.0, np.sum(x * logarithms))):
+        requests = [Request(operand, "right", v), Request(operand, "left", u)]
+        (right, left), logarithm = both(x)[kind].elementwise(U, V, requests, log_power)
+        np.testing.assert_allclose(right, E @ v)
+        np.testing.assert_allclose(left, u @ E)
+        assert logarithm == pytest.approx(total)
+
+
+@pytest.mark.parametrize("operand", OPERANDS, ids=str)
+def test_a_single_factor_is_its_own_product(kind, operand, holes, rng):
+    U = rng.random(holes.shape) + 0.1
+    (E,), _ = both(holes)[kind].elementwise(U, None, [Request(operand, "right", None)])
+    np.testing.assert_allclose(E, operand.evaluate(np, holes, U))
+
+
+def test_a_product_of_zero_divides_nothing(kind, X):
+    """X/X̂ stays finite where X̂ is exactly zero."""
+    (product,), total = both(X)[kind].elementwise(
+        np.zeros((6, 2)), np.ones((2, 5)), [Request(Operand(1, -1), "right", np.ones((5, 1)))], 1.0
+    )
+    assert np.all(np.isfinite(product))
+    assert math.isfinite(total)
+
+
+def test_float32_stays(kind, holes, rng):
+    U, V = rng.random((6, 2), np.float32), rng.random((2, 5), np.float32)
+    data = both(holes.astype(np.float32))[kind]
+    for operand in OPERANDS:
+        (product,), _ = data.elementwise(U, V, [Request(operand, "right", V.T)])
+        assert product.dtype == np.float32
+    assert data.divided(2.0).array.dtype == np.float32
+
+
+def test_of_a_gram_matrix_only_squares_are_known(X):
+    K = X @ X.T
+    data = GramData(K, namespace_of(K))
+    assert data.power_sum(2) == pytest.approx(np.sum(X**2))
+    assert data.divided(0.5).power_sum(2) == pytest.approx(4 * np.sum(X**2))
+    assert data.array is None
+    for ask in (lambda: data.power_sum(1), lambda: data.log_sum(1), lambda: data.elementwise(X, None, [])):
+        with pytest.raises(IncompatibleError, match=r"Only X Xᵀ is known .* such as 'W W\.T X' with 'euclidean'"):
+            ask()
+
+
+@pytest.mark.parametrize("divergence", [Beta(2), Beta(1), Beta(0), Beta(0.5), Alpha(0.5), Alpha(2), DualI(), Gamma(0.5)], ids=str)
+@pytest.mark.parametrize("form", ["W H", "W W.T X"])
+def test_no_second_matrix_of_the_size_of_the_data_is_alive(form, divergence, rng):
+    X = rng.random((3000, 1500)) + 0.1
+    tracemalloc.start()
+    try:
+        factorize(X, form, 4, divergence=divergence, max_iter=1, random_state=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * X.nbytes

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from nonneg import Model, factorize
+from nonneg.arrays.reading import read_data
+from nonneg.constraints import get_constraint
+from nonneg.exceptions import IncompatibleError
+from nonneg.initialization import best_scale, initial_factors
+from nonneg.problem import Problem
+from nonneg.shapes import infer_shapes
+from nonneg.solvers.multiplicative import above_floor
+
+
+def problem(X, form="W H", divergence="euclidean", constraints=None, rank=2):
+    model = Model(form, divergence, constraints)
+    return Problem(model, read_data(X), infer_shapes(model, X.shape, rank, {}), {})
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)])
+def test_the_same_seed_gives_the_same_factors(make, X):
+    first, second = (initial_factors(problem(X), "random", {}, make()) for _ in range(2))
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name])
+        assert np.all(first[name] > 0)
+    assert not np.allclose(first["W"], initial_factors(problem(X), "random", {}, 4)["W"])
+
+
+@pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H"])
+def test_the_start_is_as_large_as_the_data(form, divergence, X):
+    bound = problem(1000 * X, form, divergence)
+    assert best_scale(bound, initial_factors(bound, "random", {}, 0)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["orthogonal", "stochastic-columns", "stochastic-rows", "stochastic-matrix"])
+def test_constrained_factors_start_where_the_constraint_puts_them(name, X):
+    W = initial_factors(problem(X, constraints={"W": name}), "random", {}, 0)["W"]
+    np.testing.assert_allclose(W, get_constraint(name).restore(np, W))
+
+
+@pytest.mark.parametrize("random_state", ["a", 1.5, [0]])
+def test_what_is_not_a_seed(random_state, X):
+    with pytest.raises(IncompatibleError, match="random_state must be an int, a Generator"):
+        factorize(X, "W H", 2, random_state=random_state)
+
+
+def test_zeros_that_are_given_can_grow_again(X):
+    W = initial_factors(problem(X), "random", {"W": np.eye(6, 2)}, 0)["W"]
+    assert 0 < W.min() < 1e-12
+
+
+def test_given_factors_are_taken_as_they_are(X, rng):
+    W = rng.random((6, 2))
+    factors = initial_factors(problem(X), "random", {"W": W}, 0)
+    np.testing.assert_array_equal(factors["W"], W)
+    assert factors["H"].shape == (2, 5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeros_are_lifted_to_the_floor(dtype):
+    factor = np.array([[0, 4], [1, 0]], dtype)
+    lifted = above_floor(np, factor)
+    assert lifted.min() == pytest.approx(4 * np.finfo(dtype).eps ** 2.0)
+    assert lifted.dtype == dtype
+    np.testing.assert_array_equal(lifted[factor > 0], factor[factor > 0])
+
+
+@pytest.mark.parametrize("start", ["nndsvd", 5, None, ["random"], np.ones((6, 2))])
+def test_unknown_starts_are_told_the_known_ones(start, X):
+    with pytest.raises(IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random'; or a dict of factors"):
+        factorize(X, "W H", 2, init=start)
+
+
+def test_given_factors_satisfy_their_constraint_from_the_start(X, rng):
+    W = factorize(X, "W H", 2, constraints={"W": "stochastic"}, init={"W": rng.random((6, 2))}, max_iter=0).factors["W"]
+    np.testing.assert_allclose(W.sum(axis=0), 1)

@@ -1,0 +1,135 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from nonneg import Model
+from nonneg.arrays.reading import read_data
+from nonneg.problem import Problem
+from nonneg.shapes import infer_shapes
+
+from .test_divergences import defined
+
+CLOSED = ("W", "W X", "X W", "W X H")
+"""Forms without a rank to choose."""
+FORMS = ["W", "W H", "W W.T X", "W S H", "H.T W.T", "W X", "X W W.T", "W V.T X"]
+
+
+def bound(form, divergence, X, rng, *, fixed=None, constraints=None, convert=lambda X: X, horizon=100):
+    """A problem with random factors, the point there, and its approximation, multiplied out."""
+    model = Model(form, divergence, {**dict.fromkeys(fixed or {}, "fixed"), **(constraints or {})})
+    rank = None if form in CLOSED else 2
+    shapes = infer_shapes(model, X.shape, rank, {name: value.shape for name, value in (fixed or {}).items()})
+    problem = Problem(model, read_data(convert(X)), shapes, fixed or {}, horizon)
+    factors = {name: rng.random(shapes[name]) + 0.1 for name in problem.order}
+    everything = {**factors, **(fixed or {}), "X": X}
+
+    def approximation(**changed):
+        values = {**everything, **changed}
+        matrices = [values[name].T if flipped else values[name] for name, flipped in model.form]
+        return matrices[0] if len(matrices) == 1 else np.linalg.multi_dot(matrices)
+
+    return problem.start(factors), approximation
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("horizon", [1, 10**4])
+def test_objective_is_the_divergence_of_the_product(form, horizon, divergence, X, rng):
+    point, approximation = bound(form, divergence, X, rng, horizon=horizon)
+    for factor in (None, *point.problem.order):
+        fresh = point.problem.start(point.factors)
+        value, magnitude = fresh.objective(factor)
+        assert value == pytest.approx(defined(divergence, X, approximation()), rel=1e-8)
+        assert magnitude >= value * (1 - 1e-12)
+        assert fresh.objective() == (value, magnitude)
+    assert point.total() == pytest.approx(approximation().sum())
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "W H",
+        "W W.T X",
+        "W S H",
+        "X W W.T",
+        "W V.T X",
+        "W X H",
+        "W X",
+        "X W",
+    ],
+)
+@pytest.mark.parametrize("divergence", [1, 0, 1.5], ids=str)
+def test_sparse_data_give_the_same(form, divergence, X, rng):
+    dense, _ = bound(form, divergence, X, np.random.default_rng(1))
+    thin, _ = bound(form, divergence, X, np.random.default_rng(1), convert=sparse.csr_array)
+    assert thin.objective()[0] == pytest.approx(dense.objective()[0])
+    for factor in dense.problem.order:
+        for one, other in zip(dense.sides(factor), thin.sides(factor), strict=True):
+            np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("form", ["W H", "W W.T X", "A W B W.T A.T"])
+def test_gradient(form, divergence, X, rng):
+    fixed = {"A": rng.random((6, 4)), "B": rng.random((2, 2))} if "A" in form else {}
+    data = X @ X.T if fixed else X
+    point, approximation = bound(form, divergence, data, rng, fixed=fixed)
+    for name, F in point.factors.items():
+        positive, negative = point.gradient(name)
+        expected, step = np.empty_like(F), 1e-6
+        for place in np.ndindex(F.shape):
+            moved = [F.copy(), F.copy()]
+            moved[0][place] += step
+            moved[1][place] -= step
+            up, down = (defined(divergence, data, approximation(**{name: value})) for value in moved)
+            expected[place] = (up - down) / (2 * step)
+        np.testing.assert_allclose(positive - negative, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+def test_products_survive_where_they_are_still_valid(divergence, X, rng):
+    """A point that was reached by changing factors knows the same as one that starts there."""
+    point, _ = bound("W S H", divergence, X, rng)
+    for name in point.problem.order:
+        point.objective(name)
+        point.sides(name)
+        moved = point.with_factor(name, point.factors[name] * (1 + rng.random(point.factors[name].shape)))
+        scaled = point.with_scaled(name, 1.7)
+        for changed in (moved, scaled):
+            fresh = point.problem.start(changed.factors)
+            assert changed.objective() == pytest.approx(fresh.objective())
+            for factor in point.problem.order:
+                for one, other in zip(changed.sides(factor), fresh.sides(factor), strict=True):
+                    np.testing.assert_allclose(one, other)
+        point = moved
+
+
+def test_points_are_not_changed(X, rng):
+    point, _ = bound("W H", 2, X, rng)
+    before = point.objective()
+    W = point.factors["W"].copy()
+    point.with_factor("W", 2 * W).objective()
+    np.testing.assert_array_equal(point.factors["W"], W)
+    assert point.objective() == before
+
+
+def test_trace_of_a_matrix_of_either_sign(rng):
+    S = rng.standard_normal((6, 6))
+    S = S + S.T
+    for convert in (np.asarray, sparse.csr_array):
+        model = Model("W.T X W", "trace")
+        problem = Problem(model, read_data(convert(S), signed=True), {"W": (6, 2)}, {})
+        W = rng.random((6, 2))
+        value, _ = problem.start({"W": W}).objective()
+        assert -value == pytest.approx(np.trace(W.T @ S @ W))
+        positive, negative = problem.start({"W": W}).gradient("W")
+        assert np.all(positive >= 0)
+        np.testing.assert_allclose(negative - positive, 2 * S @ W)
+
+
+def test_stochastic_multipliers_join_the_sides(X, rng):
+    point, _ = bound("W H", 2, X, rng, constraints={"W": "stochastic"})
+    numerator, denominator = point.sides("W")
+    W, H = point.factors["W"], point.factors["H"]
+    np.testing.assert_allclose(numerator, X @ H.T + np.sum(W * (W @ H @ H.T), axis=0))
+    np.testing.assert_allclose(denominator, W @ H @ H.T + np.sum(W * (X @ H.T), axis=0))
+    assert math.isfinite(point.objective()[0])

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from nonneg import Model, factorize
+from nonneg.arrays.reading import read_data
+from nonneg.units import Units, choose_units
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1, 1e20])
+def test_the_users_own_unless_extreme(scale, X):
+    assert choose_units(Model("W H"), read_data(scale * X)) == Units()
+    assert choose_units(Model("W H"), read_data(np.zeros((2, 2)))) == Units()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H", "W W.T", "A W W.T A.T"])
+def test_extreme_data_become_ordinary_and_nothing_is_lost(form, scale, X, rng):
+    X = X @ X.T if "X" not in form else X
+    model = Model(form, constraints={"A": "fixed"} if "A" in form else None)
+    units = choose_units(model, read_data(scale * X))
+    assert 1e-3 < scale * X.max() / units.data < 1e3
+    product = np.prod([units.factors.get(name, 1.0) ** form.split().count(name) for name in model.constraints])
+    transposed = np.prod([units.factors.get(name, 1.0) ** form.split().count(name + ".T") for name in model.constraints])
+    assert product * transposed == (units.data if form.count("X") == 0 else 1)
+    assert np.frexp(units.data)[0] == 0.5  # a power of two: no digit changes
+    factors = {name: rng.random((2, 2)) for name in model.constraints}
+    for name, factor in units.to_user(units.from_user(factors)).items():
+        np.testing.assert_array_equal(factor, factors[name])
+
+
+def test_a_problem_without_free_factors_keeps_its_units(X):
+    model = Model("W H", constraints={"W": "stochastic", "H": "stochastic"})
+    assert choose_units(model, read_data(1e200 * X)) == Units()
+
+
+def test_fixed_factors_carry_the_unit_where_no_other_can(X):
+    model = Model("W H", constraints={"W": "fixed", "H": "stochastic"})
+    assert list(choose_units(model, read_data(1e200 * X)).factors) == ["W"]
+
+
+SCALES = [(np.float64, scale) for scale in (1e-300, 1e-150, 1e150, 1e300)] + [(np.float32, scale) for scale in (1e-30, 1e30)]
+
+
+@pytest.mark.parametrize(("dtype", "scale"), SCALES)
+@pytest.mark.parametrize("form", ["W H", "W W.T X"])
+@pytest.mark.parametrize("solver", ["adaptive", "multiplicative"])
+def test_the_factorization_does_not_depend_on_the_scale(form, solver, dtype, scale, divergence, X):
+    """By a power of two, so that data, start and every step are the same numbers."""
+    scale = 2.0 ** round(np.log2(scale))
+    X = X.astype(dtype)
+    kwargs = {"divergence": divergence, "random_state": 0, "max_iter": 20, "tol": 0, "solver": solver}
+    ordinary, extreme = (factorize((by * X).astype(dtype), form, 2, **kwargs) for by in (1.0, scale))
+    assert all(np.all(np.isfinite(factor)) and factor.dtype == dtype for factor in extreme.factors.values())
+    np.testing.assert_allclose(
+        extreme.reconstruct() / dtype(scale), ordinary.reconstruct(), rtol=1e-3 if dtype == np.float32 else 1e-6
+    )
+    with np.errstate(over="ignore"):
+        expected = ordinary.objective * np.float64(scale) ** divergence.degree
+    assert extreme.objective == pytest.approx(expected, rel=1e-2 if dtype == np.float32 else 1e-6)
+
+
+def test_a_perfect_fit_of_huge_data_has_the_objective_zero():
+    solution = factorize(np.full((6, 5), 1e200), "W H", 1, random_state=0)
+    assert solution.objective == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e-310), (np.float64, 5e-324), (np.float32, 1e-40)])
+def test_subnormal_data(dtype, scale):
+    solution = factorize(np.full((4, 3), scale, dtype), "W H", 1, random_state=0)
+    np.testing.assert_allclose(solution.reconstruct(), dtype(scale), rtol=0.1)
+
+
+def test_data_at_the_upper_end_of_float32():
+    X = np.full((4, 3), 3e38, np.float32)
+    solution = factorize(X, "W H", 1, random_state=0)
+    np.testing.assert_allclose(solution.reconstruct(), X, rtol=1e-3)
