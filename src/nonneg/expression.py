@@ -85,7 +85,7 @@ class Word(tuple[Letter, ...]):
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
         item = super().__getitem__(index)
-        return Word(item) if isinstance(index, slice) else item
+        return tuple.__new__(Word, item) if isinstance(index, slice) else item  # a part of a word is in order
 
     def __str__(self) -> str:
         return " ".join(map(str, self)) if self else "I"

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..exceptions import IncompatibleError
@@ -76,14 +77,30 @@ class Costs:
         return dimension(word[0], 0), dimension(word[-1], 1)
 
     def multiplication(self, left: Word, right: Word) -> float:
-        (rows, inner), (_, columns) = self.shape(left), self.shape(right)
+        """What it costs to multiply two words whose values are known."""
+        return _Prices(left + right, self)(0, len(left), len(left) + len(right))
+
+
+class _Prices:
+    """What each multiplication within a word costs: ``prices(i, k, j)`` for letters i to k times letters k to j."""
+
+    def __init__(self, word: Word, costs: Costs) -> None:
+        self.costs = costs
+        self.dimensions = [costs.shape(word[place : place + 1])[0] for place in range(len(word))] + [costs.shape(word[-1:])[1]]
+        self.sizes = [costs.sizes.get(letter.name) for letter in word]
+        self.changing = list(accumulate((letter.name not in costs.constant for letter in word), initial=0))
+
+    def __call__(self, i: int, k: int, j: int) -> float:
+        rows, inner, columns = self.dimensions[i], self.dimensions[k], self.dimensions[j]
         flops = float(rows) * inner * columns
-        for word, others in ((left, columns), (right, rows)):
-            if len(word) == 1 and word[0].name in self.sizes:
-                flops = self.sizes[word[0].name] * others
-        if all(letter.name in self.constant for letter in left + right):
-            flops /= self.horizon
-        excess = rows * columns - self.largest
+        left, right = self.sizes[i], self.sizes[k]
+        if k - i == 1 and left is not None:
+            flops = left * columns
+        if j - k == 1 and right is not None:
+            flops = right * rows
+        if self.changing[j] == self.changing[i]:
+            flops /= self.costs.horizon
+        excess = rows * columns - self.costs.largest
         return flops if excess <= 0 else flops + 1e6 * excess
 
 
@@ -186,6 +203,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     n = len(word)
     if n <= 1 or is_known(word):  # a matrix on its own is always there
         return []
+    prices = _Prices(word, costs)
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for length in range(1, n + 1):
         for i in range(n - length + 1):
@@ -196,9 +214,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
             elif length == 1:
                 best[i, j] = (math.inf if part[0].name in costs.operands else 0.0, -1)
             else:
-                best[i, j] = min(
-                    (best[i, k][0] + best[k, j][0] + costs.multiplication(word[i:k], word[k:j]), k) for k in range(i + 1, j)
-                )
+                best[i, j] = min((best[i, k][0] + best[k, j][0] + prices(i, k, j), k) for k in range(i + 1, j))
 
     steps: list[Step] = []
 

@@ -1,0 +1,276 @@
+"""Checks that any model can be put through: objectives that never rise, K.K.T. conditions, gradients.
+
+What they compare with is computed a second time, dense and naive: values and derivatives from the textbook formulas, products from
+left to right. Nothing of the engine is used for it but the form, read as a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import matmul
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .arrays.namespace import Array, namespace_of, to_host
+from .arrays.reading import read_data
+from .constraints import Constraint, DoublyStochastic, Stochastic
+from .divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi, Trace, get_divergence
+from .exceptions import IncompatibleError
+from .expression import Word
+from .initialization import RandomState
+from .majorization import PowerLaw
+from .model import Model
+from .problem import Point, Problem
+from .shapes import infer_shapes
+from .solution import Solution
+
+__all__ = ["assert_kkt", "assert_monotone", "bind", "check_gradient", "dense_gradient", "divergence_parts", "divergence_value"]
+
+
+def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
+    """Assert that the objective never rose from one check to the next; where it is maximised, that it never fell.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of a run with ``check_every=1``, if no step is to be missed.
+    rtol : float
+        What counts as rounding, relative to the largest value in the history. An objective is a difference of sums, known to a few
+        hundred times the dtype's epsilon of them: the default is for float64, float32 needs about 1e-4. With 0 no rise is let pass.
+    """
+    values = solution.history.objective * (-1.0 if solution.model.divergence.maximised else 1.0)
+    _require(bool(np.all(np.isfinite(values))), "The objective is not finite at every check.")
+    rises = np.diff(values)
+    allowed = rtol * np.max(np.abs(values))
+    worst = int(np.argmax(rises)) if rises.size else 0
+    _require(
+        not np.any(rises > allowed),
+        lambda: (
+            f"The objective got worse by {rises[worst]:.3g} at iteration {solution.history.iteration[worst + 1]}, from "
+            f"{solution.history.objective[worst]:.17g}; rounding is {allowed:.3g}."
+        ),
+    )
+
+
+def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 1e-6) -> None:
+    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned factor F.
+
+    Parameters
+    ----------
+    model : Model
+        Its learned factors free, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian, with the
+        multipliers that fit best where F is not zero.
+    X : array or sparse array
+    factors : dict of arrays
+        Of all factors, as in ``solution.factors``.
+    tol : float
+        ∇ may be negative by so much of ∇⁺ + ∇⁻ at the same place; F∘∇ may differ from zero by so much of the largest entry of F
+        times the largest of ∇⁺ + ∇⁻.
+    """
+    matrices = {name: _dense(factor) for name, factor in factors.items()} | {model.data: _dense(X)}
+    for name in model.learned:
+        factor, (slack, size) = matrices[name], dense_gradient(model, name, matrices)
+        slack -= _multipliers(model.constraints[name], factor, slack)
+        product = np.max(np.abs(factor * slack)) / (np.max(factor) * np.max(size))
+        _require(bool(np.all(factor >= 0)), f"{name} has negative entries.")
+        _require(
+            bool(np.all(slack >= -tol * size)),
+            lambda s=slack, z=size, n=name: f"The gradient by {n} is negative, by {np.max(-s / z):.3g} of its parts.",
+        )
+        _require(product <= tol, f"{name} and its gradient are both positive somewhere, with a product of {product:.3g}.")
+
+
+def check_gradient(
+    model: Model,
+    X: Any,
+    rank: int | Sequence[int] | None = None,
+    *,
+    factors: Mapping[str, Array] | None = None,
+    random_state: RandomState = 0,
+    tol: float = 1e-6,
+) -> None:
+    """Assert that the two parts of every gradient are non-negative, and that their difference is the derivative.
+
+    Parameters
+    ----------
+    model : Model
+    X : array or sparse array
+    rank : int or sequence of int, optional
+        Of the factors, if they are to be drawn.
+    factors : dict of arrays, optional
+        Where to check; drawn from [0.5, 1.5) by default, fixed factors too.
+    random_state : int, Generator or RandomState
+        To draw them with.
+    tol : float
+        How far the difference of the parts may be from central differences of `divergence_value`, relative to the sum of the parts.
+        With a step of ε^(1/3), central differences are good to ε^(2/3) = 4e-11 of the sums that make up a value, of which the
+        gradient by one entry is a small part.
+
+    Notes
+    -----
+    The derivative of the dual I-divergence, −ln(X/X̂), has no parts of one sign; for it only the difference is checked.
+    """
+    if factors is None:
+        generator = np.random.default_rng(random_state) if isinstance(random_state, int | None) else random_state
+        shapes = infer_shapes(model, X.shape, rank, {})
+        factors = {name: generator.uniform(0.5, 1.5, shape) for name, shape in shapes.items()}
+    matrices = {**factors, model.data: _dense(X)}
+    point = bind(model, X, factors)
+    for name in model.learned:
+        positive, negative = map(to_host, point.gradient(name))
+        if isinstance(model.divergence.law, PowerLaw):
+            _require(bool(np.all(positive >= 0) and np.all(negative >= 0)), f"A part of the gradient by {name} is negative.")
+        _, size = dense_gradient(model, name, matrices)
+        error = np.max(np.abs(positive - negative - _central_differences(model, name, matrices))) / np.max(size)
+        _require(error <= tol, f"The gradient by {name} is off by {error:.3g} of the sum of its parts.")
+
+
+def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:
+    """A model with its data, at given factors: objective and gradients are methods of what is returned."""
+    divergence = model.divergence
+    data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data)
+    arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
+    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
+    return Problem(model, data, shapes, {name: arrays[name] for name in model.fixed}).start(arrays)
+
+
+def divergence_value(divergence: str | float | Objective, X: Array, approximation: Array) -> Array:
+    """D(X ‖ X̂) as the textbooks print it; the trace of X̂ for the trace objective.
+
+    Written with the operations of the array's own library, so that automatic differentiation can follow.
+
+    >>> float(divergence_value("euclidean", np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]])))
+    2.0
+    """
+    Y, xp = approximation, namespace_of(approximation).xp
+
+    def relative_entropy(p: Array, q: Array) -> Array:
+        return xp.sum(p * xp.log(xp.where(p > 0, p / q, xp.ones_like(p))))  # 0 ln 0 = 0
+
+    match get_divergence(divergence):
+        case Beta(0):
+            return xp.sum(X / Y - xp.log(X / Y) - 1)
+        case Beta(1):
+            return relative_entropy(X, Y) - xp.sum(X) + xp.sum(Y)
+        case Beta(b):
+            return xp.sum(X**b + (b - 1) * Y**b - b * X * Y ** (b - 1)) / (b * (b - 1))
+        case Alpha(a):
+            return xp.sum(a * X + (1 - a) * Y - X**a * Y ** (1 - a)) / (a * (1 - a))
+        case DualI():
+            return relative_entropy(Y, X) - xp.sum(Y) + xp.sum(X)
+        case Gamma(0):
+            return relative_entropy(X / xp.sum(X), Y / xp.sum(Y))
+        case Gamma(g):
+            sums = (xp.log(xp.sum(matrix)) for matrix in (X ** (1 + g), Y ** (1 + g), X * Y**g))
+            return sum(weight * term for weight, term in zip((1, g, -1 - g), sums, strict=True)) / (g * (1 + g))
+        case Renyi(r):
+            return xp.log(xp.sum((X / xp.sum(X)) ** r * (Y / xp.sum(Y)) ** (1 - r))) / (r - 1)
+        case Trace():
+            return xp.linalg.trace(Y)
+        case other:
+            raise IncompatibleError(f"No textbook formula is written here for {other!r}.")
+
+
+def divergence_parts(
+    divergence: str | float | Objective, X: np.ndarray, approximation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """P and Q of ∂D/∂X̂ = P − Q, QNMF Table 1; for the dual I-divergence 1 and 1 + ln(X/X̂), for the trace 0 and I."""
+    Y = approximation
+    match get_divergence(divergence):
+        case Beta(b):
+            return Y ** (b - 1), X * Y ** (b - 2)
+        case Alpha(a):
+            parts = np.ones_like(Y) / abs(a), (X / Y) ** a / abs(a)
+            return parts if a > 0 else parts[::-1]
+        case DualI():
+            return np.ones_like(Y), 1 + np.log(X / Y)
+        case Gamma(g):
+            return Y**g / np.sum(Y ** (1 + g)), X * Y ** (g - 1) / np.sum(X * Y**g)
+        case Renyi(r):
+            return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
+        case Trace():
+            return np.zeros_like(Y), np.eye(len(Y))
+        case other:
+            raise IncompatibleError(f"No textbook formula is written here for {other!r}.")
+
+
+def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient ∇⁺ − ∇⁻ of what is minimised by a factor, and the sum ∇⁺ + ∇⁻ it is small against, QNMF Eq. 9.
+
+    Parameters
+    ----------
+    model : Model
+    factor : str
+    matrices : dict of arrays
+        All matrices of the form, and the data.
+    """
+    P, Q = divergence_parts(model.divergence, matrices[model.data], _product(model.form, matrices))
+    sizes = {name: np.abs(matrix) for name, matrix in matrices.items()}
+    return _occurrences(model.form, factor, P - Q, matrices), _occurrences(model.form, factor, P + np.abs(Q), sizes)
+
+
+def _occurrences(form: Word, factor: str, middle: np.ndarray, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Σ over the occurrences of a factor of leftᵀ · middle · rightᵀ, transposed where the occurrence is."""
+    total = np.zeros_like(matrices[factor])
+    for left, occurrence, right in form.around(factor):
+        piece = reduce(matmul, [*_arrays(left.T, matrices), middle, *_arrays(right.T, matrices)])
+        total += piece.T if occurrence.transposed else piece
+    return total
+
+
+def _central_differences(model: Model, factor: str, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+    sign = -1.0 if model.divergence.maximised else 1.0
+
+    def value(F: np.ndarray) -> float:
+        return sign * divergence_value(model.divergence, matrices[model.data], _product(model.form, {**matrices, factor: F}))
+
+    F, step = matrices[factor], np.finfo(np.float64).eps ** (1 / 3)
+    derivative = np.empty_like(F)
+    for place in np.ndindex(F.shape):
+        change = np.zeros_like(F)
+        change[place] = step * F[place]
+        derivative[place] = (value(F + change) - value(F - change)) / (2 * change[place])
+    return derivative
+
+
+def _multipliers(constraint: Constraint, factor: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """What the conditions on the sums add up to at each entry: λ, or λ + μ, fitted to the gradient where the factor is not zero."""
+    if constraint.is_free:
+        return np.zeros_like(gradient)
+    rows, columns = np.indices(factor.shape)
+    match constraint:
+        case Stochastic("columns"):
+            conditions = [columns]
+        case Stochastic("rows"):
+            conditions = [rows]
+        case Stochastic("matrix"):
+            conditions = [0 * rows]
+        case DoublyStochastic():
+            conditions = [rows, columns]
+        case _:
+            raise IncompatibleError(f"assert_kkt knows free and stochastic factors; got the constraint {constraint!r}.")
+    normals = np.hstack([np.eye(condition.max() + 1)[condition.ravel()] for condition in conditions])
+    weights = factor.ravel()
+    solution, *_ = np.linalg.lstsq(weights[:, None] * normals, weights * gradient.ravel())
+    return (normals @ solution).reshape(factor.shape)
+
+
+def _arrays(word: Word, matrices: Mapping[str, Array]) -> list[Array]:
+    return [matrices[letter.name].T if letter.transposed else matrices[letter.name] for letter in word]
+
+
+def _product(word: Word, matrices: Mapping[str, Array]) -> Array:
+    return reduce(matmul, _arrays(word, matrices))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(to_host(matrix), dtype=np.float64)
+
+
+def _require(condition: bool, message: Any) -> None:
+    """An assertion that ``python -O`` leaves in place; the message may be a function, called if it is needed."""
+    if not condition:
+        raise AssertionError(message() if callable(message) else message)
