@@ -19,7 +19,7 @@ LAYERS = [
     ("shapes", "problem", "units"),
     ("initialization", "solution"),
     ("solvers",),
-    ("factorization", "testing", "reporting"),
+    ("factorization", "testing", "reporting", "metrics", "datasets"),
     ("__init__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -77,11 +77,21 @@ def test_after_a_spoilt_step_the_last_good_point_is_returned(X):
     assert math.isnan(solution.history[-1].objective)
 
 
-def test_patience_ends_a_run_that_never_gets_better(X):
-    solution = factorize(X, "W H", 2, random_state=0, solver=Still(), tol=0, check_every=1)
+class Worse(Multiplicative):
+    def step(self, point, state):
+        return point.with_factor("W", point.factors["W"] * 1.01)
+
+
+@pytest.mark.parametrize("check_every", [1, 100])
+def test_patience_ends_a_run_that_only_gets_worse(X, check_every):
+    solution = factorize(X, "W H", 2, random_state=0, solver=Worse(), check_every=check_every)
     assert solution.status is Status.NO_PROGRESS
     assert solution.n_iter == Stopping().patience
-    assert factorize(X, "W H", 2, random_state=0, solver=Still(), tol=0, check_every=100).n_iter == Stopping().patience
+
+
+def test_without_tolerance_a_run_goes_on(X):
+    solution = factorize(X, "W H", 2, random_state=0, solver=Worse(), tol=0, max_iter=400)
+    assert solution.status is Status.MAX_ITER
 
 
 @pytest.mark.parametrize(

@@ -13,22 +13,24 @@ from ..problem import Point, Problem
 from .base import Solver, State
 
 
-def above_floor(xp: Any, factor: Array) -> Array:
-    """A factor with its entries kept from vanishing: at least eps² times the largest.
+def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
+    """A factor with its entries kept from vanishing: at least eps² times the largest, or a floor that is given.
 
     A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
     every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
     touched by it.
     """
+    if floor is not None:
+        return xp.clip(factor, floor, None)
     return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
 
 
-def moved(point: Point, factor: str, exponent: float) -> Array:
+def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:
     """A factor after one multiplicative step, F ∘ (numerator/denominator)^exponent, before its constraint is restored."""
     xp = point.problem.namespace.xp
     numerator, denominator = point.sides(factor)
     multiplier = point.problem.model.rules[factor].law.multiplier(xp, numerator, denominator, exponent)
-    return above_floor(xp, point.factors[factor] * multiplier)
+    return above_floor(xp, point.factors[factor] * multiplier, floor)
 
 
 def restored(point: Point, factor: str, value: Array, state: State) -> Point:
@@ -52,21 +54,30 @@ class Multiplicative(Solver):
     rescale : bool, default=False
         Multiply each unconstrained factor, after its step, by the number that is best for the objective (PNMF Eq. 21 and 30,
         and their like for the other divergences).
+    floor : float, optional
+        The least that an entry can become. By default it is relative to the factor's largest entry. The codes that OPNMF is known
+        by have 1e-16, whatever the scale, and from a start with zeros their results depend on it.
     """
 
     exponent: float | None = None
     rescale: bool = False
+    floor: float | None = None
 
     def __post_init__(self) -> None:
         if self.exponent is not None and not (isinstance(self.exponent, Real) and 0 < self.exponent < math.inf):
             raise IncompatibleError(f"The exponent of a multiplicative rule must be a positive number; got {self.exponent!r}.")
+
+        if self.floor is not None and not (isinstance(self.floor, Real) and 0 <= self.floor < math.inf):
+            raise IncompatibleError(
+                f"The floor of a multiplicative rule must be a number that is not negative; got {self.floor!r}."
+            )
 
     def init(self, problem: Problem) -> State:
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
 
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.order:
-            point = restored(point, factor, moved(point, factor, state.exponents[factor]), state)
+            point = restored(point, factor, moved(point, factor, state.exponents[factor], self.floor), state)
             if self.rescale and point.problem.model.constraints[factor].is_free:
                 scale = point.problem.model.divergence.scale(point.sums(factor))
                 point = point.with_scaled(factor, scale ** (1 / point.problem.model.rules[factor].degree))

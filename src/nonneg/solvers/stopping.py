@@ -19,12 +19,12 @@ class Stopping:
     tol : float
         A run has converged when, from one check to the next, the objective changes by at most `tol` times its value, or by no more
         than rounding does, and no constraint comes closer to holding by more than a thousandth. Both scale with the data. With 0 it
-        runs to `max_iter`.
+        runs to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
     patience : int
-        Iterations in a row that may bring neither a lower objective nor a smaller violation.
+        Iterations in a row that may bring neither a lower objective nor a smaller violation; any number with `tol` 0.
     """
 
     tol: float = 1e-5
@@ -65,6 +65,6 @@ class Watch:
             return Status.CONVERGED
         if change > 0 or closer > 0:
             self.improved_at = iteration
-        if stalled or iteration - self.improved_at >= self.stopping.patience:
+        if stalled or (self.stopping.tol and iteration - self.improved_at >= self.stopping.patience):
             return Status.NO_PROGRESS
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None

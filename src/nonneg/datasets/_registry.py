@@ -1,0 +1,411 @@
+"""The files of the data sets: where each comes from, and what it must be, to the byte.
+
+Nothing of them is part of the library. A path is the same in the cache, and in any folder that ``NONNEG_DATA`` names. A new data
+set is its files here, and one loader in the module of its family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a loader reads.
+
+    Attributes
+    ----------
+    path : str
+        Its place below the folder of the data, with forward slashes.
+    sha256 : str
+        The hash of its content; empty for the pictures of a set that is checked as a whole.
+    bytes : int
+        Its size.
+    url : str, optional
+        Where it is downloaded from, at a fixed commit; None if it is made from others.
+    sources : tuple of str
+        The files that it is made from, if it is.
+    """
+
+    path: str
+    sha256: str
+    bytes: int
+    url: str | None = None
+    sources: tuple[str, ...] = ()
+
+
+def _github(path: str, sha256: str, size: int, repository: str, commit: str, source: str) -> File:
+    return File(path, sha256, size, f"https://raw.githubusercontent.com/{repository}/{commit}/{source}")
+
+
+ORL_IMAGES = [
+    _github(
+        f"faces/orl_112x92/att_faces/s{subject}/{image}.pgm",
+        "",
+        10350,
+        "ChiTatZhang/server_graduate",
+        "0493bc9ab41f854477d891d1553ffce41918e8ae",
+        f"att_faces/s{subject}/{image}.pgm",
+    )
+    for subject in range(1, 41)
+    for image in range(1, 11)
+]
+ORL_PIXELS = (
+    "2e4844a9f4fa4397058f69d6208047170f2e9d399cda18b55c1e8d28f0a83431"  # SHA-256 of the 400 × 112 × 92 greys, in that order
+)
+
+FACES = [
+    # cbcl
+    _github(
+        "faces/cbcl/CBCL.mat",
+        "b2c4a9c3933f1dbc20889efb65e4aaa7a339ec91a13f93ead909c94b23993fa0",
+        877056,
+        "amjadseyedi/NMFcUDA",
+        "6e0d0bb4612790df2b06cd8cc327c85fc446c245",
+        "CBCL.mat",
+    ),
+    _github(
+        "faces/cbcl/CBCL_Face.mat",
+        "bf183d48b74fc6c7434eeb5123b7c7461e78c606c1a37d4116152f8868dc5254",
+        1460029,
+        "hiroyuki-kasai/NMFLibrary",
+        "ed44132dfe1b5495df685006b42259f0bd16bea3",
+        "data/CBCL_Face.mat",
+    ),
+    File(
+        "faces/cbcl/cbcl_histeq_train_test.npz",
+        "db554334f1a0f31e238b5656f881c266d3354efac21ed76dd23b8b128b253af3",
+        1024380,
+        sources=("faces/cbcl/cbcl_train_test_faces.RData",),
+    ),
+    File(
+        "faces/cbcl/cbcl_raw_361x2429.npz",
+        "52578c0c09799a878d0ec1b6c3c30c8b403a1bb67ca4bc1fe9cda2a306627780",
+        830841,
+        sources=("faces/cbcl/CBCL_Face.mat",),
+    ),
+    _github(
+        "faces/cbcl/cbcl_train_test_faces.RData",
+        "aa135d2f16d59fa9841c5b3d1e9115f26e571f912aa0345224969c3a7dcb41bd",
+        1041413,
+        "willwerscheid/ebnmf-paper",
+        "4a7c7690a2bf98397dc3876942157cb1aa5c8da0",
+        "data/faces.RData",
+    ),
+    # feret
+    _github(
+        "faces/feret/faces.rda",
+        "fe8cec2451d1c0dff1da0153d56e58987ab09456cf7878ccc67f48f56609907e",
+        2576366,
+        "richardbeare/pNMF",
+        "d4befdd9a5604551bf67aa1af05cb3eb3dc94a3a",
+        "data/faces.rda",
+    ),
+    File(
+        "faces/feret/feret_2409x1024.npz",
+        "394321ddfcfbb456adac23f93e34ce777d5fb8a9b8e4f2744064bb2ecb522509",
+        2364763,
+        sources=("faces/feret/faces.rda",),
+    ),
+    # orl_112x92
+    File(
+        "faces/orl_112x92/orl_112x92.npz",
+        "25e0fdf0b2f70e8ee52dbfcb8d4623a10b61f78e1ec33b95c5d3164b3bbde1fc",
+        3687893,
+        sources=tuple(file.path for file in ORL_IMAGES),
+    ),
+    # orl_32x32
+    _github(
+        "faces/orl_32x32/ORL_32x32.mat",
+        "33f9aac402c42900eee6e3d3c180f09df1714e87d9db29d2371887e4daf51641",
+        2153022,
+        "DeyuTsang/SGSSC",
+        "a64d1cb751dc7858269bfe35469b7ac6bc08daba",
+        "ORL_32x32.mat",
+    ),
+    # yale_32x32
+    _github(
+        "faces/yale_32x32/Yale_32x32.mat",
+        "beb3cc9f448c1ab786583c8f5429368c299843ee88263f9650ed463004ef7633",
+        161026,
+        "ma-xu/ORL3",
+        "0efe9e8df8fd3642fbf1f5e258f51165e475b1f1",
+        "Yale_32x32.mat",
+    ),
+    # olivetti
+    _github(
+        "faces/olivetti/olivettifaces.mat",
+        "b1988d02c72fe5b8ee82b5ef3bb7982eafc74f1e1ff0ae0ade35061ad0af534d",
+        1432511,
+        "sjgershm/DBM",
+        "a30d9abb523aab874a299b8b1aa21e7df2023f60",
+        "olivettifaces.mat",
+    ),
+    # opnmf_ref
+    _github(
+        "faces/opnmf_ref/faces_data.mat",
+        "696e8048c355c70a2a5a120f486d509b2aafc0b1f9a31e5c7d22b49287cc1183",
+        6563448,
+        "juaml/opnmf",
+        "fffbf72e3afc08a70af15f3240d9dec044cefe11",
+        "opnmf/tests/data/faces_data.mat",
+    ),
+    _github(
+        "faces/opnmf_ref/faces_op6.mat",
+        "190af4090b28b44559708608f3ef282d73c15ddba98617ea06b191e736d1c68a",
+        413256,
+        "juaml/opnmf",
+        "fffbf72e3afc08a70af15f3240d9dec044cefe11",
+        "opnmf/tests/data/faces_op6.mat",
+    ),
+    _github(
+        "faces/opnmf_ref/opnmf6_R.mat",
+        "909097866a732ee3a1034f20071c0b89f57a0261f710b84c69355e27ed16045b",
+        216048,
+        "juaml/opnmf",
+        "fffbf72e3afc08a70af15f3240d9dec044cefe11",
+        "opnmf/tests/data/opnmf6_R.mat",
+    ),
+    _github(
+        "faces/opnmf_ref/opnmf6_matlab.mat",
+        "3cb041381ecd6bea976329f15c24e0f88cb0d75d543241fef55dc01827f76af9",
+        90376,
+        "juaml/opnmf",
+        "fffbf72e3afc08a70af15f3240d9dec044cefe11",
+        "opnmf/tests/data/opnmf6_matlab.mat",
+    ),
+    # pie_pose27
+    _github(
+        "faces/pie_pose27/PIE_pose27.mat",
+        "035fdd73d5f4234d958b3c88f20bd8aae3871080246139896a23e61487134680",
+        2583034,
+        "hiroyuki-kasai/NMFLibrary",
+        "ed44132dfe1b5495df685006b42259f0bd16bea3",
+        "data/PIE_pose27.mat",
+    ),
+    # swimmer
+    _github(
+        "faces/swimmer/swimmer.mat",
+        "fa5adb6082ff73cf90dfbf8671b20c65488164a48103f9e1bc2befa2b1f3d51f",
+        262336,
+        "willwerscheid/ebnmf-paper",
+        "4a7c7690a2bf98397dc3876942157cb1aa5c8da0",
+        "data/swimmer.mat",
+    ),
+    # swimmer_9x14
+    _github(
+        "faces/swimmer_9x14/swimmer.mat",
+        "4d7febb91bfdf4e46cbc6ce0c4969193c7d4d0be149e35e1046cf06042aed1be",
+        2252,
+        "msh04/Tensor-Decompositions-Spring-2024",
+        "f2aa088c48102cc77226a3f876f14f814cc08668",
+        "swimmer.mat",
+    ),
+]
+
+MRI = [
+    # mni152
+    _github(
+        "mri/mni152/mni_icbm152_gm_tal_nlin_sym_09a_converted.nii.gz",
+        "97a5ca69bd24db37a9cb7b32525e1733a209af904129bf1cd36da06d24243bed",
+        1965510,
+        "nilearn/nilearn",
+        "7f8a0eb411acd5cb8f525b3c33897eeadb3549cf",
+        "nilearn/datasets/data/mni_icbm152_gm_tal_nlin_sym_09a_converted.nii.gz",
+    ),
+    _github(
+        "mri/mni152/mni_icbm152_t1_tal_nlin_sym_09a_converted.nii.gz",
+        "421a10e872fd6cadae7f61d358dffbcc1795a497d61ee76c5dda2503e1a1e9e6",
+        1617531,
+        "nilearn/nilearn",
+        "a0115edefd75f5c9c31802ea0336c2e015cc784e",
+        "nilearn/datasets/data/mni_icbm152_t1_tal_nlin_sym_09a_converted.nii.gz",
+    ),
+    _github(
+        "mri/mni152/mni_icbm152_wm_tal_nlin_sym_09a_converted.nii.gz",
+        "382d92812de4744f9c86c7a0e4f680dc317a0a50e4da1f0153618a6798c7b7db",
+        1553010,
+        "nilearn/nilearn",
+        "1ef4c9e71bbab158bbd181a9e9f52cbae72ce3a9",
+        "nilearn/datasets/data/mni_icbm152_wm_tal_nlin_sym_09a_converted.nii.gz",
+    ),
+    # ixi_n10
+    _github(
+        "mri/ixi_n10/dlmuse/IXI012-HH-1211-T1_ds_DLMUSE.nii.gz",
+        "6391dd8cdfccaa7f7eb35b40da3affd5330099aad60db13579166e0f0780e352",
+        74632,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI012-HH-1211-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI013-HH-1212-T1_ds_DLMUSE.nii.gz",
+        "893eff4670897f1a8f82f35927aad8f9e33cd960d3e212093156610aa03f99ef",
+        72506,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI013-HH-1212-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI014-HH-1236-T1_ds_DLMUSE.nii.gz",
+        "d48f555c50893ff0aa7753abb45a7c9e75e9057648d4cd1863f41f189a0e0525",
+        65503,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI014-HH-1236-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI015-HH-1258-T1_ds_DLMUSE.nii.gz",
+        "67f3d2e43e42841553d74d2e81aee7a5bb031d147792b14372adbc4033a13116",
+        68729,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI015-HH-1258-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI033-HH-1259-T1_ds_DLMUSE.nii.gz",
+        "311cd6d59b6bf658f3482d8289b7816a16b055b52352483ace91877cb9d7f6ae",
+        70826,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI033-HH-1259-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI034-HH-1260-T1_ds_DLMUSE.nii.gz",
+        "ba148de5105b8d4322048947ee73ddc00ef9ca1191877dbef30404b62ee9df63",
+        68753,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI034-HH-1260-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI039-HH-1261-T1_ds_DLMUSE.nii.gz",
+        "5b4655d186475f089e01d6124e93e7552f1cfd654d474d2cf2bde53cd5b71e38",
+        77316,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI039-HH-1261-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI048-HH-1326-T1_ds_DLMUSE.nii.gz",
+        "ad9fbb847aca6af4cf50da6fb3377806e48d4c579ff49fe8d5ec0279e08b9907",
+        75374,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI048-HH-1326-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI049-HH-1358-T1_ds_DLMUSE.nii.gz",
+        "9ef8f2c614a7b657338a26ff4bf4642339ca6f61e5f617d0f6103b8524648af8",
+        73375,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI049-HH-1358-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI051-HH-1328-T1_ds_DLMUSE.nii.gz",
+        "26f4e46a22dc168d46ef1b3adf308cf88a582b33bb3ba4f7ef987fb0270a927f",
+        70417,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI051-HH-1328-T1_ds_DLMUSE.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/dlmuse/IXI_dlmuse.csv",
+        "064c734714746dbdd6699958bb5e81240668478f0da3deb0880c7cc47fc67db0",
+        20860,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/dlmuse/IXI_dlmuse.csv",
+    ),
+    _github(
+        "mri/ixi_n10/lists/IXI_demog_n10.csv",
+        "bd0174568b12a5ae62ad7a09b4721aefd9a55f3cbf4a9ea3b809163a9410e630",
+        243,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/lists/IXI_demog_n10.csv",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI012-HH-1211-T1_ds.nii.gz",
+        "d4d595a3d2ea2a0b597be64054193bf52cbea37dfdea8424459154991fc8eba3",
+        700721,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI012-HH-1211-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI013-HH-1212-T1_ds.nii.gz",
+        "3d9f39cc7ce649573361494da47708a19d40b230fc40660296281f1bcee26be7",
+        632613,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI013-HH-1212-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI014-HH-1236-T1_ds.nii.gz",
+        "74c815403bde182fe762bf8f63288fa06891546f899e55e33b68f1a9146240c2",
+        550117,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI014-HH-1236-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI015-HH-1258-T1_ds.nii.gz",
+        "0ef3b676a5fd76583d76edf9176cdac89732e5663b44680764ad3908644d223a",
+        606096,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI015-HH-1258-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI033-HH-1259-T1_ds.nii.gz",
+        "1a668062b42c2a64737a0375cbe457187a63e756aaa3d9602eb9a05c4b169bc5",
+        568431,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI033-HH-1259-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI034-HH-1260-T1_ds.nii.gz",
+        "c2c52c9d50fee114e494af194b79887df8c5b6b9d5cd0f554507b0ce8a838395",
+        491540,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI034-HH-1260-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI039-HH-1261-T1_ds.nii.gz",
+        "709d996de85933843fd2bd91c8d52194945562b5906da433142e47fb54ba3d16",
+        637520,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI039-HH-1261-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI048-HH-1326-T1_ds.nii.gz",
+        "56bbd7624a7468af5179a6c14e89df516bd5dfdbbfbcd8a754f4844746219378",
+        615688,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI048-HH-1326-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI049-HH-1358-T1_ds.nii.gz",
+        "3014985b1e61c03ff36ebe73c6d999662bc29b9bff96d3fedbebc03e0f789287",
+        621356,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI049-HH-1358-T1_ds.nii.gz",
+    ),
+    _github(
+        "mri/ixi_n10/nifti/IXI051-HH-1328-T1_ds.nii.gz",
+        "43dd4680b51c2d21257fdcfe727bc33bdfaf720c2d09ba09c18a839fbe1215da",
+        510343,
+        "CBICA/CCL_NMF_Prediction",
+        "ec021b5aafc9ddf7ed08f0bca1ce4b673e3bfc4f",
+        "test/input/IXI/nifti/IXI051-HH-1328-T1_ds.nii.gz",
+    ),
+]
+
+FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI)}

@@ -1,0 +1,54 @@
+"""OPNMF as its MATLAB and R codes compute it, on the faces and from the start that the reference results were made with."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from nonneg import Model, datasets, factorize, metrics
+from nonneg.datasets._cache import locate
+from nonneg.solvers import Multiplicative
+
+
+@pytest.fixture(scope="module")
+def reference():
+    path = "faces/opnmf_ref/faces_data.mat"
+    try:
+        if locate(path) is None:  # tests do not download
+            pytest.skip(f"{path} is not at hand; set NONNEG_DATA to a folder that has it")
+    except ImportError as error:
+        pytest.skip(str(error))
+    return datasets.load_opnmf_reference()
+
+
+def in_order_of(W, other):
+    """The columns of W in the order of the ones they are closest to: the codes sort theirs at the end."""
+    unit, other_unit = (columns / np.linalg.norm(columns, axis=0) for columns in (W, other))
+    return W[:, linear_sum_assignment(other_unit.T @ unit, maximize=True)[1]]
+
+
+@pytest.mark.parametrize("code", ["matlab", "R"])
+def test_printed_rule(reference, code):
+    """ONL Eq. 31 with exponent 1, spectral norm one, and the codes' floor, which their start with its zeros depends on."""
+    expected = reference[f"W_{code}"]
+    model = Model("W W.T X", constraints={"W": "orthogonal"})
+    steps = []
+
+    def small_step(progress):
+        """The codes stop when W changes by 1e-5 of its norm."""
+        steps.append(progress.factors["W"])
+        return len(steps) > 1 and np.linalg.norm(steps[-1] - steps.pop(0)) < 1e-5 * np.linalg.norm(steps[-1])
+
+    solution = factorize(
+        reference.data,
+        model,
+        init={"W": reference.init_W},
+        solver=Multiplicative(exponent=1, floor=1e-16),
+        max_iter=50_000,
+        tol=0,
+        check_every=1,
+        callback=small_step,
+    )
+    assert solution.status == "stopped_by_callback"
+    W = in_order_of(solution.factors["W"], expected)
+    assert np.linalg.norm(W - expected) < 1e-4 * np.linalg.norm(expected)
+    assert metrics.relative_error(reference.data, solution.reconstruct()) == pytest.approx(0.180991, abs=2e-6)
