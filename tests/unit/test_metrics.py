@@ -1,3 +1,4 @@
+import inspect
 import subprocess
 import sys
 from itertools import permutations
@@ -559,8 +560,8 @@ def test_every_measure_is_public_and_tells_its_range_its_source_and_an_example()
     assert metrics.__all__ == sorted(public)
     assert written - public <= {"entropy"}
     for name in metrics.__all__:
-        text = getattr(metrics, name).__doc__
-        assert "\n    From " in text, name
+        text = inspect.getdoc(getattr(metrics, name))
+        assert "\nFrom " in text, name
         assert "best" in text or "sparsest" in text, name
         assert ">>>" in text, name
         if name != "relative_error":
