@@ -70,6 +70,20 @@ def _dimension(letter: Letter, axis: int) -> Dimension:
     return letter.name, axis if not letter.transposed else 1 - axis
 
 
+def dimension_classes(model: Model) -> dict[Dimension, Dimension]:
+    """For every dimension of a factor or of the data, one that stands for all that are equal to it by the form."""
+    sizes, form, data = _Sizes(model, (0, 0)), model.form, model.data
+    first, last = _dimension(form[0], 0), _dimension(form[-1], 1)
+    if model.divergence.approximates:
+        sizes.join((data, 0), first)
+        sizes.join((data, 1), last)
+    else:
+        sizes.join(first, last)
+    for left, right in pairwise(form):
+        sizes.join(_dimension(left, 1), _dimension(right, 0))
+    return {(name, axis): sizes.find((name, axis)) for name in (*form.names, data) for axis in (0, 1)}
+
+
 def infer_shapes(
     model: Model,
     shape: tuple[int, int],

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from nonneg import Model, factorize
 from nonneg.arrays.reading import read_data
 from nonneg.constraints import get_constraint
 from nonneg.exceptions import IncompatibleError
-from nonneg.initialization import best_scale, initial_factors
+from nonneg.initialization import best_scale, initial_factors, one_hot_clusters
+from nonneg.metrics import purity
 from nonneg.problem import Problem
 from nonneg.shapes import infer_shapes
 from nonneg.solvers.multiplicative import above_floor
@@ -66,10 +68,61 @@ def test_zeros_are_lifted_to_the_floor(dtype):
 
 @pytest.mark.parametrize("start", ["nndsvd", 5, None, ["random"], np.ones((6, 2))])
 def test_unknown_starts_are_told_the_known_ones(start, X):
-    with pytest.raises(IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random'; or a dict of factors"):
+    with pytest.raises(IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random', 'kmeans'; or a dict of factors"):
         factorize(X, "W H", 2, init=start)
 
 
 def test_given_factors_satisfy_their_constraint_from_the_start(X, rng):
     W = factorize(X, "W H", 2, constraints={"W": "stochastic"}, init={"W": rng.random((6, 2))}, max_iter=0).factors["W"]
     np.testing.assert_allclose(W.sum(axis=0), 1)
+
+
+def planted_blocks(seed):
+    """Poisson counts in 4 × 4 blocks, rows and columns shuffled (QNMF §5.2), and the block of each row and column."""
+    rng = np.random.default_rng(seed)
+    means = rng.choice([1.0, 2, 4, 7], size=(4, 4))
+    rows, columns = (rng.permutation(np.repeat(range(4), [20, 30, 60, 90])) for _ in range(2))
+    return rng.poisson(means[np.ix_(rows, columns)]).astype(float), rows, columns
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+def test_clusters_leave_the_plateau(divergence, store):
+    """Two-way clustering from K-means finds the blocks; from a random start it stays on the plateau and says it has converged."""
+    X, rows, columns = planted_blocks(1)
+    found = factorize(store(X), "L L.T X R R.T", 4, divergence=divergence, init="kmeans", random_state=0)
+    assert purity(rows, found.factors["L"].argmax(axis=1)) == 1
+    assert purity(columns, found.factors["R"].argmax(axis=1)) == 1
+    plateau = factorize(store(X), "L L.T X R R.T", 4, divergence=divergence, random_state=0)
+    assert plateau.objective > 1.2 * found.objective
+
+
+@pytest.mark.parametrize(
+    ("form", "rank"),
+    [("W H", 3), ("H.T W.T", 3), ("W S H", (3, 4)), ("W W.T X", 3), ("A W B W.T C", (4, 3)), ("L L.T X R R.T", (3, 2))],
+)
+def test_clusters_are_a_start_for_any_form(form, rank, X):
+    start = factorize(X, form, rank, init="kmeans", random_state=0, max_iter=0)
+    again = factorize(X, form, rank, init="kmeans", random_state=0, max_iter=0)
+    random = factorize(X, form, rank, random_state=0, max_iter=0)
+    for name, factor in start.factors.items():
+        assert factor.shape == random.factors[name].shape
+        assert np.all(factor > 0)
+        np.testing.assert_array_equal(factor, again.factors[name])
+    assert start.objective != random.objective
+
+
+def test_what_faces_the_clusters_are_their_means(X):
+    """From W H with K-means indicators in W, the rows of H are near the means of the clusters: a better start than a random one."""
+    starts = [factorize(X, "W H", 3, init=init, random_state=0, max_iter=0).objective for init in ("kmeans", "random")]
+    assert starts[0] < starts[1]
+
+
+def test_indicators_have_no_empty_cluster():
+    indicators = one_hot_clusters(np.ones((5, 2)), 3, seed=0, where="W")
+    assert np.all(indicators.sum(axis=0) > 0)
+
+
+def test_more_clusters_than_items(X):
+    with pytest.raises(IncompatibleError, match=r"cannot make the 99 clusters that W asks for out of \d+ items"):
+        factorize(X, "W H", 99, init="kmeans")

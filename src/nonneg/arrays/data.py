@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
-from .namespace import Array, Namespace
+from .namespace import Array, Namespace, to_host
 
 _BLOCK_ENTRIES = {"cpu": 2**18, "accelerator": 2**24}
 """Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
@@ -79,6 +79,10 @@ class Data(ABC):
     def products(self, name: str) -> dict[Word, Array]:
         """Products of the data with itself that are known to begin with."""
         return {}
+
+    def samples(self) -> Any:
+        """The data on the host, for what works on rows: a NumPy or a SciPy sparse array."""
+        return to_host(self.array)
 
     @property
     @abstractmethod
@@ -223,6 +227,9 @@ class SparseData(Data):
     def size(self) -> int:
         return self.values.nnz
 
+    def samples(self) -> sparse.csr_array:
+        return self.values
+
     @property
     def range(self) -> tuple[float, float]:
         zero = [0.0] if self.size < self.shape[0] * self.shape[1] else []
@@ -311,6 +318,9 @@ class GramData(Data):
 
     def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
         return {}
+
+    def samples(self) -> np.ndarray:
+        return to_host(self.gram)  # rows that are alike in X are alike in their products with all the others
 
     def products(self, name: str) -> dict[Word, Array]:
         return {Word([Letter(name), Letter(name, True)]): self.gram}
