@@ -83,7 +83,7 @@ class Word(tuple[Letter, ...]):
     def __add__(self, other: tuple[Letter, ...]) -> Word:  # type: ignore[override]
         return Word((*self, *other))
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
         item = super().__getitem__(index)
         return tuple.__new__(Word, item) if isinstance(index, slice) else item  # a part of a word is in order
 

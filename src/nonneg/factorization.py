@@ -115,7 +115,7 @@ def factorize(
         n_iter=n_iter,
         status=status,
         model=model,
-        _data=original.array,
+        _data=original.array if model.data in model.form.names else None,
     )
 
 

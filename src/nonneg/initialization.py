@@ -52,7 +52,7 @@ def _generator(random_state: RandomState) -> Any:
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return random_state
     if random_state is None or isinstance(random_state, Integral):
-        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+        return np.random.default_rng(random_state)
     raise IncompatibleError(f"random_state must be an int, a Generator, a RandomState or None; got {random_state!r}.")
 
 

@@ -19,7 +19,7 @@ from .divergences.base import Middles
 from .exceptions import ExpressionError, IncompatibleError
 from .expression import Letter, Word, parse
 from .majorization import Bounds, Law
-from .references import citations, key
+from .references import citations, keys
 from .rewriting import Sum, parts, split_signs, symmetric
 
 
@@ -144,9 +144,10 @@ class Model:
         if self._is_concave(factor, negative):
             bounds = bounds.concave()
         constraint, law = self.constraints[factor], self.divergence.law
-        sides = constraint.lagrangian(factor, positive, negative, bounds, law)
-        where = citations(key(self.form, factor, self.divergence, self._as_published(), self.data), sides.bounds.exponent)
-        return Rule(factor, degree, positive, negative, *sides, constraint, law, tuple(where))
+        numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
+        wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data)
+        where = citations(wanted, bounds.exponent, simplified=simplified)
+        return Rule(factor, degree, positive, negative, numerator, denominator, bounds, constraint, law, tuple(where))
 
     def _as_published(self) -> dict[str, Constraint]:
         """The constraints as `references` states them: what is only kept in scale there counts as free."""

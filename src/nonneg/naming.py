@@ -1,13 +1,20 @@
-"""Looking up a part of a model by the name that the user gave it."""
+"""Reading what the user gave to set up a model: names of its parts, and numbers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, TypeVar
 
 from .exceptions import IncompatibleError
 
 T = TypeVar("T")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite real number; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
@@ -26,5 +33,6 @@ def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
     """
     found = known.get(given.lower().replace("_", "-").replace(" ", "-")) if isinstance(given, str) else None
     if found is None:
-        raise IncompatibleError(f"Unknown {kind} {given!r}. Known names: {', '.join(map(repr, known))}; or {otherwise}.")
+        hint = f" Did you mean {given.__name__}(...)?" if isinstance(given, type) else ""
+        raise IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {', '.join(map(repr, known))}; or {otherwise}.")
     return found

@@ -16,7 +16,7 @@ from .arrays.data import Data, Request, Unreached, dense
 from .arrays.namespace import Array, Namespace
 from .constraints import Direction
 from .divergences.base import Sums
-from .exceptions import DataError
+from .exceptions import DataError, IncompatibleError
 from .expression import THETA, Letter, Word
 from .model import Model, Rule
 from .rewriting import Sum
@@ -98,6 +98,10 @@ class Problem:
         self.namespace: Namespace = data.namespace
         m, n = data.shape
         self.matrices: dict[str, Any] = {**fixed, _ROWS: self.namespace.ones(m, 1), _COLUMNS: self.namespace.ones(n, 1)}
+        if data.array is None and model.divergence.signed:
+            raise IncompatibleError(
+                f"{model.divergence.text(model.data, model.form)} needs {model.data} itself, not its Gram matrix."
+            )
         self.matrices |= data.matrices(model.data, signed=model.divergence.signed)
         if model.divergence.signed:
             self._check_signs()
@@ -107,7 +111,7 @@ class Problem:
         self.rules = {name: _BoundRule(rule, self.shapes[name]) for name, rule in model.rules.items()}
         self._costs = self._make_costs(horizon)
         self._programs: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
-        self._implicit = frozenset((*model.middles.operands, THETA, LOGARITHM[0].name))
+        self.implicit = frozenset((*model.middles.operands, THETA, LOGARITHM[0].name))
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -146,7 +150,7 @@ class Problem:
 
     def depends(self, word: Word, factor: str) -> bool:
         """Whether a known product changes with a factor; what is made of X̂ changes with all of them."""
-        return any(letter.name == factor or letter.name in self._implicit for letter in word)
+        return any(letter.name == factor or letter.name in self.implicit for letter in word)
 
     def program(self, words: tuple[Word, ...], known: frozenset[Word], logarithm: bool) -> list[Step]:
         """The products to compute, planned once: what is known at a given place is the same in every sweep."""
@@ -176,7 +180,7 @@ class Point:
         known = {
             word: product if not self.problem.depends(word, name) else product * by ** word.count(name)
             for word, product in self.known.items()
-            if not any(letter.name in self.problem._implicit for letter in word)
+            if not any(letter.name in self.problem.implicit for letter in word)
         }
         return Point(self.problem, {**self.factors, name: self.factors[name] * by}, known)
 

@@ -63,32 +63,46 @@ PUBLISHED = (
 Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...]]
 
 
-def key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> Key:
-    """What a rule is a rule for, with the matrices renamed in order of appearance; other factors may be fixed or not."""
-    names = {data: "data"}
-    for name in form.names:
-        names.setdefault(name, f"factor {len(names)}")
-    renamed = Word(Letter(names[letter.name], letter.transposed) for letter in form)
-    learned = {names[n]: c if c.is_learned or n == factor else Free() for n, c in constraints.items()}
-    return renamed, names[factor], divergence, tuple(sorted(learned.items()))
+def keys(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> list[Key]:
+    """What a rule is a rule for, whatever its matrices are called and whichever way round they are written."""
+    return [_key(word, factor, divergence, constraints, data) for word in (form, form.T)]
+
+
+def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> Key:
+    """The form with its matrices renamed in order of appearance, each written untransposed where it first appears."""
+    first: dict[str, Letter] = {}
+    for letter in form:
+        first.setdefault(letter.name, letter)
+    names = {data: "data"} | {name: f"factor {number}" for number, name in enumerate(n for n in first if n != data)}
+    renamed = Word(Letter(names[letter.name], letter != first[letter.name]) for letter in form)
+    written = {
+        names[name]: (constraint.T if first[name].transposed else constraint) if constraint.is_learned or name == factor else Free()
+        for name, constraint in constraints.items()
+    }
+    return renamed, names[factor], divergence, tuple(sorted(written.items()))
 
 
 def _published_key(published: Published) -> Key:
     form = parse(published.form)
     learned = [name for name in form.names if name != published.data]
     constraints = {name: get_constraint(published.constraints.get(name)) for name in learned}
-    return key(form, published.factor, get_divergence(published.divergence), constraints, published.data)
+    return _key(form, published.factor, get_divergence(published.divergence), constraints, published.data)
 
 
-def citations(wanted: Key, exponent: float) -> list[str]:
-    """Where the papers print a rule, those with the proven exponent first."""
-    found = [published for published in PUBLISHED if _published_key(published) == wanted]
-    found.sort(key=lambda published: abs(published.exponent - exponent) > 1e-12)
-    lines = [
-        published.where + ("" if abs(published.exponent - exponent) < 1e-12 else f" (printed with exponent {published.exponent:g})")
-        for published in found
-    ]
-    return lines or [_theorem(wanted)]
+def citations(wanted: list[Key], exponent: float, *, simplified: bool = False) -> list[str]:
+    """Where the papers print a rule, those with the theory's exponent first; a form is looked for as it is, then transposed."""
+    for number, key in enumerate(wanted):
+        found = [published for published in PUBLISHED if _published_key(published) == key]
+        found.sort(key=lambda published: abs(published.exponent - exponent) > 1e-12)
+        if found:
+            transposed = ", transposed" if number else ""
+            return [f"{published.where}{transposed}{_printed_with(published, exponent)}" for published in found]
+    return [_theorem(wanted[0]) + (", simplified (ONL Fig. 4)" if simplified else "")]
+
+
+def _printed_with(published: Published, exponent: float) -> str:
+    same = abs(published.exponent - exponent) < 1e-12
+    return "" if same else f" (printed with exponent {published.exponent:g})"
 
 
 def _theorem(wanted: Key) -> str:

@@ -137,6 +137,7 @@ def infer_shapes(
             f"rank = {rank} has nothing to say here: in the form {form.text!r} every inner dimension is fixed already"
             + (f", at {', '.join(map(str, inner_sizes))}" if inner else "")
             + ". Leave rank out."
+            + (f" ({form.text!r} is one factor: a product is written with spaces, as in 'W H'.)" if len(form) == 1 else "")
         )
 
     shapes = {name: _shape(sizes, name) for name in form.names if name != data}
@@ -166,6 +167,11 @@ def _ranks(rank: int | Sequence[int] | None, dimensions: list[Dimension], model:
     ranks: Sequence[Any] = [rank] * max(len(dimensions), 1) if isinstance(rank, Integral) else rank  # type: ignore[assignment]
     if isinstance(ranks, str) or np.ndim(ranks) != 1:
         raise ShapeError(f"rank must be an int, or one int for each inner dimension ({where}); got {rank!r}.")
+    if not dimensions and len(ranks) and not isinstance(rank, Integral):
+        raise ShapeError(
+            f"rank gives {len(ranks)} numbers, but in the form {model.form.text!r} every inner dimension is fixed already. "
+            "Leave rank out."
+        )
     if len(ranks) != len(dimensions) and not isinstance(rank, Integral):
         raise ShapeError(
             f"rank gives {len(ranks)} numbers, but the form {model.form.text!r} has {len(dimensions)} inner dimension"

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays.contraction import multiply
 from .arrays.namespace import Array
+from .exceptions import IncompatibleError
 from .model import Model
 
 
@@ -32,7 +33,7 @@ _SENTENCES = {
     Status.CONVERGED: "Converged: between two checks the objective changed by less than tol times its value.",
     Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter, or tol, if that is too early.",
     Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
-    "closer to holding.",
+    "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
     "float64, or rescale the data.",
     Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
@@ -55,7 +56,10 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Progress(Record):
-    """What a callback gets: the record of a check, with the factors as they are."""
+    """What a callback gets: the record of a check, with the learned factors as they are at the moment.
+
+    Where the divergence does not depend on the scale of X̂ (γ, Rényi), those of the `Solution` are rescaled once more at the end.
+    """
 
     factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
@@ -146,7 +150,7 @@ class Solution:
         """The product of the form: X̂, a dense array."""
         name = self.model.data
         if name in self.model.form.names and self._data is None:
-            raise ValueError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
+            raise IncompatibleError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
         result = multiply(self.model.form, {**self.factors, name: self._data})
         return result.toarray() if hasattr(result, "toarray") else result
 

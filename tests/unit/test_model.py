@@ -83,3 +83,19 @@ def test_the_trace_keeps_only_the_direction():
 def test_models_that_mean_nothing(arguments, error, match):
     with pytest.raises(error, match=match):
         Model(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("form", "constraints", "factor", "where"),
+    [
+        ("X W W.T", {"W": "orthogonal"}, "W", "OPNMF = NLHN: ONL Eq. 31, NNP Eq. 40, transposed (printed with exponent 1)"),
+        ("L S R.T", {"L": "orthogonal", "R": "orthogonal"}, "R", "ONMTF: FONT Eq. 12"),
+        ("W H.T", {}, "H", "NMF: NNP Eq. 33, FONT Eq. 3"),
+        ("W.T H", {"W": "orthogonal-rows"}, "W", "ONMF: ONL Eq. 28"),
+        ("W H", {"H": "fixed"}, "W", "NMF: ONL Eq. 25, NNP Eq. 32, FONT Eq. 2"),
+        ("L L.T X R R.T", {"L": "orthogonal"}, "L", "QNMF Theorem 3, Eq. 11, simplified (ONL Fig. 4)"),
+        ("A W C", {"A": "fixed", "W": "orthogonal", "C": "fixed"}, "W", "QNMF Theorem 3, Eq. 11"),
+    ],
+)
+def test_published_rules_are_recognised_however_they_are_written(form, constraints, factor, where):
+    assert Model(form, constraints=constraints).rules[factor].published == (where,)

@@ -52,7 +52,7 @@ class Unreached:
     needs_data = True
 
     def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
-        floor = float(xp.finfo(approximation.dtype).smallest_normal) ** 0.5
+        floor = _floor(xp, approximation.dtype)
         return xp.astype((x > 0) & (approximation <= floor), approximation.dtype)
 
 
@@ -114,6 +114,11 @@ class Data(ABC):
         """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for."""
 
 
+def _floor(xp: Any, dtype: Any) -> float:
+    """The least that X̂ is taken for, which keeps X/X̂ finite where a product is exactly zero."""
+    return float(xp.finfo(dtype).smallest_normal) ** 0.5
+
+
 def _rows(m: int, n: int, device: Any) -> Iterator[slice]:
     entries = _BLOCK_ENTRIES["cpu" if "cpu" in str(device).lower() else "accelerator"]
     step = max(16, entries // max(n, 1))  # each block reads all of V in X̂ = U·V: very wide data want several rows at a time
@@ -128,7 +133,7 @@ class _Pass:
         self.data, self.U, self.V, self.requests = data, U, V, requests
         self.namespace = data.namespace
         xp, (m, n) = self.namespace.xp, data.shape
-        self.floor = self.namespace.smallest**0.5  # keeps X/X̂ finite where a product is exactly zero
+        self.floor = _floor(xp, self.namespace.dtype)
         self.results = []
         for request in requests:
             width = n if request.matrix is None else request.matrix.shape[request.side == "right"]
@@ -203,7 +208,7 @@ class DenseData(Data):
             x, approximation = self.values[rows, :], walk.approximation(rows)
             walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a), range(len(requests)))  # type: ignore[misc]
             if log_power is not None:
-                terms = xp.log(approximation) * (x if log_power else 1.0)
+                terms = xp.log(approximation) * (x**log_power if log_power else 1.0)
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 
@@ -260,6 +265,8 @@ class SparseData(Data):
         """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
         rows, columns, U, V = self._row_of_entry, self.values.indices, walk.U, walk.V
         result = np.empty(self.size, dtype=self.namespace.dtype)
+        if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
+            U, V = dense(U), dense(V)
         if V is None or sparse.issparse(U) or sparse.issparse(V):
             for block in _rows(*self.shape, "cpu"):
                 entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
@@ -287,7 +294,7 @@ class SparseData(Data):
 
             walk.add(slice(0, self.shape[0]), evaluate, on_pattern)
             if log_power:
-                logarithm = np.sum(x * np.log(approximation), dtype=np.float64)
+                logarithm = np.sum(x**log_power * np.log(approximation), dtype=np.float64)
         if elsewhere or log_power == 0:
             logarithms = []
             for rows in _rows(*self.shape, self.namespace.device):

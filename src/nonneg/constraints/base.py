@@ -18,11 +18,12 @@ Array = Any
 
 
 class Sides(NamedTuple):
-    """Numerator and denominator of a rule, and the exponents that are proven for it."""
+    """Numerator and denominator of a rule, the theory's exponents, and whether they were simplified after the theorem."""
 
     numerator: Sum
     denominator: Sum
     bounds: Bounds
+    simplified: bool = False
 
 
 class Constraint(ABC):
@@ -56,6 +57,11 @@ class Constraint(ABC):
     def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
         """Why no matrix of this shape can satisfy the constraint, if none can."""
         return None
+
+    @property
+    def T(self) -> Constraint:
+        """What the transpose of the factor satisfies."""
+        return self
 
     def text(self, factor: str) -> str:
         """The constraint as a paper would print it."""

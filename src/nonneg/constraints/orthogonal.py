@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
 from ..majorization import Bounds, Law
-from ..rewriting import Sum, cancel, reduce_identity
+from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
 
 
@@ -33,6 +33,10 @@ class Orthogonal(Constraint):
         if self.axis not in ("columns", "rows"):
             raise IncompatibleError(f"Orthogonal(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
 
+    @property
+    def T(self) -> Orthogonal:
+        return Orthogonal("rows" if self.axis == "columns" else "columns")
+
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
         W = Word([Letter(factor)])
         inner = Letter(factor, transposed=self.axis == "columns")  # the pair  inner innerᵀ  is the identity
@@ -43,13 +47,14 @@ class Orthogonal(Constraint):
         def reduced(part: Sum) -> Sum:
             return part.rewritten(lambda word: reduce_identity(word, inner))
 
-        numerator, denominator = law.lagrangian(negative, positive, multiplier(positive), multiplier(negative))  # Eq. 11
-        numerator, denominator = cancel(reduced(numerator), reduced(denominator))
+        full = law.lagrangian(negative, positive, multiplier(positive), multiplier(negative))  # Eq. 11
+        numerator, denominator = cancel(*map(reduced, full))
+        simplified = (numerator, denominator) != without_common_number(*full)
 
         # Corollary 4: where Λ⁺ = ½Wᵀ∇⁺ is positive semi-definite, its term has a tangent, ψ = 1 in place of 0.
         multipliers = reduced(positive.rewritten(lambda word: W.T + word if self.axis == "columns" else word + W.T))
         semidefinite = all(word.is_gram and coefficient > Fraction(0) for word, coefficient in multipliers)
-        return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0))
+        return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0), simplified)
 
     def _gram(self, factor: Array) -> Array:
         return factor.T @ factor if self.axis == "columns" else factor @ factor.T

@@ -30,6 +30,10 @@ class Stochastic(Constraint):
         if self.axis not in _AXES:
             raise IncompatibleError(f"Stochastic(axis) takes 'columns', 'rows' or 'matrix'; got {self.axis!r}.")
 
+    @property
+    def T(self) -> Stochastic:
+        return Stochastic("rows" if self.axis == "columns" else "columns" if self.axis == "rows" else "matrix")
+
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)
 
@@ -62,7 +66,7 @@ class DoublyStochastic(Constraint):
     -----
     The K.K.T. conditions ask for ∇_ik = λ_k + μ_i wherever W_ik > 0. Multiplied by W and summed over i and over k, they are the
     linear system  λ + Wᵀμ = Σᵢ W∘∇,  Wλ + μ = Σₖ W∘∇.  The multipliers may have either sign; each goes to the side where it is
-    positive, which Theorem 2 allows. `restore` is Sinkhorn's scaling.
+    positive, which Theorem 2 allows. `restore` is Sinkhorn's scaling, with Newton steps where that is slow.
     """
 
     restores_fully: ClassVar[bool] = True
@@ -71,25 +75,40 @@ class DoublyStochastic(Constraint):
         return bounds.widened(1, 1)
 
     def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
-        weighted = factor * (positive - negative)
-        columns, rows = xp.sum(weighted, axis=0), xp.sum(weighted, axis=1)
-        # Without μ: (I − WᵀW)λ = columns − Wᵀ rows. It leaves a constant open, λ + t and μ − t, which the mean settles, and more
-        # where W is a permutation, which the small diagonal does.
-        n = factor.shape[0]
-        eye = xp.eye(n, dtype=factor.dtype, device=factor.device)
-        system = eye * (1 + _DIAGONAL * float(xp.finfo(factor.dtype).eps)) - factor.T @ factor + 1 / n
-        of_column = xp.linalg.solve(system, (columns - factor.T @ rows)[:, None])[:, 0]
-        of_row = rows - factor @ of_column
-        net = of_column[None, :] + of_row[:, None]
-        return xp.clip(net, 0.0, None), xp.clip(-net, 0.0, None)
+        # Without μ: (I − WᵀW)λ = columns − Wᵀ rows. What that leaves open (a constant, and more where W is near a permutation) does
+        # not change λ + μ where W is positive: the solution of least norm will do.
+        eye = xp.eye(factor.shape[0], dtype=factor.dtype, device=factor.device)
+        inverse = xp.linalg.pinv(eye - factor.T @ factor, rtol=_NEGLIGIBLE)
+
+        def multiplier(part: Array) -> Array:
+            weighted = factor * part
+            columns, rows = xp.sum(weighted, axis=0), xp.sum(weighted, axis=1)
+            of_column = inverse @ (columns - factor.T @ rows)
+            return of_column[None, :] + (rows - factor @ of_column)[:, None]
+
+        up, down = multiplier(positive), multiplier(negative)
+        return xp.clip(up, 0.0, None) + xp.clip(-down, 0.0, None), xp.clip(down, 0.0, None) + xp.clip(-up, 0.0, None)
 
     def restore(self, xp: Any, factor: Array) -> Array:
-        for sweep in range(_SINKHORN_SWEEPS):
-            factor = factor / xp.sum(factor, axis=0, keepdims=True)
-            factor = factor / xp.sum(factor, axis=1, keepdims=True)
-            if sweep % 10 == 9 and float(self.violation(xp, factor)) < _SINKHORN_ERROR * float(xp.finfo(factor.dtype).eps):
+        close_enough = _ROUNDING * float(xp.finfo(factor.dtype).eps)
+        for attempt in range(_SCALINGS):
+            for _ in range(_SINKHORN_SWEEPS):
+                factor = factor / xp.sum(factor, axis=0, keepdims=True)
+                factor = factor / xp.sum(factor, axis=1, keepdims=True)
+            if attempt == _SCALINGS - 1 or float(self.violation(xp, factor)) < close_enough:
                 break
+            factor = self._newton(xp, factor)
         return factor
+
+    def _newton(self, xp: Any, factor: Array) -> Array:
+        """One Newton step for the scaling exp(a_i) W_ik exp(b_k), where Sinkhorn's is slow: near what falls apart into blocks.
+
+        With rows that sum to one, a = −W b, and  (diag(columns) − WᵀW) b = 1 − columns.
+        """
+        columns = xp.sum(factor, axis=0)
+        b = xp.linalg.pinv(columns * xp.eye(factor.shape[0], dtype=factor.dtype, device=factor.device) - factor.T @ factor)
+        b = xp.clip(b @ (1.0 - columns), -1.0, 1.0)
+        return xp.exp(-(factor @ b))[:, None] * factor * xp.exp(b)[None, :]
 
     def violation(self, xp: Any, factor: Array) -> Array:
         return sum(xp.sum(xp.abs(1.0 - xp.sum(factor, axis=axis))) for axis in (0, 1))
@@ -109,6 +128,7 @@ class DoublyStochastic(Constraint):
         return "[λ_k + μ_i]⁺", "[λ_k + μ_i]⁻"
 
 
-_DIAGONAL = 1e4
-_SINKHORN_SWEEPS = 1000
-_SINKHORN_ERROR = 1e3
+_NEGLIGIBLE = 1e-6
+_SINKHORN_SWEEPS = 10
+_SCALINGS = 20
+_ROUNDING = 1e3

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar, Protocol
 
 from ..exceptions import IncompatibleError
 from ..expression import THETA, Letter, Word
 from ..majorization import Bounds, Law, Monomial, PowerLaw, fraction
+from ..naming import is_number
 from ..rewriting import Sum
 
 Array = Any
@@ -162,7 +162,7 @@ class Divergence(Objective):
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not isinstance(value, Real) or not math.isfinite(value):
+            if not is_number(value):
                 raise IncompatibleError(f"{type(self).__name__}({name}) needs a finite number; got {value!r}.")
 
     @property

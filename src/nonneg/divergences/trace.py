@@ -19,7 +19,9 @@ class Trace(Objective):
     bound of −tr(WᵀS⁺W) has ψ = 0 and that of tr(WᵀS⁻W) has ψ = 2, so the proven rule is the square root, ONL 40 and 42; ONL 39
     and 41 and NNP 28 are the same with exponent 1.
 
-    Without a constraint the objective has no maximum; only the direction of W means anything, and W is kept at unit norm.
+    Without a constraint the objective has no maximum, and W is kept at unit norm. The rules ONL 39 and 40 are then offered as
+    printed: their fixed points solve SW = 0 where W is positive, and are not maxima over the unit sphere; even for a single column
+    the orthogonal rule finds better ones.
     """
 
     approximates: ClassVar[bool] = False

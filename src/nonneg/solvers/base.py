@@ -18,7 +18,7 @@ class State:
     trials: dict[str, float] = field(default_factory=dict)
     """The exponent to try next, where a solver searches for it."""
     unrestored: dict[str, Array] = field(default_factory=dict)
-    """Each constrained factor as its step left it, before the constraint was restored."""
+    """Each factor as its last step left it, before the constraint was restored."""
     stalled: bool = False
     """Whether the last step could not move any factor."""
 

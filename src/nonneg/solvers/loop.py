@@ -68,8 +68,10 @@ def _check(
 
 def _violations(point: Point, state: State) -> dict[str, float]:
     """Where restoring makes a constraint hold exactly, how far the step was from it; elsewhere how far the factor is."""
-    constraints, stepped = point.problem.model.constraints, point
-    for name, value in state.unrestored.items():
-        if constraints[name].restores_fully:
-            stepped = stepped.with_factor(name, value)
-    return {name: stepped.violation(name) for name in point.problem.order if not constraints[name].is_free}
+    xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
+    violations = {}
+    for name in point.problem.order:
+        if not constraints[name].is_free:
+            stepped = state.unrestored.get(name) if constraints[name].restores_fully else None
+            violations[name] = float(constraints[name].violation(xp, point.factors[name] if stepped is None else stepped))
+    return violations

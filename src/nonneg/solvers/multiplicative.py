@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
+from ..naming import is_number
 from ..problem import Point, Problem
 from .base import Solver, State
 
@@ -33,12 +32,9 @@ def moved(point: Point, factor: str, exponent: float, floor: float | None = None
     return above_floor(xp, point.factors[factor] * multiplier, floor)
 
 
-def restored(point: Point, factor: str, value: Array, state: State) -> Point:
+def restored(point: Point, factor: str, value: Array) -> Point:
     """The point with a factor replaced, its constraint restored."""
     constraint = point.problem.model.constraints[factor]
-    if constraint.is_free:
-        return point.with_factor(factor, value)
-    state.unrestored[factor] = value
     return point.with_factor(factor, constraint.restore(point.problem.namespace.xp, value))
 
 
@@ -64,10 +60,9 @@ class Multiplicative(Solver):
     floor: float | None = None
 
     def __post_init__(self) -> None:
-        if self.exponent is not None and not (isinstance(self.exponent, Real) and 0 < self.exponent < math.inf):
+        if self.exponent is not None and not (is_number(self.exponent) and self.exponent > 0):
             raise IncompatibleError(f"The exponent of a multiplicative rule must be a positive number; got {self.exponent!r}.")
-
-        if self.floor is not None and not (isinstance(self.floor, Real) and 0 <= self.floor < math.inf):
+        if self.floor is not None and not (is_number(self.floor) and self.floor >= 0):
             raise IncompatibleError(
                 f"The floor of a multiplicative rule must be a number that is not negative; got {self.floor!r}."
             )
@@ -77,7 +72,8 @@ class Multiplicative(Solver):
 
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.order:
-            point = restored(point, factor, moved(point, factor, state.exponents[factor], self.floor), state)
+            state.unrestored[factor] = moved(point, factor, state.exponents[factor], self.floor)
+            point = restored(point, factor, state.unrestored[factor])
             if self.rescale and point.problem.model.constraints[factor].is_free:
                 scale = point.problem.model.divergence.scale(point.sums(factor))
                 point = point.with_scaled(factor, scale ** (1 / point.problem.model.rules[factor].degree))
@@ -90,8 +86,8 @@ class Adaptive(Solver):
 
     A step that would raise the objective is not taken; it is tried again with the proven exponent. With that, an unconstrained
     factor cannot raise the objective but by rounding, and if it would, it stays. The theory of a constrained factor is about its
-    augmented objective, so it takes the proven step also where that brings it closer to the constraint; where it would be worse in
-    both respects, it stays.
+    augmented objective, so one that cannot be restored fully takes the proven step also where that brings it closer to the
+    constraint; where it would be worse in both respects, it stays.
 
     Parameters
     ----------
@@ -119,15 +115,17 @@ class Adaptive(Solver):
         order = point.problem.order
         for factor, following in zip(order, (*order[1:], order[0]), strict=True):
             proven = point.problem.model.rules[factor].exponent
-            is_free = point.problem.model.constraints[factor].is_free
+            constraint = point.problem.model.constraints[factor]
+            can_near = not constraint.is_free and not constraint.restores_fully
             before, _ = point.objective(factor)
             for exponent in dict.fromkeys((state.trials[factor], proven)):
-                candidate = restored(point, factor, moved(point, factor, exponent), state)
+                value = moved(point, factor, exponent)
+                candidate = restored(point, factor, value)
                 improves = candidate.objective(following)[0] <= before
-                nears = not is_free and exponent == proven and candidate.violation(factor) < point.violation(factor)
+                nears = can_near and exponent == proven and candidate.violation(factor) < point.violation(factor)
                 if improves or nears:
                     point, state.stalled = candidate, False
-                    state.exponents[factor] = exponent
+                    state.exponents[factor], state.unrestored[factor] = exponent, value
                     break
             state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if improves else proven
         return point

@@ -17,7 +17,8 @@ class Stopping:
     Parameters
     ----------
     tol : float
-        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value, or by no more
+        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times a
+        thousandth of its first value, if that is more), or by no more
         than rounding does, and no constraint comes closer to holding by more than a thousandth. Both scale with the data. With 0 it
         runs to `max_iter`, or until no factor can move.
     max_iter : int
@@ -42,6 +43,8 @@ class Stopping:
 
 
 _STEADY = 1e-3
+_NOTHING = 1e-3
+"""What share of the first objective is next to nothing: an exact fit falls forever, and is no better for it."""
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Watch:
 
     stopping: Stopping
     eps: float
+    first: float = 0.0
     value: float = math.inf
     violation: float = math.inf
     improved_at: int = 0
@@ -59,8 +63,10 @@ class Watch:
             return Status.NON_FINITE
         change, closer = self.value - value, self.violation - violation
         self.value, self.violation = value, violation
+        self.first = self.first if iteration else abs(value)
         rounding = 4 * self.eps * magnitude
-        is_steady = abs(change) <= self.stopping.tol * abs(value) + rounding and abs(closer) <= _STEADY * violation + self.eps
+        size = max(abs(value), _NOTHING * self.first)
+        is_steady = abs(change) <= self.stopping.tol * size + rounding and abs(closer) <= _STEADY * violation + self.eps
         if iteration and self.stopping.tol and (is_steady or (stalled and abs(value) <= 4 * rounding)):
             return Status.CONVERGED
         if change > 0 or closer > 0:
