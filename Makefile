@@ -1,6 +1,6 @@
 # make demo    a real factorization, with a picture to look at
 # make test    linters, types, and all tests
-# make bench   what an iteration costs, beside its bare products
+# make bench   what an iteration costs beside its bare products, and the observations of docs/equations.md
 PYTHON ?= python3
 VENV   ?= .venv
 # A CPU build of PyTorch is enough, and this version is one that is at hand on our machines; `make test TORCH=` does without.
@@ -25,6 +25,7 @@ unit: $(VENV)/.test
 
 bench: $(VENV)/.demo
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/iteration.py $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/observations.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
