@@ -1,0 +1,91 @@
+"""Where a factorization starts. Random numbers are drawn on the host, so that every backend starts from the same factors.
+
+A named start makes, for each inner dimension of the form, a pair of factors: one for the rows (or columns) of X, one that faces it.
+Factors that stand between two of them are the means of X over the blocks that these mark. `sides` says which factor is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ..arrays.namespace import Array
+from ..exceptions import IncompatibleError
+from ..problem import Problem
+from .clusters import angular, kmeans, one_hot_clusters
+from .nndsvd import nndsvd, nndsvda, nndsvdar
+from .sides import Start, made_by
+
+__all__ = ["NAMES", "STARTS", "RandomState", "best_scale", "initial_factors", "make_generator", "one_hot_clusters"]
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+NAMES: dict[str, Start | None] = {
+    "random": None,
+    "nndsvd": nndsvd,
+    "nndsvda": nndsvda,
+    "nndsvdar": nndsvdar,
+    "kmeans": kmeans,
+    "angular": angular,
+}
+STARTS = tuple(NAMES)
+
+
+def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], random_state: RandomState = None) -> dict[str, Array]:
+    """Starting values of the learned factors: those given as they are, the others by name of a start.
+
+    "random" draws them uniformly. "kmeans" gives factors that group the rows or the columns of X the indicators of K-means clusters
+    plus 0.2 (ONL §4.3), and those that face them the means of the clusters; "angular" the same with clusters of directions, as
+    orthogonal factors want them; "nndsvd" and its kin the non-negative parts of singular vectors. Quadratic forms such as
+    ``L L.T X R R.T`` have a plateau around random starts, on which a run may seem to have converged.
+
+    No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the dtype's epsilon
+    times the factor's largest entry.
+    """
+    if not isinstance(start, str) or start not in NAMES:
+        raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
+    generator = make_generator(random_state)
+    xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
+    open_ = [name for name in problem.order if name not in given]
+    made = made_by(make, problem, open_, generator) if make is not None and open_ else {}
+    factors, scalable = {}, []
+    for name in problem.order:
+        if name in given:
+            value = xp.maximum(given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
+            factors[name] = constraints[name].restore(xp, value) if constraints[name].restores_fully else value
+            continue
+        drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
+        factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
+        if constraints[name].any_scale:
+            scalable.append(name)
+    return _well_scaled(problem, factors, scalable)
+
+
+def make_generator(random_state: RandomState) -> Any:
+    """One generator, made at the edge; an int seeds a new one."""
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return random_state
+    if random_state is None or isinstance(random_state, Integral):
+        return np.random.default_rng(random_state)
+    raise IncompatibleError(f"random_state must be an int, a Generator, a RandomState or None; got {random_state!r}.")
+
+
+def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str]) -> dict[str, Array]:
+    """The factors with those drawn freely multiplied so that X̂ is as large as X."""
+    scale = best_scale(problem, factors) if scalable else 1.0
+    occurrences = sum(problem.model.form.count(name) for name in scalable)
+    return {name: factor * scale ** (1 / occurrences) if name in scalable else factor for name, factor in factors.items()}
+
+
+def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
+    """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+    point, divergence = problem.start(factors), problem.model.divergence
+    if not divergence.approximates:
+        return 1.0
+    if divergence.scale_invariant:
+        total = point.total()
+        return problem.data.power_sum(1) / total if total > 0 else 1.0
+    return divergence.scale(point.sums(problem.order[0]))

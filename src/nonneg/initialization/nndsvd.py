@@ -1,0 +1,61 @@
+"""Starts from singular vectors: NNDSVD (Boutsidis and Gallopoulos 2008), without its zeros.
+
+Each singular pair u vᵀ has two non-negative pieces, u⁺ v⁺ᵀ and u⁻ v⁻ᵀ; the larger one is taken. Half of its entries are zero,
+which a multiplicative rule would never change: "nndsvd" makes them a thousandth of the mean, "nndsvda" the mean, "nndsvdar"
+random up to a hundredth of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+def nndsvd(items: Any, count: int, seed: int, whose: str) -> Pair:
+    """Zeros become a thousandth of the mean."""
+    own, facing = _parts(items, count, seed)
+    return _filled(own, 1e-3 * own.mean()), _filled(facing, 1e-3 * facing.mean())
+
+
+def nndsvda(items: Any, count: int, seed: int, whose: str) -> Pair:
+    """Zeros become the mean."""
+    own, facing = _parts(items, count, seed)
+    return _filled(own, own.mean()), _filled(facing, facing.mean())
+
+
+def nndsvdar(items: Any, count: int, seed: int, whose: str) -> Pair:
+    """Zeros become random numbers, up to a hundredth of the mean."""
+    own, facing = _parts(items, count, seed)
+    generator = np.random.default_rng(seed)
+
+    def filled(factor: np.ndarray) -> np.ndarray:
+        return _filled(factor, 0.01 * factor.mean() * (1.0 - generator.uniform(size=factor.shape)))
+
+    return filled(own), filled(facing)
+
+
+def _parts(items: Any, count: int, seed: int) -> Pair:
+    from sklearn.utils.extmath import randomized_svd
+
+    possible = min(count, *items.shape)
+    U, singular, VT = randomized_svd(items, possible, random_state=seed)
+    own, facing = np.zeros((items.shape[0], count)), np.zeros((items.shape[1], count))
+    own[:, 0], facing[:, 0] = np.abs(U[:, 0]), np.abs(VT[0])
+    for k in range(1, possible):
+        pieces = [(np.maximum(sign * U[:, k], 0), np.maximum(sign * VT[k], 0)) for sign in (1, -1)]
+        u, v = max(pieces, key=lambda piece: np.linalg.norm(piece[0]) * np.linalg.norm(piece[1]))
+        lengths = np.linalg.norm(u), np.linalg.norm(v)
+        if all(lengths):
+            singular[k] *= lengths[0] * lengths[1]
+            own[:, k], facing[:, k] = u / lengths[0], v / lengths[1]
+    root = np.sqrt(np.append(singular, np.zeros(count - possible)))
+    return own * root, facing * root
+
+
+def _filled(factor: np.ndarray, fill: Any) -> np.ndarray:
+    """Without zeros, and without the noise that the singular vectors have in place of them."""
+    fill = np.broadcast_to(fill, factor.shape)
+    return np.where(factor > 1e-6 * factor.max(), factor, np.where(fill > 0, fill, 1.0))
