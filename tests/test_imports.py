@@ -20,6 +20,9 @@ LAYERS = [
     ("initialization", "solution"),
     ("solvers",),
     ("factorization", "testing", "reporting", "metrics", "datasets"),
+    ("encoding",),
+    ("estimators",),
+    ("methods",),
     ("__init__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,11 +1,74 @@
 """Orthogonal, projective and quadratic non-negative matrix factorization."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import constraints, datasets, divergences, metrics, solvers
 from .arrays.reading import Gram
 from .factorization import factorize
 from .model import Model
 from .solution import Solution, Status
 
+if TYPE_CHECKING:
+    from .estimators import (
+        FONT,
+        NMF,
+        NMTF,
+        ONMF,
+        ONMTF,
+        OPNMF,
+        PNMF,
+        Factorization,
+        KernelPNMF,
+        NonnegativeSparseCoding,
+        ProjectiveClustering,
+        SymmetricNMF,
+        TruncatedNonnegativeSVD,
+    )
+    from .methods import methods
+
 __version__ = "0.1.0.dev0"
 
-__all__ = ["Gram", "Model", "Solution", "Status", "constraints", "datasets", "divergences", "factorize", "metrics", "solvers"]
+__all__ = [
+    "FONT",
+    "Factorization",
+    "Gram",
+    "KernelPNMF",
+    "Model",
+    "NMF",
+    "NMTF",
+    "NonnegativeSparseCoding",
+    "ONMF",
+    "ONMTF",
+    "OPNMF",
+    "PNMF",
+    "ProjectiveClustering",
+    "Solution",
+    "Status",
+    "SymmetricNMF",
+    "TruncatedNonnegativeSVD",
+    "constraints",
+    "datasets",
+    "divergences",
+    "factorize",
+    "methods",
+    "metrics",
+    "solvers",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators, imported when they are first asked for: scikit-learn takes longer to import than all of this."""
+    if name == "methods":
+        from .methods import methods as found
+    elif name in __all__:
+        from . import estimators
+
+        found = getattr(estimators, name)
+    else:
+        raise AttributeError(f"module 'nonneg' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

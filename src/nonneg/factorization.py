@@ -37,6 +37,7 @@ def factorize(
     solver: str | Solver = "adaptive",
     max_iter: int = 1000,
     tol: float = 1e-5,
+    step_tol: float = 0.0,
     check_every: int = 10,
     random_state: RandomState = None,
     callback: Callback | None = None,
@@ -65,6 +66,8 @@ def factorize(
     max_iter : int, default=1000
     tol : float, default=1e-5
         Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.
+    step_tol : float, default=0
+        Stop also when one iteration changes no factor by more than `step_tol` times its norm, as the codes of OPNMF do.
     check_every : int, default=10
         Iterations between two checks.
     random_state : int, Generator, RandomState or None
@@ -88,7 +91,7 @@ def factorize(
     solver = get_solver(solver)
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
-    stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every)
+    stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
     objective = model.divergence
     data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
     if objective.scale_invariant and data.peak == 0:
@@ -100,7 +103,7 @@ def factorize(
     original, data = data, data if units.data == 1 else data.divided(units.data)
     given = units.from_user(given)
     fixed = {name: given.pop(name) for name in model.fixed}
-    problem = Problem(model, data, shapes, fixed, horizon=min(max_iter, _HORIZON))
+    problem = Problem(units.model_from_user(model), data, shapes, fixed, horizon=min(max_iter, _HORIZON))
     factors = initial_factors(problem, start, given, random_state)
     _check_reach(problem, factors)
 
@@ -117,6 +120,18 @@ def factorize(
         model=model,
         _data=original.array if model.data in model.form.names else None,
     )
+
+
+def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
+    data = read_data(X, model.data, signed=model.divergence.signed, positive=model.divergence.requires_positive_data)
+    arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
+    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
+    units = choose_units(model, data)
+    arrays, data = units.from_user(arrays), data if units.data == 1 else data.divided(units.data)
+    fixed = {name: arrays[name] for name in model.fixed}
+    value, _ = Problem(units.model_from_user(model), data, shapes, fixed, horizon=1).start(arrays).objective()
+    return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
 
 
 def _model(

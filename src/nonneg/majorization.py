@@ -90,7 +90,7 @@ class PowerLaw:
 
     @staticmethod
     def lagrangian_text(negative: str, positive: str, to_numerator: str, to_denominator: str) -> tuple[str, str]:
-        return f"{negative} + {to_numerator}", f"{positive} + {to_denominator}"
+        return " + ".join(filter(None, (negative, to_numerator))), " + ".join(filter(None, (positive, to_denominator)))
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
@@ -98,7 +98,7 @@ class PowerLaw:
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
         info = xp.finfo(numerator.dtype)
         ratio = numerator / xp.clip(denominator, float(info.smallest_normal) / float(info.eps), None)
-        ratio = xp.clip(ratio, None, 1.0 / float(info.eps))
+        ratio = xp.clip(ratio, 0.0, 1.0 / float(info.eps))  # products with a sketch may fall below zero, by rounding and truncation
         return ratio if exponent == 1 else ratio**exponent
 
 
@@ -124,7 +124,7 @@ class ExponentialLaw:
 
     @staticmethod
     def lagrangian_text(negative: str, positive: str, to_numerator: str, to_denominator: str) -> tuple[str, str]:
-        return f"{negative} − {to_denominator}", f"{positive} + {to_numerator}"
+        return " − ".join(filter(None, (negative, to_denominator))), " + ".join(filter(None, (positive, to_numerator)))
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from .arrays.contraction import LOGARITHM, Costs, Multiply, Step, canonical, low_rank, plan
 from .arrays.data import Data, Request, Unreached, dense
 from .arrays.namespace import Array, Namespace
+from .arrays.reading import read_data
 from .constraints import Direction
 from .divergences.base import Sums
 from .exceptions import DataError, IncompatibleError
 from .expression import THETA, Letter, Word
 from .model import Model, Rule
 from .rewriting import Sum
+from .shapes import infer_shapes
 
 _ROWS, _COLUMNS = "1ₘ", "1ₙ"
 _THETA = Word([Letter(THETA)])
@@ -228,8 +230,17 @@ class Point:
                 # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
                 # belong together, as where X̂ is zero and ln X̂ is not finite.
                 value = 0.0 if value >= -1e4 * self.problem.namespace.eps * magnitude else math.inf
+            for name, constraint in self.problem.model.constraints.items():
+                price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+                value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
             self._objective = value, magnitude
         return self._objective
+
+    def evaluate(self, part: Sum) -> Array:
+        """The value of any sum of words in the factors and the data."""
+        terms = _terms(part)
+        self._compute(tuple(term.word for term in terms))
+        return self._add(terms, self.problem.order[0])
 
     def unreached(self) -> int:
         """How many entries of X are positive where X̂ is zero."""
@@ -319,3 +330,12 @@ class Point:
                 term = xp.linalg.trace(dense(self.value(trace)), dtype=xp.float64)
             total = total + term * coefficient
         return total / bound.rule.degree
+
+
+def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:
+    """A model with its data, at given factors: objective and gradients are methods of what is returned."""
+    divergence = model.divergence
+    data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data)
+    arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
+    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
+    return Problem(model, data, shapes, {name: arrays[name] for name in model.fixed}).start(arrays)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .constraints import Constraint, Free, Orthogonal, get_constraint
+from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, get_constraint
 from .divergences import DualI, Objective, get_divergence
 from .expression import Letter, Word, parse
 
@@ -32,11 +32,12 @@ class Published:
     where: str
     exponent: float = 1.0
     divergence: str = "euclidean"
-    constraints: Mapping[str, str] = field(default_factory=dict)
+    constraints: Mapping[str, str | Constraint] = field(default_factory=dict)
     data: str = "X"
 
 
-_BOTH = {"W": "orthogonal", "H": "orthogonal-rows"}
+_FONT = {"W": FixedMultiplier("columns"), "H": FixedMultiplier("rows")}
+_BOTH: dict[str, str | Constraint] = {"W": "orthogonal", "H": "orthogonal-rows"}
 
 PUBLISHED = (
     Published("W H", "W", "NMF: ONL Eq. 25, NNP Eq. 32, FONT Eq. 2"),
@@ -54,6 +55,16 @@ PUBLISHED = (
     Published("W S H", "W", "ONMTF: FONT Eq. 11", constraints=_BOTH),
     Published("W S H", "H", "ONMTF: FONT Eq. 12", constraints=_BOTH),
     Published("W S H", "S", "ONMTF: FONT Eq. 7 (its misprints corrected)", constraints=_BOTH),
+    Published("W S H", "W", "FONT: FONT Eq. 16", constraints=_FONT),
+    Published("W S H", "H", "FONT: FONT Eq. 17", constraints=_FONT),
+    Published("W S H", "S", "FONT: FONT Eq. 7 (its misprints corrected)", constraints=_FONT),
+    Published(
+        "W S H", "W", "FONT-ALS: FONT Eq. 21, to be solved for W", 1 / 3, constraints={**_FONT, "W": NearOrthogonal("columns")}
+    ),
+    Published("W S H", "H", "FONT-ALS: FONT Eq. 17", constraints={**_FONT, "W": NearOrthogonal("columns")}),
+    Published(
+        "W S H", "S", "FONT-ALS: FONT Eq. 7 (its misprints corrected)", constraints={**_FONT, "W": NearOrthogonal("columns")}
+    ),
     Published("W.T S W", "W", "√NL: ONL Eq. 40", exponent=1 / 2, divergence="trace", data="S"),
     Published("W.T S W", "W", "NL: ONL Eq. 39", divergence="trace", data="S"),
     Published("W.T S W", "W", "√ONL: ONL Eq. 42", exponent=1 / 2, divergence="trace", constraints={"W": "orthogonal"}, data="S"),
@@ -111,8 +122,6 @@ def _theorem(wanted: Key) -> str:
     constraint = dict(constraints)[factor]
     if isinstance(divergence, DualI):
         return "QNMF §3.2, dual I-divergence" + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
-    if isinstance(constraint, Orthogonal):
-        return "QNMF Theorem 3, Eq. 11"
     if not constraint.is_free:
-        return "QNMF Theorem 2, Eq. 10"
+        return constraint.theorem
     return "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"

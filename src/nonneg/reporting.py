@@ -12,7 +12,7 @@ from typing import TextIO
 from .solution import Progress
 
 
-def print_progress(every: float = 0.0, stream: TextIO | None = None) -> Callable[[Progress], None]:
+def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str = "") -> Callable[[Progress], None]:
     """A callback that prints iteration, time, objective, violation and exponent in columns.
 
     Parameters
@@ -21,6 +21,8 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None) -> Callable
         Least number of seconds between two lines; 0 prints at every check.
     stream : file, optional
         Where to; standard output by default.
+    title : str, optional
+        Printed above the first line.
     """
     printed_at = float("-inf")
 
@@ -28,6 +30,8 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None) -> Callable
         nonlocal printed_at
         out = stream or sys.stdout
         if progress.iteration == 0:
+            if title:
+                print(title, file=out)
             print(f"{'iteration':>9} {'seconds':>9} {'objective':>14}  violation      exponent", file=out)
             printed_at = float("-inf")
         if progress.seconds - printed_at < every:

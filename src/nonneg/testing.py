@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 
 from .arrays.namespace import Array, namespace_of, to_host
-from .arrays.reading import read_data
 from .constraints import Constraint, DoublyStochastic, Stochastic
 from .divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi, Trace, get_divergence
 from .exceptions import IncompatibleError
@@ -23,7 +22,7 @@ from .expression import Word
 from .initialization import RandomState
 from .majorization import PowerLaw
 from .model import Model
-from .problem import Point, Problem
+from .problem import bind
 from .shapes import infer_shapes
 from .solution import Solution
 
@@ -126,15 +125,6 @@ def check_gradient(
         _, size = dense_gradient(model, name, matrices)
         error = np.max(np.abs(positive - negative - _central_differences(model, name, matrices))) / np.max(size)
         _require(error <= tol, f"The gradient by {name} is off by {error:.3g} of the sum of its parts.")
-
-
-def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:
-    """A model with its data, at given factors: objective and gradients are methods of what is returned."""
-    divergence = model.divergence
-    data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data)
-    arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
-    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
-    return Problem(model, data, shapes, {name: arrays[name] for name in model.fixed}).start(arrays)
 
 
 def divergence_value(divergence: str | float | Objective, X: Array, approximation: Array) -> Array:

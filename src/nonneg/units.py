@@ -34,6 +34,16 @@ class Units:
         except OverflowError:
             return math.copysign(math.inf, value)
 
+    def model_from_user(self, model: Model) -> Model:
+        """The model with every price that has a scale converted."""
+        if self.data == 1:
+            return model
+        unit = 2.0 ** min(max(self.doublings, -1022.0), 1023.0)  # of the objective, as far as a float can hold it
+        constraints = {
+            name: constraint.in_units(unit, self.factors.get(name, 1.0)) for name, constraint in model.constraints.items()
+        }
+        return Model(model.form, model.divergence, constraints, data=model.data)
+
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
         return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
 
@@ -47,7 +57,7 @@ def choose_units(model: Model, data: Data) -> Units:
     if peak == 0 or namespace.smallest ** (1 / 8) <= peak <= namespace.largest ** (1 / 8):
         return Units()
     form, missing = model.form, 1 - model.form.count(model.data)
-    movable = [name for name in model.learned if model.constraints[name].is_free] or list(model.fixed)
+    movable = [name for name in model.learned if model.constraints[name].any_scale] or list(model.fixed)
     if not model.divergence.approximates or not missing:
         movable = []
     elif not movable:

@@ -66,9 +66,11 @@ def test_zeros_are_lifted_to_the_floor(dtype):
     np.testing.assert_array_equal(lifted[factor > 0], factor[factor > 0])
 
 
-@pytest.mark.parametrize("start", ["nndsvd", 5, None, ["random"], np.ones((6, 2))])
+@pytest.mark.parametrize("start", ["svd", 5, None, ["random"], np.ones((6, 2))])
 def test_unknown_starts_are_told_the_known_ones(start, X):
-    with pytest.raises(IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random', 'kmeans'; or a dict of factors"):
+    with pytest.raises(
+        IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random', 'nndsvd', .*'angular'; or a dict of factors"
+    ):
         factorize(X, "W H", 2, init=start)
 
 

@@ -214,6 +214,19 @@ class DenseData(Data):
 
 
 @dataclass(eq=False)
+class SketchData(DenseData):
+    """X known only through a few combinations R of its rows with RᵀR ≈ XᵀX: what is kept of a stream of samples."""
+
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        raise IncompatibleError(
+            "Only a sketch R with RᵀR ≈ XᵀX is known of this data, not its entries: use a form and a divergence that need no more, "
+            "such as 'X W W.T' with 'euclidean'."
+        )
+
+
+@dataclass(eq=False)
 class SparseData(Data):
     """A SciPy sparse array, in rows. Zeros are never visited unless the operand is not zero there."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
-from .data import Data, DenseData, GramData, SparseData
+from .data import Data, DenseData, GramData, SketchData, SparseData
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
 
 
@@ -20,6 +20,13 @@ class Gram:
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
+
+
+class Sketch:
+    """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
 
 
 def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False) -> Data:
@@ -35,6 +42,8 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
+    if isinstance(X, Sketch):
+        return SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
     if sparse.issparse(X):
         data: Data = _read_sparse(X, name)
         entries = data.array.data
@@ -109,12 +118,16 @@ def _read_gram(X: Gram, name: str) -> GramData:
     _check_symmetric(data, f"the Gram matrix of {name}")
     _check_sign(data, K, f"the Gram matrix of {name}", positive=False)
     diagonal = namespace.xp.linalg.diagonal(K)
-    if bool(namespace.xp.any(diagonal[:, None] * diagonal[None, :] * (1 + 1e3 * namespace.eps) < K * K)):
+    if bool(namespace.xp.any(_ROUNDED * diagonal[:, None] * diagonal[None, :] < K * K)):
         raise DataError(
-            f"The Gram matrix of {name} has entries with K_ij² > K_ii K_jj, so it is not X Xᵀ of any X. A graph or a similarity "
-            "becomes a kernel by adding a large enough number to its diagonal."
+            f"The Gram matrix of {name} has entries with K_ij² far above K_ii K_jj, so it is not X Xᵀ of any X. A graph or a "
+            "similarity becomes a kernel by adding a large enough number to its diagonal."
         )
     return GramData(K, namespace)
+
+
+_ROUNDED = 4.0
+"""By how much K_ij² may exceed K_ii K_jj: kernels come rounded, some to whole numbers."""
 
 
 def _first(data: Data, where: Array) -> tuple[int, tuple[int, int], float]:

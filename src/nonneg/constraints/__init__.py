@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from ..naming import find
 from .base import Constraint, Direction, Fixed, Free, Sides
+from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
+from .partly_fixed import PartlyFixed
+from .sparse import Sparse
 from .stochastic import DoublyStochastic, Stochastic
+from .unit import Unit
 
 __all__ = [
     "NAMES",
@@ -13,10 +17,15 @@ __all__ = [
     "Direction",
     "DoublyStochastic",
     "Fixed",
+    "FixedMultiplier",
     "Free",
+    "NearOrthogonal",
     "Orthogonal",
+    "PartlyFixed",
     "Sides",
+    "Sparse",
     "Stochastic",
+    "Unit",
     "get_constraint",
 ]
 
@@ -30,6 +39,9 @@ NAMES: dict[str, Constraint] = {
     "stochastic-rows": Stochastic("rows"),
     "stochastic-matrix": Stochastic("matrix"),
     "doubly-stochastic": DoublyStochastic(),
+    "unit": Unit("columns"),
+    "unit-columns": Unit("columns"),
+    "unit-rows": Unit("rows"),
     "fixed": Fixed(),
 }
 

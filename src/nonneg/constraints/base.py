@@ -32,8 +32,13 @@ class Constraint(ABC):
     is_free: ClassVar[bool] = False
     """Whether any non-negative matrix will do, of any scale."""
     is_learned: ClassVar[bool] = True
+    any_scale: ClassVar[bool] = False
+    """Whether a multiple of the factor will do as well, so that its scale can be chosen."""
     restores_fully: ClassVar[bool] = False
     """Whether the constraint holds exactly once it is restored, rather than only in scale."""
+
+    theorem: ClassVar[str] = "QNMF Theorem 2, Eq. 10"
+    """Where a rule under this constraint comes from, if it has no number of its own."""
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
         """The sides of the rule as words, with whatever multiplier terms are words."""
@@ -53,6 +58,19 @@ class Constraint(ABC):
     def violation(self, xp: Any, factor: Array) -> Array:
         """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
         return xp.zeros((), dtype=factor.dtype, device=factor.device)
+
+    def penalty(self, xp: Any, factor: Array) -> Array | None:
+        """What the objective gains, where a constraint is a price rather than a condition. A 0-d array."""
+        return None
+
+    def in_units(self, objective: float, factor: float) -> Constraint:
+        """The same constraint where the objective and the factor are measured in other units; see `nonneg.units`."""
+        return self
+
+    @property
+    def on_new_rows(self) -> Constraint:
+        """What rows that are added to the factor must satisfy on their own, the others being what they are."""
+        return Free()
 
     def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
         """Why no matrix of this shape can satisfy the constraint, if none can."""
@@ -77,6 +95,7 @@ class Free(Constraint):
     """Non-negative, nothing more."""
 
     is_free: ClassVar[bool] = True
+    any_scale: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

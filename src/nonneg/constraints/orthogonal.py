@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
@@ -28,6 +28,7 @@ class Orthogonal(Constraint):
     """
 
     axis: Literal["columns", "rows"] = "columns"
+    theorem: ClassVar[str] = "QNMF Theorem 3, Eq. 11"
 
     def __post_init__(self) -> None:
         if self.axis not in ("columns", "rows"):

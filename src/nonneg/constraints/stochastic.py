@@ -34,6 +34,10 @@ class Stochastic(Constraint):
     def T(self) -> Stochastic:
         return Stochastic("rows" if self.axis == "columns" else "columns" if self.axis == "rows" else "matrix")
 
+    @property
+    def on_new_rows(self) -> Constraint:
+        return self if self.axis == "rows" else super().on_new_rows
+
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)
 

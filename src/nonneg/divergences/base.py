@@ -123,6 +123,11 @@ class Objective(ABC):
     """The p of the sum Σ Xᵖ ln X̂ that the value needs, if it needs one."""
 
     @property
+    def separable(self) -> Objective:
+        """A divergence that is a sum over entries and whose minimisers, for a single sample, are also minimisers of this one."""
+        return self
+
+    @property
     @abstractmethod
     def degree(self) -> float:
         """D(cX ‖ cX̂) = c^degree · D(X ‖ X̂)."""

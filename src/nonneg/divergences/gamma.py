@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
 from .base import DataSums, Divergence
+from .beta import Beta
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Gamma(Divergence):
     @property
     def requires_positive_data(self) -> bool:  # type: ignore[override]
         return self.g < -1
+
+    @property
+    def separable(self) -> Beta:
+        return Beta(1 + self.g)  # min over c of D_β(x ‖ c y) is an increasing function of D_γ(x ‖ y)
 
     def constant(self, data: DataSums) -> float:
         g = self.g

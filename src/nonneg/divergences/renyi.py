@@ -8,6 +8,7 @@ from typing import Any
 
 from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
+from .alpha import Alpha
 from .base import DataSums, Divergence
 from .gamma import Gamma
 
@@ -38,6 +39,10 @@ class Renyi(Divergence):
     def monomials(self) -> tuple[Monomial, Monomial]:
         r = self.r
         return Monomial(1, 0, 1, logarithm=True), Monomial(1 / (r - 1), r, 1 - r, logarithm=True)
+
+    @property
+    def separable(self) -> Alpha:
+        return Alpha(self.r)  # min over c of D_α(x ‖ c y) is an increasing function of D_r(x ‖ y)
 
     def constant(self, data: DataSums) -> float:
         return -self.r / (self.r - 1) * math.log(data.power_sum(1))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from ..naming import find
 from .base import Solver, State
+from .least_squares import AlternatingLeastSquares
 from .loop import solve
 from .multiplicative import Adaptive, Multiplicative
 from .stopping import Stopping
 
-__all__ = ["NAMES", "Adaptive", "Multiplicative", "Solver", "State", "Stopping", "get_solver", "solve"]
+__all__ = ["NAMES", "Adaptive", "AlternatingLeastSquares", "Multiplicative", "Solver", "State", "Stopping", "get_solver", "solve"]
 
-NAMES: dict[str, Solver] = {"adaptive": Adaptive(), "multiplicative": Multiplicative()}
+NAMES: dict[str, Solver] = {
+    "adaptive": Adaptive(),
+    "multiplicative": Multiplicative(),
+    "least-squares": AlternatingLeastSquares(),
+}
 
 
 def get_solver(solver: str | Solver) -> Solver:

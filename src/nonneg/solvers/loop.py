@@ -6,6 +6,7 @@ happen at the checks, every few iterations, and nowhere else; `Adaptive`, which 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,18 +34,19 @@ def solve(
     point, state, history = problem.start(factors), solver.init(problem), History()
     watch = Watch(stopping, problem.namespace.eps)
     started, iteration = time.perf_counter(), 0
-    status, good = _check(point, state, history, watch, 0, started, callback, units), point
+    status, good = _check(point, point, state, history, watch, 0, started, callback, units), point
     while status is None:
         iteration += 1
-        point = solver.step(point, state)
+        previous, point = point, solver.step(point, state)
         if iteration % stopping.check_every == 0 or iteration == stopping.max_iter or state.stalled:
-            status = _check(point, state, history, watch, iteration, started, callback, units)
+            status = _check(point, previous, state, history, watch, iteration, started, callback, units)
             good = good if status is Status.NON_FINITE else point
     return good, history, iteration, status
 
 
 def _check(
     point: Point,
+    previous: Point,
     state: State,
     history: History,
     watch: Watch,
@@ -57,13 +59,24 @@ def _check(
     violation = _violations(point, state)
     constraints = point.problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
-    status = watch.check(iteration, value, magnitude, open_violation, state.stalled)
+    step = _step(point, previous) if watch.stopping.step_tol else math.inf
+    status = watch.check(iteration, value, magnitude, open_violation, state.stalled, step)
     objective = units.objective_to_user(0.0 - value if point.problem.model.divergence.maximised else value)
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
     history.append(record)
     if callback is not None and callback(Progress(**vars(record), factors=units.to_user(point.factors))):
         return status or Status.STOPPED_BY_CALLBACK
     return status
+
+
+def _step(point: Point, previous: Point) -> float:
+    """The largest ‖F − F_previous‖/‖F‖ among the factors."""
+    xp = point.problem.namespace.xp
+
+    def norm(array: Array) -> float:
+        return math.sqrt(float(xp.sum(array * array)))
+
+    return max(norm(factor - previous.factors[name]) / (norm(factor) or 1.0) for name, factor in point.factors.items())
 
 
 def _violations(point: Point, state: State) -> dict[str, float]:

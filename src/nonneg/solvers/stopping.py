@@ -18,12 +18,14 @@ class Stopping:
     ----------
     tol : float
         A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times a
-        thousandth of its first value, if that is more), or by no more
-        than rounding does, and no constraint comes closer to holding by more than a thousandth. Both scale with the data. With 0 it
-        runs to `max_iter`, or until no factor can move.
+        thousandth of its first value, or what it would be for a relative error of 1 %, if that is more), or by no more than
+        rounding does, and no constraint comes closer to holding by more than a thousandth. All scale with the data. With 0 it runs
+        to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
+    step_tol : float
+        A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     patience : int
         Iterations in a row that may bring neither a lower objective nor a smaller violation; any number with `tol` 0.
     """
@@ -32,10 +34,12 @@ class Stopping:
     max_iter: int = 1000
     check_every: int = 10
     patience: int = 300
+    step_tol: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise IncompatibleError(f"tol must be a number that is not negative; got {self.tol!r}.")
+        for name in ("tol", "step_tol"):
+            if not isinstance(getattr(self, name), Real) or not getattr(self, name) >= 0:
+                raise IncompatibleError(f"{name} must be a number that is not negative; got {getattr(self, name)!r}.")
         for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
@@ -45,6 +49,10 @@ class Stopping:
 _STEADY = 1e-3
 _NOTHING = 1e-3
 """What share of the first objective is next to nothing: an exact fit falls forever, and is no better for it."""
+_EXACT = 1e-4
+"""The same for the size of the data: a relative error of one in a hundred."""
+_CLOSE = 1e-2
+"""A violation that counts as none, when it comes to how fast it falls."""
 
 
 @dataclass
@@ -58,15 +66,19 @@ class Watch:
     violation: float = math.inf
     improved_at: int = 0
 
-    def check(self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool) -> Status | None:
+    def check(
+        self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool, step: float = math.inf
+    ) -> Status | None:
         if not math.isfinite(value):
             return Status.NON_FINITE
         change, closer = self.value - value, self.violation - violation
         self.value, self.violation = value, violation
         self.first = self.first if iteration else abs(value)
         rounding = 4 * self.eps * magnitude
-        size = max(abs(value), _NOTHING * self.first)
-        is_steady = abs(change) <= self.stopping.tol * size + rounding and abs(closer) <= _STEADY * violation + self.eps
+        size = max(abs(value), _NOTHING * self.first, _EXACT * magnitude)
+        is_steady = abs(change) <= self.stopping.tol * size + rounding and abs(closer) <= _STEADY * max(violation, _CLOSE)
+        if iteration and step <= self.stopping.step_tol:
+            return Status.CONVERGED
         if iteration and self.stopping.tol and (is_steady or (stalled and abs(value) <= 4 * rounding)):
             return Status.CONVERGED
         if change > 0 or closer > 0:

@@ -1,0 +1,96 @@
+"""Orthogonality at a fixed price, in place of multipliers that follow the factor: FONT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from ..exceptions import IncompatibleError
+from ..expression import Letter, Word
+from ..majorization import Bounds, Law
+from ..naming import is_number
+from ..rewriting import Sum, without_common_number
+from .base import Array, Constraint, Sides
+from .unit import unit_length
+
+
+@dataclass(frozen=True)
+class FixedMultiplier(Constraint):
+    """Wᵀ W = I with its Lagrange multiplier set to −I by hand, and columns of length one: FONT §3, Eq. 13–17.
+
+    Notes
+    -----
+    ½ tr(I − WᵀW) joins the objective, so W joins the numerator: W ← W ∘ (∇⁻ + W)/∇⁺ (FONT Eq. 16). Without the normalisation that
+    term is unbounded below; `restore` is part of the method. It has a scale: the smaller the data, the more it weighs.
+    """
+
+    axis: Literal["columns", "rows"] = "columns"
+    theorem: ClassVar[str] = "FONT §3"
+    weight: float = 1.0
+    restores_fully: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("columns", "rows"):
+            raise IncompatibleError(f"{type(self).__name__}(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
+        if not is_number(self.weight) or self.weight < 0:
+            raise IncompatibleError(f"The weight of {type(self).__name__} must be a number ≥ 0; got {self.weight!r}.")
+
+    @property
+    def T(self) -> FixedMultiplier:
+        return replace(self, axis="rows" if self.axis == "columns" else "columns")
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        W, weight = Word([Letter(factor)]), Fraction(self.weight)
+        gain, loss = self._terms(W)
+        sides = law.lagrangian(negative, positive, gain.scaled(weight), loss.scaled(weight))
+        return Sides(*without_common_number(*sides), self.widened(bounds))
+
+    def _terms(self, W: Word) -> tuple[Sum, Sum]:
+        return Sum.of(W), Sum()  # FONT Eq. 14
+
+    def widened(self, bounds: Bounds) -> Bounds:
+        return bounds.widened(1, 1)  # −½‖W‖² lies below its tangent
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        return unit_length(xp, factor, self.axis)
+
+    def in_units(self, objective: float, factor: float) -> FixedMultiplier:
+        return replace(self, weight=self.weight / objective)
+
+    def text(self, factor: str) -> str:
+        return (
+            f"{factor} ≥ 0, {self.axis} of {factor} have length 1, multiplier of {self._pair(factor)} = I fixed at −{self._price}I"
+        )
+
+    @property
+    def _price(self) -> str:
+        return "" if self.weight == 1 else f"{self.weight:g} "
+
+    def _pair(self, factor: str) -> str:
+        return f"{factor}ᵀ {factor}" if self.axis == "columns" else f"{factor} {factor}ᵀ"
+
+
+@dataclass(frozen=True)
+class NearOrthogonal(FixedMultiplier):
+    """The objective gains ¼ weight · ‖WᵀW − I‖², and columns have length one: the penalty behind FONT Eq. 21.
+
+    Notes
+    -----
+    The penalty's gradient is W WᵀW − W. FONT Eq. 21 is ∇ = 0 solved for the W that stands alone or first, that inside WᵀW and on
+    the right taken from the last iterate: what `AlternatingLeastSquares` does.
+    """
+
+    def _terms(self, W: Word) -> tuple[Sum, Sum]:
+        return Sum.of(W), Sum.of(W + W.T + W)
+
+    def widened(self, bounds: Bounds) -> Bounds:
+        return bounds.widened(4, 1)
+
+    def penalty(self, xp: Any, factor: Array) -> Array:
+        gram = factor.T @ factor if self.axis == "columns" else factor @ factor.T
+        excess = gram - xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
+        return self.weight / 4 * xp.sum(excess * excess)
+
+    def text(self, factor: str) -> str:
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, at a price of {self._price}¼‖{self._pair(factor)} − I‖²"

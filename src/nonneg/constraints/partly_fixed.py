@@ -1,0 +1,83 @@
+"""Some rows or columns of a factor given, the others learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from ..exceptions import IncompatibleError
+from ..majorization import Bounds, Law
+from ..rewriting import Sum
+from .base import Array, Constraint, Free, Sides
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyFixed(Constraint):
+    """The first rows (or columns) of a factor keep the values they are given.
+
+    Parameters
+    ----------
+    values : array
+        Of the rows (or columns) that stay.
+    axis : {"rows", "columns"}
+    constraint : Constraint, optional
+        What the factor as a whole is to satisfy; nothing by default.
+
+    Notes
+    -----
+    The bound that a rule minimises is a sum over entries, each on its own, so a rule may be applied to some of them and keeps its
+    theorem: `restore` puts the given values back after every step.
+    """
+
+    values: Any
+    axis: Literal["rows", "columns"] = "rows"
+    constraint: Constraint = field(default_factory=Free)
+    restores_fully: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("rows", "columns"):
+            raise IncompatibleError(f"PartlyFixed(axis) takes 'rows' or 'columns'; got {self.axis!r}.")
+
+    @property
+    def T(self) -> PartlyFixed:
+        axis: Literal["rows", "columns"] = "rows" if self.axis == "columns" else "columns"
+        return PartlyFixed(self.values.T, axis, self.constraint.T)
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        return self.constraint.lagrangian(factor, positive, negative, bounds, law)
+
+    def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array] | None:
+        return self.constraint.multipliers(xp, factor, positive, negative)
+
+    def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str] | None:
+        return self.constraint.multipliers_text(factor, positive, negative)
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        axis = 0 if self.axis == "rows" else 1
+        count = self.values.shape[axis]
+        rest = factor[count:, :] if axis == 0 else factor[:, count:]
+        given = xp.asarray(self.values, dtype=factor.dtype, device=factor.device)
+        return xp.concat([given, self.constraint.restore(xp, rest)], axis=axis)
+
+    def violation(self, xp: Any, factor: Array) -> Array:
+        return self.constraint.violation(xp, factor)
+
+    def penalty(self, xp: Any, factor: Array) -> Array | None:
+        return self.constraint.penalty(xp, factor)
+
+    def in_units(self, objective: float, factor: float) -> PartlyFixed:
+        return replace(self, values=self.values / factor, constraint=self.constraint.in_units(objective, factor))
+
+    def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
+        own, other = (0, 1) if self.axis == "rows" else (1, 0)
+        count, length = self.values.shape[own], self.values.shape[other]
+        if count <= shape[own] and length == shape[other]:
+            return self.constraint.problem_with(factor, shape)
+        return (
+            f"{count} {self.axis} of length {length} are given of {factor}, which is {shape[0]} × {shape[1]}: at most "
+            f"{shape[own]} of length {shape[other]} fit."
+        )
+
+    def text(self, factor: str) -> str:
+        count = self.values.shape[0 if self.axis == "rows" else 1]
+        return f"{self.constraint.text(factor)}, the first {count} {self.axis if count > 1 else self.axis[:-1]} given"

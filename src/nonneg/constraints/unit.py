@@ -1,0 +1,70 @@
+"""Columns or rows of length one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ..exceptions import IncompatibleError
+from ..majorization import Bounds
+from ..rewriting import Sum
+from .base import Array, Constraint
+
+_AXES = {"columns": 0, "rows": 1}
+
+
+def unit_length(xp: Any, factor: Array, axis: str) -> Array:
+    """The factor with its columns or rows divided by their length; those of zeros stay."""
+    lengths = xp.sqrt(xp.sum(factor * factor, axis=_AXES[axis], keepdims=True))
+    return factor / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+
+
+@dataclass(frozen=True)
+class Unit(Constraint):
+    """Columns w (or rows) with ‖w‖ = 1: the dictionary of non-negative sparse coding, which would grow otherwise.
+
+    Notes
+    -----
+    The Lagrangian of ‖w_k‖² = 1 asks for ∇_ik = μ_k W_ik wherever W_ik > 0, so that μ_k = Σ_a W_ak ∇_ak. With the multipliers
+    eliminated as in QNMF Theorem 2, W ← W ∘ [(∇⁻ + W diag(Wᵀ∇⁺)) / (∇⁺ + W diag(Wᵀ∇⁻))]^σ, which for the Euclidean W H is the rule
+    of Eggert and Körner (Sparse coding and NMF, 2004). `restore` then divides by the lengths.
+    """
+
+    axis: Literal["columns", "rows"] = "columns"
+    theorem: ClassVar[str] = "QNMF Theorem 2, for lengths in place of sums (Eggert and Körner 2004)"
+    restores_fully: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.axis not in _AXES:
+            raise IncompatibleError(f"{type(self).__name__}(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
+
+    @property
+    def T(self) -> Unit:
+        return Unit("rows" if self.axis == "columns" else "columns")
+
+    def widened(self, bounds: Bounds) -> Bounds:
+        return bounds.widened(2, 1)  # + μ⁻ W² is its own bound, − μ⁺ W² lies below its tangent
+
+    def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
+        def term(part: Array) -> Array:
+            return factor * xp.sum(factor * part, axis=_AXES[self.axis], keepdims=True)
+
+        return term(positive), term(negative)
+
+    @property
+    def on_new_rows(self) -> Constraint:
+        return self if self.axis == "rows" else super().on_new_rows
+
+    def restore(self, xp: Any, factor: Array) -> Array:
+        return unit_length(xp, factor, self.axis)
+
+    def violation(self, xp: Any, factor: Array) -> Array:
+        return xp.sum(xp.abs(1.0 - xp.sum(factor * factor, axis=_AXES[self.axis])))
+
+    def text(self, factor: str) -> str:
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1"
+
+    def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str]:
+        if self.axis == "columns":
+            return f"{factor} diag({factor}ᵀ({positive}))", f"{factor} diag({factor}ᵀ({negative}))"
+        return f"diag(({positive}){factor}ᵀ) {factor}", f"diag(({negative}){factor}ᵀ) {factor}"

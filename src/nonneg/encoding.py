@@ -1,0 +1,102 @@
+"""What a new sample is made of: the codes h ≥ 0 for which h C approximates it best, the components C being known.
+
+Every sample is solved for on its own: its code does not depend on what other samples come with it, so a matrix can be encoded in
+pieces. Samples that have converged are left alone, the others go on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .constraints import Constraint, Free, Sparse
+from .divergences import Beta, Objective
+from .factorization import factorize
+from .model import Model
+from .solvers import Multiplicative
+
+_SWEEP = 10
+"""Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
+
+
+def encode(
+    X: Any,
+    components: np.ndarray,
+    divergence: Objective,
+    constraint: Constraint | None = None,
+    tol: float = 1e-7,
+    max_iter: int = 2000,
+) -> np.ndarray:
+    """The codes of samples, (n_samples, n_components): for each row x of X, argmin D(x ‖ h C) over h ≥ 0.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+    components : array of shape (n_components, n_features)
+    divergence : Objective
+        One that does not depend on scale (γ, Rényi) is replaced by its `separable` kin: for a single sample they have the same
+        minimiser.
+    constraint : Constraint, optional
+        What each code must satisfy.
+    tol : float
+        A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
+    max_iter : int
+    """
+    divergence, constraint = divergence.separable, constraint or Free()
+    if isinstance(divergence, Beta) and divergence.b == 2 and isinstance(constraint, Free | Sparse):
+        price = constraint.weight if isinstance(constraint, Sparse) else 0.0
+        return _least_squares(X, components, price, tol, max_iter)
+    return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+
+
+def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max_iter: int) -> np.ndarray:
+    """½‖x − h C‖² + price Σh by cyclic coordinate descent: each entry in turn takes its exact minimum."""
+    scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
+    C = components.astype(np.float64) / scale
+    size = float(abs(X).max()) or 1.0
+    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - price / (size * scale)
+    G = C @ C.T
+    codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
+    alive = np.flatnonzero(np.diag(G) > 0)
+    codes[:, np.diag(G) == 0] = 0.0
+    active = np.arange(X.shape[0])
+    for _ in range(max_iter):
+        H, wanted = codes[active], targets[active]
+        before = H.copy()
+        for k in alive:
+            H[:, k] = np.maximum(H[:, k] + (wanted[:, k] - H @ G[:, k]) / G[k, k], 0.0)
+        codes[active] = H
+        moving = np.abs(H - before).max(axis=1) > tol * H.max(axis=1)
+        active = active[moving]
+        if not active.size:
+            break
+    return (codes * (size / scale)).astype(components.dtype)
+
+
+def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
+    """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
+    codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
+    mass = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+    total = float(components.sum()) or 1.0
+    active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
+    codes[active] = (mass[active] / total)[:, None]
+    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    done, rounds = 0, _SWEEP
+    while active.size and done < max_iter:
+        rounds = min(rounds, max_iter - done)
+        before = codes[active]
+        solution = factorize(
+            X[active],
+            model,
+            init={"H": before, "C": components},
+            solver=Multiplicative(),
+            max_iter=rounds,
+            tol=0,
+            check_every=rounds,
+        )
+        codes[active] = solution.factors["H"]
+        done, rounds = done + rounds, 2 * rounds
+        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+    return codes

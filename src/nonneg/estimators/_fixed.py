@@ -1,0 +1,19 @@
+"""Reading components that are given and stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays.data import dense
+from ..arrays.reading import read_data
+from ..exceptions import DataError
+
+
+def read_fixed_components(given: Any) -> np.ndarray:
+    """`fixed_components`, checked: (n_fixed, n_features), non-negative, none of them zero everywhere."""
+    values = np.asarray(dense(read_data(given, "fixed_components").array))
+    if not values.any(axis=1).all():
+        raise DataError(f"fixed_components has rows that are zero everywhere: {np.flatnonzero(~values.any(axis=1)).tolist()}.")
+    return values

@@ -1,0 +1,102 @@
+"""Several starts, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+from ..factorization import factorize
+from ..initialization import make_generator
+from ..model import Model
+from ..reporting import print_progress
+from ..solution import History, Record, Solution, Status
+from ..solvers import Solver
+
+
+class Stage(NamedTuple):
+    """Something to minimise, and with what."""
+
+    model: Model
+    solver: Solver
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one start came to."""
+
+    model: Model
+    factors: dict[str, np.ndarray]
+    objective: float
+    history: History
+    n_iter: int
+    status: Status
+
+
+def run_starts(
+    X: Any,
+    stages: list[Stage],
+    rank: Any,
+    init: str | Mapping[str, Any],
+    n_init: int,
+    random_state: Any,
+    n_jobs: int | None,
+    verbose: int,
+    max_iter: int,
+    tolerances: Mapping[str, Any],
+) -> list[Run]:
+    """Run the stages from each start; in threads, since the time is spent in products, each with its share of the cores."""
+    generator = make_generator(random_state)
+    seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
+    workers = min(effective_n_jobs(n_jobs), n_init)
+    limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
+
+    def run(number: int) -> Run:
+        callback = print_progress(every=1.0, title=f"start {number + 1} of {n_init}" if n_init > 1 else "") if verbose else None
+        return run_stages(X, stages, rank, init, seeds[number], max_iter, dict(tolerances), callback)
+
+    with threadpool_limits(limits=limit, user_api="blas"):
+        return list(Parallel(n_jobs=workers, prefer="threads")(delayed(run)(number) for number in range(n_init)))
+
+
+def run_stages(
+    X: Any,
+    stages: list[Stage],
+    rank: Any,
+    init: Any,
+    seed: int,
+    max_iter: int,
+    tolerances: dict[str, Any],
+    callback: Any = None,
+) -> Run:
+    """The stages one after the other, from one start."""
+    solutions: list[Solution] = []
+    for number, (model, solver) in enumerate(stages, start=1):
+        share = max_iter // _FIRST if number < len(stages) else max_iter - sum(solution.n_iter for solution in solutions)
+        begin = init if not solutions else {name: solutions[-1].factors[name] for name in model.constraints}
+        solutions.append(
+            factorize(X, model, rank, init=begin, solver=solver, max_iter=share, random_state=seed, callback=callback, **tolerances)
+        )
+    last = solutions[-1]
+    history = joined([solution.history for solution in solutions])
+    return Run(last.model, last.factors, last.objective, history, history[-1].iteration, last.status)
+
+
+_FIRST = 3
+"""A stage that is not the last has a third of the iterations."""
+
+
+def joined(histories: list[History]) -> History:
+    """One history after the other, iterations and seconds counted on."""
+    records: list[Record] = []
+    for history in histories:
+        iteration, seconds = (records[-1].iteration, records[-1].seconds) if records else (0, 0.0)
+        records += [
+            replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
+            for record in (history[1:] if records else history)
+        ]
+    return History(records)

@@ -1,0 +1,128 @@
+"""PNMF on the transposed problem: samples grouped, rather than features."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClusterMixin
+
+from ..arrays.data import dense
+from ..exceptions import ShapeError
+from ..model import Model
+from ..solvers import Multiplicative
+from ._base import Factorizer, Protocol
+from ._documentation import documented
+from ._starts import Run
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class ProjectiveClustering(ClusterMixin, Factorizer):
+    r"""Soft clusters of samples by projective non-negative matrix factorization, X ≈ W WᵀX.
+
+    .. math:: \min_{W \ge 0} D(X \| W W^T X)
+
+    With orthonormal indicators in place of W this is the objective of K-means (PNMF Eq. 32–34); with W ≥ 0, samples may belong to
+    several clusters. `predict` gives new samples the cluster whose centroid makes up most of them; for the samples of `fit`
+    itself, `labels_` is what the fit says, from which `predict` may differ where a sample lies between clusters.
+
+    Notes
+    -----
+    PNMF §5. The rules are those of `PNMF` for the transpose of X. `labels_` are the largest entries of the rows of W.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import ProjectiveClustering
+    >>> X = np.kron(np.eye(3), np.ones((10, 4))) + 0.1 * np.random.default_rng(0).random((30, 12))
+    >>> ProjectiveClustering(3, random_state=0).fit_predict(X).reshape(3, 10).std(axis=1)
+    array([0., 0., 0.])
+    """
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    divergence: Any = "euclidean"
+    n_components: ClassVar[Any] = None  # type: ignore[misc]
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _clustered: ClassVar[tuple[int, ...]] = (0,)
+    _reconstructs: ClassVar[bool] = False
+    _attributes: ClassVar[tuple[str, ...]] = ("labels_", "memberships_", "cluster_centers_")
+    _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
+    _described: ClassVar[dict[str, str]] = {
+        "n_clusters": "int, default=8",
+        "labels_": "array of shape (n_samples,)",
+        "memberships_": """array of shape (n_samples, n_clusters)
+    How much of each sample is in each cluster: the rows of W, divided by their sums.""",
+        "cluster_centers_": """array of shape (n_clusters, n_features)
+    Means of the samples, weighted by W: the soft centroids of PNMF §5.""",
+        "components_": """array of shape (n_clusters, n_features)
+    WᵀX: the centroids in the scale in which W WᵀX approximates X.""",
+    }
+    _words: ClassVar[dict[str, str]] = {
+        "DEFAULT_INIT": '"kmeans", clusters of samples',
+        "INIT_ARRAY": "the memberships to start from, (n_samples, n_clusters)",
+        "DEFAULT_SOLVER": '"adaptive"',
+        "PAPER": "exponent 1 and the best scale after each step, from a random start",
+    }
+
+    def _model(self) -> Model:
+        return Model("W W.T X", self.divergence)
+
+    def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        return {"W": array}
+
+    def _rank(self, shape: tuple[int, int]) -> int:
+        k = self.n_clusters
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ShapeError(f"n_clusters must be an int of at least 1; got {k!r}.")
+        if k > shape[0]:
+            raise ShapeError(f"n_clusters={k} clusters cannot be made of n_samples={shape[0]}. Use at most as many.")
+        return int(k)
+
+    def _keep(self, X: Any, run: Run) -> None:
+        super()._keep(X, run)
+        W = run.factors["W"]
+        self.labels_, self.memberships_ = W.argmax(axis=1), _shares(W)
+        self.cluster_centers_ = np.asarray(dense(X.T @ (W / W.sum(axis=0)))).T
+
+    def transform(self, X: Any) -> np.ndarray:
+        """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Non-negative.
+        """
+        return _shares(super().transform(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster whose centroid makes up most of each sample.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Non-negative.
+        """
+        return self.transform(X).argmax(axis=1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the divergence between X and what the centroids make of it, per sample; 0 is best.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+        y : None
+            Not used.
+        """
+        X = self._read(X, reset=False)
+        return self._score(X, super().transform(X))
+
+
+def _shares(W: np.ndarray) -> np.ndarray:
+    """Rows divided by their sums; a row of zeros belongs to every cluster alike."""
+    sums = W.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, W / np.where(sums > 0, sums, 1), 1 / W.shape[1]).astype(W.dtype)

@@ -1,0 +1,117 @@
+"""Any form, divergence and constraints, as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..exceptions import IncompatibleError
+from ..model import Model
+from ..solvers import Multiplicative
+from ._base import Factorizer, Protocol
+from ._documentation import documented
+
+
+@documented
+@dataclass(eq=False, repr=False, init=False)
+class Factorization(Factorizer):
+    r"""Any factorization: a product form, a divergence, and constraints, as an estimator.
+
+    The form is a product of named matrices in which X is the data, (n_samples, n_features): "W H", "X W W.T", "W S H", "L L.T X R
+    R.T". Where it begins with X, codes of samples are the product up to the narrowest place (``X W``), for old and new samples
+    alike. Where it begins with a factor, the rows of that factor are the codes, and `transform` solves for those of new samples,
+    all that stands after it being known.
+
+    Notes
+    -----
+    The rules are derived from the form: ``print(Factorization(...).model)`` shows them, with their equation numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import Factorization
+    >>> X = np.random.default_rng(0).random((20, 6))
+    >>> model = Factorization("X W W.T", 2, divergence="kullback-leibler", constraints={"W": "orthogonal"}, random_state=0)
+    >>> model.fit_transform(X).shape
+    (20, 2)
+    >>> print(model.model.rules["W"].published[0])
+    OPNMF: ONL Eq. 35, transposed (printed with exponent 1)
+    """
+
+    form: str = "W H"
+    divergence: Any = "euclidean"
+    constraints: Any = None
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _auto_init: ClassVar[str] = "random"
+    _described: ClassVar[dict[str, str]] = {
+        "form": """str, default="W H"
+    The product that approximates X.""",
+        "n_components": """int, sequence of int, or "auto", default="auto"
+    The inner dimensions of the form that nothing else fixes, one int for all of them or one for each, in order of appearance.
+    "auto" takes
+    as many as there are samples or features, whichever is less, for all of them.""",
+        "constraints": """dict, default=None
+    A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes with `init`.""",
+        "components_": """array of shape (n_codes, n_features)
+    What follows the codes in the form: the product of a code with it is a sample.""",
+    }
+    _words: ClassVar[dict[str, str]] = {
+        "DEFAULT_INIT": '"random"',
+        "INIT_ARRAY": "not possible here",
+        "DEFAULT_SOLVER": '"adaptive"',
+        "PAPER": "the multiplicative rules with their proven exponents, from a random start",
+    }
+
+    def __init__(
+        self,
+        form: str = "W H",
+        n_components: Any = "auto",
+        *,
+        divergence: Any = "euclidean",
+        constraints: Any = None,
+        init: Any = "auto",
+        solver: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 5000,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.form = form
+        self.n_components = n_components
+        self.divergence = divergence
+        self.constraints = constraints
+        self.init = init
+        self.solver = solver
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @property
+    def model(self) -> Model:
+        """The model, which prints the rules that follow from it."""
+        return self._model()
+
+    def _model(self) -> Model:
+        model = Model(self.form, self.divergence, self.constraints)
+        if not model.divergence.approximates:
+            raise IncompatibleError(f"{model.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        return model
+
+    def _rank(self, shape: tuple[int, int]) -> Any:
+        if isinstance(self.n_components, Sequence | np.ndarray) and not isinstance(self.n_components, str):
+            return tuple(self.n_components)
+        return super()._rank(shape)
+
+    def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
+        return bool(np.all(np.asarray(rank) <= min(shape)))

@@ -1,0 +1,59 @@
+"""X ≈ W H with components that do not overlap, nearly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..constraints import Orthogonal
+from ..model import Model
+from ..solvers import Multiplicative
+from ._base import Factorizer, Protocol
+from ._documentation import documented
+from .projective import check_components_fit
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class ONMF(Factorizer):
+    r"""Orthogonal non-negative matrix factorization, X ≈ W H with H Hᵀ = I.
+
+    .. math:: \min_{W, H \ge 0} D(X \| W H) \quad \text{with } H H^T = I
+
+    Unlike in `OPNMF`, codes W are free, so the error is lower. `fit_transform` equals `fit` and then `transform`.
+
+    Notes
+    -----
+    ONL Eq. 28, transposed: H ∘ WᵀX/(WᵀXHᵀH), W ∘ XHᵀ/(WHHᵀ). H is kept at spectral norm one. Other divergences: QNMF Theorem 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import ONMF
+    >>> X = np.random.default_rng(0).random((50, 3)) @ np.kron(np.eye(3), np.ones(4))
+    >>> bool(ONMF(3, random_state=0).fit(X).orthogonality_["H"].rho > 0.99)
+    True
+    """
+
+    divergence: Any = "euclidean"
+    orthogonality: str = "soft"
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
+    _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
+    _words: ClassVar[dict[str, str]] = {
+        "DEFAULT_INIT": '"kmeans", clusters of features, or "random" where there are fewer features than components',
+        "INIT_ARRAY": "the components to start from, (n_components, n_features)",
+        "DEFAULT_SOLVER": '"adaptive"',
+        "PAPER": "exponent 1, from a random start",
+    }
+
+    def _model(self) -> Model:
+        return Model("W H", self.divergence, {"H": Orthogonal("rows")})
+
+    def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        return {"H": array}
+
+    def _rank(self, shape: tuple[int, int]) -> int:
+        return check_components_fit(super()._rank(shape), shape[1])

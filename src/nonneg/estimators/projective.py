@@ -1,0 +1,139 @@
+"""X ≈ X W Wᵀ: samples projected onto few components, which hardly overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
+from ..exceptions import ShapeError
+from ..model import Model
+from ..solvers import Multiplicative, Solver
+from ._base import Factorizer, Protocol
+from ._documentation import documented
+from ._fixed import read_fixed_components
+from ._online import OnlineMixin
+from ._starts import Stage
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class PNMF(OnlineMixin, Factorizer):
+    r"""Projective non-negative matrix factorization, X ≈ X W Wᵀ.
+
+    .. math:: \min_{W \ge 0} D(X \| X W W^T)
+
+    One factor in place of two: codes are X W, for new samples as for old, and `fit_transform` equals `fit` and then `transform`.
+    Components (columns of W) come out sparse and nearly orthogonal: each feature belongs to one of them, nearly.
+
+    Notes
+    -----
+    In the papers X is transposed, X ≈ W WᵀX. Euclidean: W ∘ 2KW/(WWᵀKW + KWWᵀW), K the products of features; PNMF Eq. 20, NNP Eq.
+    36. With ``solver="paper"`` the exponent is 1, and W is rescaled after each step (PNMF Eq. 21); ``"multiplicative"`` has the
+    exponent 1/3 under which the objective never rises (QNMF §5.1). I-divergence: PNMF Eq. 29 and 30, ONL Eq. 34. Other
+    divergences: QNMF Eq. 9, Table 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import PNMF
+    >>> X = np.random.default_rng(0).random((50, 3)) @ np.kron(np.eye(3), np.ones(4))  # three parts of four features each
+    >>> model = PNMF(3, random_state=0).fit(X)
+    >>> bool(np.allclose(model.inverse_transform(model.transform(X)), X, atol=1e-2))
+    True
+    """
+
+    divergence: Any = "euclidean"
+    fixed_components: Any = None
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _words: ClassVar[dict[str, str]] = {
+        "DEFAULT_INIT": '"kmeans", clusters of features, or "random" where there are fewer features than components',
+        "INIT_ARRAY": "the components to start from, (n_components, n_features)",
+        "DEFAULT_SOLVER": '"adaptive"',
+        "PAPER": "exponent 1 and the best scale after each step, from a random start",
+    }
+
+    def _constraint(self) -> Constraint:
+        return Free()
+
+    def _model(self) -> Model:
+        return Model("X W W.T", self.divergence, {"W": self._with_fixed(self._constraint())})
+
+    def _with_fixed(self, constraint: Constraint) -> Constraint:
+        if self.fixed_components is None:
+            return constraint
+        fixed = read_fixed_components(self.fixed_components)
+        if not isinstance(self.n_components, str) and self.n_components is not None and len(fixed) >= self.n_components:
+            raise ShapeError(
+                f"fixed_components gives {len(fixed)} components, and n_components={self.n_components} leaves none to learn. "
+                "Give fewer, or ask for more."
+            )
+        return PartlyFixed(fixed.T, "columns", constraint)
+
+    def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        return {"W": array.T}
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class OPNMF(PNMF):
+    r"""Orthogonal projective non-negative matrix factorization, X ≈ X W Wᵀ with WᵀW = I. Also known as NLHN.
+
+    .. math:: \min_{W \ge 0} D(X \| X W W^T) \quad \text{with } W^T W = I
+
+    Codes are X W. OPNMF and NLHN (Non-negative Linear Hebbian Network) are the same rule under two names: ONL Eq. 31 is NNP Eq.
+    40. What the `opnmf` package (and its MATLAB and R kin) takes is the transpose of what this takes: here samples are rows, as
+    everywhere in scikit-learn, and the components are maps over features (voxels).
+
+    Notes
+    -----
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
+    nor the orthogonality is at its best. ``solver="auto"`` therefore goes on from there with the rule of `PNMF`, which lowers the
+    error, and with it, the components become *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the
+    rule as printed and as the codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a
+    random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF
+    Theorem 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import OPNMF
+    >>> X = np.random.default_rng(0).random((50, 3)) @ np.kron(np.eye(3), np.ones(4))
+    >>> OPNMF(3, orthogonality="rows", random_state=0).fit(X).orthogonality_["W"].rho
+    1.0
+    """
+
+    orthogonality: str = "soft"
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
+    _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
+    _words: ClassVar[dict[str, str]] = {
+        **PNMF._words,
+        "DEFAULT_SOLVER": '"adaptive" for the orthogonal rule, and then for that of `PNMF`',
+        "PAPER": "exponent 1 and spectral norm one after each step, from a random start",
+        "STEP_TOL": 'With ``solver="paper"``: when one iteration changes W by no more than `tol` times its norm. ',
+    }
+
+    def _constraint(self) -> Constraint:
+        return Orthogonal("columns")
+
+    def _stages(self, model: Model, solver: Solver) -> list[Stage]:
+        stages = [Stage(model, solver)]
+        if isinstance(self.solver, str) and self.solver == "auto":
+            stages.append(Stage(Model(model.form, model.divergence, {"W": self._with_fixed(Free())}), solver))
+        return stages
+
+    def _rank(self, shape: tuple[int, int]) -> int:
+        return check_components_fit(super()._rank(shape), shape[1])
+
+
+def check_components_fit(rank: int, n_features: int) -> int:
+    if rank > n_features:
+        raise ShapeError(
+            f"n_components={rank} orthogonal components do not fit into {n_features} features: each feature can belong to one of "
+            f"them. Use at most {n_features}."
+        )
+    return rank

@@ -1,0 +1,168 @@
+"""The singular value decomposition with its negative entries cut off: a baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import svds
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..arrays.data import dense
+from ..exceptions import ShapeError
+from ..initialization import make_generator
+from ._base import check_non_negative
+
+
+@dataclass(eq=False, repr=False)
+class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Truncated SVD with its negative entries cut off (tSVD): a non-negative approximation of X, without non-negative parts.
+
+    .. math:: \hat X = \max(U_k S_k V_k^T, 0)
+
+    Cutting off raises the rank. k is the largest number of singular vectors, up to `n_components`, whose approximation has, cut
+    off, at most rank `n_components`: for most data that is one, or all there are.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        The rank that the approximation may have. "auto" takes as many as there are samples or features, whichever is less.
+    random_state : int, Generator, RandomState or None, default=None
+        For finding ranks, by products with random vectors, and the singular vectors of sparse X.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_singular_, n_features)
+        The singular vectors V_kᵀ, of either sign.
+    n_singular_ : int
+        k, how many singular vectors are used.
+    rank_ : int
+        The rank of the approximation, at most `n_components`.
+    reconstruction_err_ : float
+        ‖X − X̂‖.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
+    Notes
+    -----
+    PNMF §2, Eq. 3. It approximates X and gives no basis: `transform` and `inverse_transform` lead to X̂ and back, and that is all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import TruncatedNonnegativeSVD
+    >>> X = np.random.default_rng(0).random((30, 8))
+    >>> model = TruncatedNonnegativeSVD(3).fit(X)
+    >>> bool(model.inverse_transform(model.transform(X)).min() >= 0), model.rank_ <= 3
+    (True, True)
+    """
+
+    n_components: Any = "auto"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Find the singular vectors, and how many of them to use.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Non-negative.
+        y : None
+            Not used.
+        """
+        X = self._read(X, reset=True)
+        most = self._most(X.shape)
+        generator = make_generator(self.random_state)
+        codes, VT = _decomposed(X, most, generator)
+        probe = generator.standard_normal(size=(X.shape[1], min(most + _SPARE, *X.shape)))
+        ranks = [_rank_of_clipped(codes[:, :k], VT[:k], probe) for k in range(1, VT.shape[0] + 1)]
+        allowed = [k for k, rank in enumerate(ranks, start=1) if rank <= most]
+        self.n_singular_ = max(allowed, key=lambda k: (ranks[k - 1], k))
+        self.rank_, self.components_ = ranks[self.n_singular_ - 1], VT[: self.n_singular_].astype(X.dtype)
+        self.reconstruction_err_ = _error(X, codes[:, : self.n_singular_], VT[: self.n_singular_])
+        return self
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return check_non_negative(X)
+
+    def _most(self, shape: tuple[int, int]) -> int:
+        given = self.n_components
+        if given is None or (isinstance(given, str) and given == "auto"):
+            return min(shape)
+        if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
+            raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {given!r}.")
+        return min(int(given), *shape)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The coordinates of samples along the singular vectors, X V.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Non-negative.
+        """
+        check_is_fitted(self)
+        return np.asarray(self._read(X, reset=False) @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The non-negative approximation that coordinates stand for, max(coordinates · Vᵀ, 0): PNMF Eq. 3.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_singular_)
+            As `transform` gives them.
+        """
+        check_is_fitted(self)
+        codes = np.asarray(dense(X))
+        if codes.ndim != 2 or codes.shape[1] != self.n_singular_:
+            raise ShapeError(f"Coordinates must have {self.n_singular_} columns, one a singular vector; got shape {codes.shape}.")
+        return np.maximum(codes @ self.components_, 0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_singular_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+_SPARE = 10
+"""More random vectors than the rank that is looked for."""
+_BLOCK = 2**20
+
+
+def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]:
+    """U S and Vᵀ of the k leading singular vectors."""
+    if sparse.issparse(X) and k < min(X.shape) - 1:
+        U, S, VT = svds(X.astype(np.float64), k, v0=generator.uniform(size=min(X.shape)))
+        U, S, VT = U[:, ::-1], S[::-1], VT[::-1]
+    else:
+        U, S, VT = np.linalg.svd(dense(X).astype(np.float64), full_matrices=False)
+    return U[:, :k] * S[:k], VT[:k]
+
+
+def _blocks(codes: np.ndarray, VT: np.ndarray) -> Any:
+    """The clipped approximation, a few rows at a time, with their places."""
+    step = max(1, _BLOCK // VT.shape[1])
+    for start in range(0, len(codes), step):
+        rows = slice(start, start + step)
+        yield rows, np.maximum(codes[rows] @ VT, 0)
+
+
+def _rank_of_clipped(codes: np.ndarray, VT: np.ndarray, probe: np.ndarray) -> int:
+    """The rank of the clipped approximation, or more than is asked for, from its product with random vectors."""
+    return int(np.linalg.matrix_rank(np.vstack([block @ probe for _, block in _blocks(codes, VT)])))
+
+
+def _error(X: Any, codes: np.ndarray, VT: np.ndarray) -> float:
+    return float(np.sqrt(sum(np.sum((dense(X[rows]) - block) ** 2) for rows, block in _blocks(codes, VT))))

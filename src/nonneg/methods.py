@@ -1,0 +1,170 @@
+"""Every method of the five papers: where it is printed, and what to call here.
+
+>>> from nonneg import methods
+>>> print(methods("OPNMF"))
+method  what                            printed             here            status
+------  ------------------------------  ------------------  --------------  ------
+OPNMF   D(X‖W WᵀX), WᵀW = I; also NLHN  ONL 31, 35; NNP 40  `nonneg.OPNMF`  ready
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import overload
+
+READY, FORM, DERIVED, MISSING = "ready", "by form", "derived", "missing"
+"""An estimator or a function of its own; a form to be given; a step of a derivation, of no use by itself; not there yet."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the papers."""
+
+    method: str
+    what: str
+    printed: str
+    here: str
+    status: str = READY
+
+
+class Methods(Sequence[Method]):
+    """A table of methods, which prints itself; in a notebook, or as Markdown, too."""
+
+    def __init__(self, rows: Sequence[Method]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Method: ...
+    @overload
+    def __getitem__(self, index: slice) -> Methods: ...
+    def __getitem__(self, index: int | slice) -> Method | Methods:
+        return Methods(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Method]:
+        return iter(self._rows)
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        return [tuple(field.name for field in fields(Method)), *(astuple(row) for row in self)]
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+        lines.insert(1, tuple("-" * width for width in widths))
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return f"Methods({len(self)} methods, {sum(row.status == READY for row in self)} ready)"
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        lines = [tuple(cell.replace("|", "\\|") for cell in line) for line in self._lines()]
+        lines.insert(1, ("---",) * len(lines[0]))
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+
+def methods(search: str = "", *, status: str | None = None) -> Methods:
+    """Every method that the papers define or compare with, as a table that prints itself.
+
+    Parameters
+    ----------
+    search : str, default=""
+        Only those with this text in their name, whatever its case.
+    status : {"ready", "by form", "derived", "missing"}, optional
+        Only those that are there as an estimator or a function; that are a form to be given; that are no more than a step in the
+        derivation of others; or that are missing.
+    """
+    known = (READY, FORM, DERIVED, MISSING)
+    if status is not None and status not in known:
+        raise ValueError(f"status must be one of {', '.join(map(repr, known))}; got {status!r}.")
+    return Methods([row for row in _TABLE if search.lower() in row.method.lower() and status in (None, row.status)])
+
+
+_TABLE = (
+    # Factorizations
+    Method("NMF", "D(X‖W H)", "ONL 25; NNP 32–33; FONT 2–3; PNMF 5–7", "`nonneg.NMF`"),
+    Method("NNSC", "½‖X − W H‖² + α ΣH, unit columns of W", "PNMF §6.2 (Hoyer 2002)", "`nonneg.NonnegativeSparseCoding`"),
+    Method("PNMF", "D(X‖W WᵀX)", "PNMF 20–21, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
+    Method("PNMF, ONL's form", "its denominator may be negative", "ONL 29", "docs/equations.md", DERIVED),
+    Method("OPNMF", "D(X‖W WᵀX), WᵀW = I; also NLHN", "ONL 31, 35; NNP 40", "`nonneg.OPNMF`"),
+    Method("online PNMF", "PNMF of a stream", "QNMF §3", "`nonneg.PNMF.partial_fit`"),
+    Method("online NLHN", "OPNMF of a stream", "NNP 38", "`nonneg.OPNMF.partial_fit`"),
+    Method("ONMF", "D(X‖W H), WᵀW = I", "ONL 28", "`nonneg.ONMF`"),
+    Method("orthogonal rows, polar", "truly orthogonal factors", "ONL §2.4", "`orthogonality=` of `nonneg.OPNMF` and others"),
+    Method("symmetric NMF", "D(X‖W Wᵀ)", "QNMF §3.1", "`nonneg.SymmetricNMF`"),
+    Method("W B Wᵀ", "D(X‖W B Wᵀ)", "QNMF §3.1, 9", '`nonneg.Factorization("W B W.T")`', FORM),
+    Method("A W B Wᵀ C", "the general quadratic form", "QNMF 9, Table 1", '`nonneg.Factorization("A W B W.T C")`', FORM),
+    Method("any form", "any divergence, any constraints", "QNMF Theorems 1–3", "`nonneg.Factorization`"),
+    Method("NMTF", "D(X‖W S H)", "FONT §2", "`nonneg.NMTF`"),
+    Method("ONMTF", "D(X‖W S H), WᵀW = I, H Hᵀ = I", "FONT 11, 12, 7", "`nonneg.ONMTF`"),
+    Method("FONT", "the same, multipliers −I", "FONT 16–17, 7", "`nonneg.FONT`"),
+    Method("FONT-ALS", "the same, by least squares", "FONT 21", '`nonneg.FONT(solver="als")`'),
+    Method("kernel PNMF", "PNMF of a kernel", "QNMF §5.1", "`nonneg.KernelPNMF`"),
+    Method("PNMF clustering", "PNMF of the transpose", "PNMF §5", "`nonneg.ProjectiveClustering`"),
+    Method("tSVD", "max(U S Vᵀ, 0)", "PNMF 1–3", "`nonneg.TruncatedNonnegativeSVD`"),
+    Method("adaptive exponents", "the papers' acceleration", "QNMF §3", "`nonneg.solvers.Adaptive`"),
+    # Projections with a trace objective
+    Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40", '`nonneg.Model("W.T S W", "trace", data="S")`', FORM),
+    Method(
+        "ONL, √ONL",
+        "max tr(WᵀSW), WᵀW = I",
+        "ONL 41, 42; NNP 28",
+        '`nonneg.Model("W.T S W", "trace", {"W": "orthogonal"}, data="S")`',
+        FORM,
+    ),
+    Method("NLDA", "non-negative Fisher discriminant", "NNP 55", "", MISSING),
+    Method("flipping, definiteness", "of features, of S_W S_B", "NNP 56, 57", "", MISSING),
+    Method("NKFDA", "NLDA with a kernel", "NNP 63", "", MISSING),
+    # Graphs
+    Method("negative Laplacian", "a similarity of vertices", "ONL §4.1", "", MISSING),
+    Method("modularity", "a similarity of vertices", "ONL §4.1", "", MISSING),
+    Method("vertex similarity", "of Leicht, Holme and Newman", "ONL §4.1", "", MISSING),
+    Method("discriminative K-means", "I − (I + A/λ)⁻¹", "ONL §4.1", "", MISSING),
+    Method("normalised affinity", "D^−½ A D^−½", "QNMF §5.1", "", MISSING),
+    Method("random-walk kernel", "(B + Bᵀ)/2, (2D − A)B = A", "QNMF §5.1", "", MISSING),
+    Method("kernel K-means", "partitions of a graph", "ONL 43", "", MISSING),
+    Method("POD", "eigenvectors, then rotations", "ONL §4.3 (Yu and Shi 2003)", "", MISSING),
+    Method("NSC", "non-negative spectral clustering", "QNMF §5.1 (Ding 2008)", "", MISSING),
+    Method(
+        "EU-QNMF, I-QNMF",
+        "graph matching, D(B‖W A Wᵀ), WᵀW = I",
+        "QNMF §5.4",
+        '`nonneg.Factorization("W A W.T", constraints={"W": "orthogonal", "A": "fixed"})`',
+        FORM,
+    ),
+    Method("Umeyama", "graph matching, |U_B||U_A|ᵀ", "QNMF §5.4", "", MISSING),
+    # Co-clustering
+    Method("Bi-QNMF", "D(X‖L LᵀX R Rᵀ)", "QNMF §5.2", '`nonneg.Factorization("L L.T X R R.T")`', FORM),
+    Method(
+        "BiOR-NM3F",
+        "D(X‖L S Rᵀ), both orthogonal, exponent ½",
+        "QNMF §5.2 (Ding 2006)",
+        "`nonneg.ONMTF(solver=nonneg.solvers.Multiplicative(exponent=0.5))`",
+        FORM,
+    ),
+    # Hidden Markov chains
+    Method(
+        "QNMF-HMM",
+        "D(X‖W Y Wᵀ), stochastic",
+        "QNMF §5.3",
+        '`nonneg.Factorization("W Y W.T", constraints={"W": "stochastic", "Y": "stochastic-matrix"})`',
+        FORM,
+    ),
+    Method("NNMF-HMM", "least squares and clipping", "QNMF §5.3", "", MISSING),
+    # Measures
+    Method("purity", "of clusters", "ONL 44; FONT 22", "`nonneg.metrics.purity`"),
+    Method("entropy", "of clusters, two conventions", "FONT 23; PNMF 36", "`nonneg.metrics.clustering_entropy`"),
+    Method("accuracy", "of clusters, matched one to one", "PNMF 35", "`nonneg.metrics.clustering_accuracy`"),
+    Method("ρ, 1 is best", "orthogonality of a basis", "NNP 65", "`nonneg.metrics.orthogonality`"),
+    Method("ρ, 0 is best", "orthogonality of a basis", "PNMF 38", "`nonneg.metrics.orthogonality_error`"),
+    Method("basis entropy", "localisation of a basis", "PNMF 37", "`nonneg.metrics.basis_entropy`"),
+    Method("equal error rate", "of a classifier", "NNP §5", "`nonneg.metrics.equal_error_rate`"),
+    Method("edge error", "of a matching", "QNMF §5.4", "`nonneg.metrics.edge_error`"),
+    Method("constraint errors", "of stochastic factors", "QNMF Table 2", "`nonneg.metrics.stochastic_error`"),
+)

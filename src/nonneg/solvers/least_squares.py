@@ -1,0 +1,84 @@
+"""Alternating least squares: a factor is solved for, and what comes out negative becomes zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays.namespace import Array
+from ..exceptions import IncompatibleError
+from ..expression import Letter, Word
+from ..majorization import PowerLaw
+from ..model import Rule
+from ..problem import Point, Problem
+from ..rewriting import Sum
+from .base import Solver, State
+from .multiplicative import above_floor, moved, restored
+
+
+@dataclass(frozen=True)
+class AlternatingLeastSquares(Solver):
+    """Solve for each factor in turn, clip what is negative, restore its constraint: FONT Eq. 21.
+
+    A rule says at which point it does not move: numerator = denominator. Where the factor stands first in every word of the
+    denominator, W G = numerator, or last, G H = numerator, that is a linear system, solved with what the last iterate makes of G
+    and of the numerator. Fast, and not monotone: clipping is no projection.
+
+    Parameters
+    ----------
+    factors : tuple of str, optional
+        Which factors are solved for; the others take multiplicative steps with the proven exponent. All by default.
+    """
+
+    factors: tuple[str, ...] | None = None
+
+    def init(self, problem: Problem) -> State:
+        rules = problem.model.rules
+        for name in self.factors or rules:
+            if name not in rules or not self._can_solve(rules[name]):
+                raise IncompatibleError(
+                    f"Least squares cannot solve for {name} in {problem.model.form.text!r} with {problem.model.divergence!r}: its "
+                    "rule is not linear in it. Use the Euclidean distance and a form that has it once, or solver='adaptive'."
+                )
+        exponents = {name: 1.0 if self._is_solved(name) else rule.exponent for name, rule in rules.items()}
+        return State(exponents=exponents)
+
+    def _is_solved(self, factor: str) -> bool:
+        return self.factors is None or factor in self.factors
+
+    @staticmethod
+    def _can_solve(rule: Rule) -> bool:
+        return (
+            isinstance(rule.law, PowerLaw)
+            and rule.constraint.multipliers_text(rule.factor, Sum(), Sum()) is None
+            and any(_system(rule, side) for side in (0, -1))
+        )
+
+    def step(self, point: Point, state: State) -> Point:
+        for factor in point.problem.order:
+            if self._is_solved(factor):
+                value = above_floor(point.problem.namespace.xp, _solved(point, point.problem.model.rules[factor]))
+            else:
+                value = moved(point, factor, state.exponents[factor])
+            state.unrestored[factor] = value
+            point = restored(point, factor, value)
+        return point
+
+
+def _system(rule: Rule, side: int) -> Sum | None:
+    """The G of W G = numerator (side 0) or G H = numerator (side −1), as words; None where the denominator is not of this form."""
+    F = Letter(rule.factor)
+    if rule.degree != 1 or not all(word.matrices[side] == F and len(word) > 1 for word, _ in rule.denominator):
+        return None
+    return rule.denominator.rewritten(lambda word: Word(word[1:] if side == 0 else word[:-1]))
+
+
+def _solved(point: Point, rule: Rule) -> Array:
+    xp = point.problem.namespace.xp
+    numerator, _ = point.sides(rule.factor)
+    first, last = _system(rule, 0), _system(rule, -1)
+    G = point.evaluate(first or last or Sum())
+    # A dead component makes G singular; so small a ridge changes nothing else.
+    ridge = xp.linalg.trace(G) * float(xp.finfo(G.dtype).eps) + float(xp.finfo(G.dtype).smallest_normal)
+    G = G + ridge * xp.eye(G.shape[0], dtype=G.dtype, device=G.device)
+    solution = xp.linalg.solve(G.T, numerator.T).T if first else xp.linalg.solve(G, numerator)
+    return xp.clip(solution, 0.0, None)
