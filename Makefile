@@ -1,6 +1,7 @@
 # make demo    a real factorization, with a picture to look at
 # make test    linters, types, and all tests
-# make bench   what an iteration costs beside its bare products, and the observations of docs/equations.md
+# make bench   what an iteration costs beside its bare products, and the observations that the docs report
+# make reproduce   the papers' figures and tables, with their data, into reproduction/
 PYTHON ?= python3
 VENV   ?= .venv
 # A CPU build of PyTorch is enough, and this version is one that is at hand on our machines; `make test TORCH=` does without.
@@ -8,7 +9,7 @@ TORCH  ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit bench clean
+.PHONY: demo test lint unit bench reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -26,6 +27,11 @@ unit: $(VENV)/.test
 bench: $(VENV)/.demo
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/iteration.py $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/observations.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/estimators.py
+
+reproduce: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
+	$(BIN)/python reproduce $(PAGES)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

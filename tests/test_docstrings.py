@@ -4,29 +4,41 @@ import dataclasses
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 import nonneg
-from nonneg import constraints, datasets, divergences, initialization, metrics, reporting, solvers, testing
+from nonneg import constraints, datasets, divergences, encoding, estimators, initialization, metrics, reporting, solvers, testing
 
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization)
+    for module in (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
     for name in getattr(module, "__all__", ())
     if callable(getattr(module, name))
+} | {
+    "nonneg.encoding.encode": encoding.encode,
+    "nonneg.methods": getattr(nonneg.methods, "methods", nonneg.methods),
 }
+ESTIMATORS = {name: getattr(estimators, name) for name in estimators.__all__ if name != "Orthogonality"}
 
 
-def documented(text):
-    """The names in the section "Parameters" of a docstring."""
-    section = re.search(r"\nParameters\n-+\n(.*?)(?:\n\n?[A-Z]\w+( \w+)?\n-+\n|\Z)", text, re.DOTALL)
-    names = re.findall(r"^(\w[\w, ]*?)(?: :|$)", section[1], re.MULTILINE) if section else []
+def section(text, title):
+    """The lines of one section of a docstring."""
+    found = re.search(rf"\n{title}\n-+\n(.*?)(?:\n\n?[A-Z]\w+( \w+)?\n-+\n|\Z)", text, re.DOTALL)
+    return found[1] if found else ""
+
+
+def documented(text, title="Parameters"):
+    """The names in a section of a docstring."""
+    names = re.findall(r"^(\w[\w, ]*?)(?: :|$)", section(text, title), re.MULTILINE)
     return [name for line in names for name in line.split(", ")]
 
 
 def test_there_is_something_to_check():
     assert len(PUBLIC) > 50
     assert documented(inspect.getdoc(nonneg.factorize))[:3] == ["X", "form", "rank"]
+    assert documented(inspect.getdoc(nonneg.NMF), "Attributes")[0] == "components_"
+    assert len(ESTIMATORS) == 13
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -40,4 +52,44 @@ def test_docstring(name):
         fields = {field.name for field in dataclasses.fields(thing)} if dataclasses.is_dataclass(thing) else set()
         taken = fields or set(inspect.signature(thing).parameters)
         assert set(listed) <= taken, "documents only what there is"
-        assert taken - set(listed) <= {"self"} or len(listed) < 3, "a list of parameters is complete"
+        assert taken - set(listed) <= {"self", "_"} or len(listed) < 3, "a list of parameters is complete"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+class TestEstimators:
+    def test_parameters(self, name):
+        text = inspect.getdoc(ESTIMATORS[name])
+        assert documented(text) == list(inspect.signature(ESTIMATORS[name]).parameters)
+        assert not re.search(r"\{[A-Z_]+\}", text), "every place in braces is filled"
+        assert ">>> " in text, "has an example"
+
+    def test_defaults(self, name):
+        """The docstring's defaults are those of the signature."""
+        text = section(inspect.getdoc(ESTIMATORS[name]), "Parameters")
+        for parameter in inspect.signature(ESTIMATORS[name]).parameters.values():
+            said = re.search(rf"^{parameter.name} : .*default=(.+)$", text, re.MULTILINE)
+            assert said, f"{parameter.name} has a default"
+            assert eval(said[1]) == parameter.default
+
+    def test_attributes(self, name):
+        """What is said to be there after `fit` is, and nothing else ends in an underscore."""
+        X = np.random.default_rng(0).random((9, 9)) + np.eye(9)
+        number = "n_clusters" if "n_clusters" in inspect.signature(ESTIMATORS[name]).parameters else "n_components"
+        model = ESTIMATORS[name](**{number: 2}, random_state=0).fit(X + X.T)
+        listed = documented(inspect.getdoc(ESTIMATORS[name]), "Attributes")
+        assert len(listed) == len(set(listed)) > 3
+        for attribute in listed:
+            assert attribute == "feature_names_in_" or hasattr(model, attribute), f"{attribute} is missing"
+        stored = {attribute for attribute in vars(model) if attribute.endswith("_") and not attribute.startswith("_")}
+        assert stored - set(listed) <= {"X_fit_", "n_components_"}, (
+            "what is stored is documented, but for what is of no use to others"
+        )
+
+    def test_methods(self, name):
+        """Public methods of ours have docstrings, with the parameters they take."""
+        for method, function in inspect.getmembers(ESTIMATORS[name], callable):
+            if method.startswith("_") or not getattr(function, "__module__", "").startswith("nonneg"):
+                continue
+            text = inspect.getdoc(function)
+            assert text, f"{method} has a docstring"
+            assert set(documented(text)) == set(inspect.signature(function).parameters) - {"self"}, method

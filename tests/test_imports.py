@@ -22,7 +22,7 @@ LAYERS = [
     ("factorization", "testing", "reporting", "metrics", "datasets"),
     ("encoding",),
     ("estimators",),
-    ("methods",),
+    ("catalogue",),
     ("__init__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

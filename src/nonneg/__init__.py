@@ -9,6 +9,7 @@ from .model import Model
 from .solution import Solution, Status
 
 if TYPE_CHECKING:
+    from .catalogue import methods
     from .estimators import (
         FONT,
         NMF,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         SymmetricNMF,
         TruncatedNonnegativeSVD,
     )
-    from .methods import methods
 
 __version__ = "0.1.0.dev0"
 
@@ -59,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Estimators, imported when they are first asked for: scikit-learn takes longer to import than all of this."""
     if name == "methods":
-        from .methods import methods as found
+        from .catalogue import methods as found
     elif name in __all__:
         from . import estimators
 

@@ -56,7 +56,7 @@ def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max
     scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale
     size = float(abs(X).max()) or 1.0
-    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - price / (size * scale)
+    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - price / size / scale
     G = C @ C.T
     codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
     alive = np.flatnonzero(np.diag(G) > 0)
@@ -78,11 +78,14 @@ def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max
 def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
     """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
-    mass = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
-    total = float(components.sum()) or 1.0
+    mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
-    codes[active] = (mass[active] / total)[:, None]
-    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    alive = components.any(axis=1)
+    # Samples of very different size share a floor: each is measured in its own unit, where its constraint does not have another.
+    unit = np.where(mass > 0, mass, 1.0) if model.constraints["H"].is_free else np.ones_like(mass)
+    X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
+    X = X.astype(components.dtype)
+    codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
     done, rounds = 0, _SWEEP
     while active.size and done < max_iter:
         rounds = min(rounds, max_iter - done)
@@ -99,4 +102,4 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
         codes[active] = solution.factors["H"]
         done, rounds = done + rounds, 2 * rounds
         active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
-    return codes
+    return (codes * alive * unit[:, None]).astype(components.dtype)

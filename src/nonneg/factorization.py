@@ -57,11 +57,11 @@ def factorize(
         See `nonneg.divergences`.
     constraints : dict, optional
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
-    init : {"random", "kmeans"} or dict of arrays, default="random"
-        How to start, or starting values by name; factors that are not named start at random. "kmeans" starts from clusters of the
-        rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have around random starts. Zeros
-        become tiny, so that they can grow again.
-    solver : {"adaptive", "multiplicative"} or Solver, default="adaptive"
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"} or dict of arrays, default="random"
+        How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "kmeans"
+        starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
+        around random starts. Zeros become tiny, so that they can grow again.
+    solver : {"adaptive", "multiplicative", "least-squares"} or Solver, default="adaptive"
         See `nonneg.solvers`.
     max_iter : int, default=1000
     tol : float, default=1e-5

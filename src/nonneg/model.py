@@ -10,6 +10,7 @@ W ← W ∘ [(X Xᵀ W) / (W Wᵀ X Xᵀ W)]^(1/3)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -143,11 +144,21 @@ class Model:
         bounds = self.divergence.bounds(degree)
         if self._is_concave(factor, negative):
             bounds = bounds.concave()
-        constraint, law = self.constraints[factor], self.divergence.law
+        law, constraint = self.divergence.law, self._in_scale_of_parts(factor)
         numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
         wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data)
         where = citations(wanted, bounds.exponent, simplified=simplified)
         return Rule(factor, degree, positive, negative, numerator, denominator, bounds, constraint, law, tuple(where))
+
+    def _in_scale_of_parts(self, factor: str) -> Constraint:
+        """A factor's constraint; where it has a price, in the scale of P and Q, which lack the slope of the divergence."""
+        constraint = self.constraints[factor]
+        if constraint.is_price and self.divergence.scale_invariant:
+            raise IncompatibleError(
+                f"{constraint!r} puts a price on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
+                "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
+            )
+        return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.is_price else constraint
 
     def _as_published(self) -> dict[str, Constraint]:
         """The constraints as `references` states them: what is only kept in scale there counts as free."""

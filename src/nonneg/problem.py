@@ -107,6 +107,8 @@ class Problem:
         self.matrices |= data.matrices(model.data, signed=model.divergence.signed)
         if model.divergence.signed:
             self._check_signs()
+        rules = model.rules.values()
+        data.check(model.data, (word for rule in rules for part in (rule.positive, rule.negative) for word, _ in part))
         self.known: dict[Word, Array] = {canonical(word)[0]: value for word, value in data.products(model.data).items()}
         """Products that never change; points add to it what they compute."""
         self.constant = model.divergence.constant(data)

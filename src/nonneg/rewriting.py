@@ -67,11 +67,16 @@ class Sum:
         return self.rewritten(lambda word: word.T)
 
     def __str__(self) -> str:
-        pieces = [("− " if c < 0 else "+ ") + (f"{abs(c)} " if abs(c) != 1 else "") + str(word) for word, c in self]
+        pieces = [("− " if c < 0 else "+ ") + (f"{_printed(abs(c))} " if abs(c) != 1 else "") + str(word) for word, c in self]
         return " ".join(pieces).removeprefix("+ ") or "0"
 
     def __repr__(self) -> str:
         return f"Sum({self})"
+
+
+def _printed(number: Fraction) -> str:
+    """1/2 as a paper prints it, and 0.3 as a user gives it."""
+    return str(number) if number.denominator <= 4 else f"{float(number):g}"
 
 
 def parts(product: Word, factor: str, middle: Sum) -> Sum:
@@ -104,12 +109,15 @@ def cancel(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
     return without_common_number(numerator - common, denominator - common)
 
 
+def common_number(*sums: Sum) -> Fraction:
+    """The largest number that divides every coefficient."""
+    numbers = [coefficient for part in sums for _, coefficient in part]
+    return Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers))) if numbers else Fraction(1)
+
+
 def without_common_number(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
     """Divide both sides by the largest number that divides every coefficient."""
-    numbers = [coefficient for _, coefficient in [*numerator, *denominator]]
-    if not numbers:
-        return numerator, denominator
-    divisor = Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers)))
+    divisor = common_number(numerator, denominator)
     return numerator.scaled(1 / divisor), denominator.scaled(1 / divisor)
 
 

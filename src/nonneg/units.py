@@ -38,9 +38,9 @@ class Units:
         """The model with every price that has a scale converted."""
         if self.data == 1:
             return model
-        unit = 2.0 ** min(max(self.doublings, -1022.0), 1023.0)  # of the objective, as far as a float can hold it
         constraints = {
-            name: constraint.in_units(unit, self.factors.get(name, 1.0)) for name, constraint in model.constraints.items()
+            name: constraint.in_units(self.doublings, math.log2(self.factors.get(name, 1.0)))
+            for name, constraint in model.constraints.items()
         }
         return Model(model.form, model.divergence, constraints, data=model.data)
 

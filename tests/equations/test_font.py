@@ -3,9 +3,15 @@
 Eq. 7 is printed as S ∘ (Wᵀ W Hᵀ)/(Wᵀ S H Hᵀ), whose products do not even fit; it is S ∘ (Wᵀ V Hᵀ)/(Wᵀ W S H Hᵀ).
 """
 
-from nonneg import Model
+import numpy as np
+import pytest
+from scipy import sparse
 
-from .transcription import assert_derived, assert_iterates, nonnegative, positive, spectral
+from nonneg import Model, factorize
+from nonneg.constraints import FixedMultiplier, NearOrthogonal
+from nonneg.solvers import AlternatingLeastSquares
+
+from .transcription import assert_close, assert_derived, assert_iterates, at, nonnegative, positive, spectral
 
 V = nonnegative(8, 10)
 W, S, H = positive(8, 3), positive(3, 4), positive(4, 10)
@@ -61,3 +67,91 @@ def test_eq_12_onmtf():
 def test_eq_7_11_and_12_iterates():
     ratios = {"W": eq_11, "S": eq_7, "H": eq_12}
     assert_iterates(V, ONMTF, {"W": W, "S": S, "H": H}, ratios, then={"W": spectral, "H": spectral})
+
+
+FONT = Model("W S H", constraints={"W": FixedMultiplier("columns"), "H": FixedMultiplier("rows")}, data="V")
+FONT_ALS = Model("W S H", constraints={"W": NearOrthogonal("columns"), "H": FixedMultiplier("rows")}, data="V")
+
+
+def unit_columns(W):
+    return W / np.linalg.norm(W, axis=0)
+
+
+def unit_rows(H):
+    return H / np.linalg.norm(H, axis=1, keepdims=True)
+
+
+START = {"W": unit_columns(W), "S": S, "H": unit_rows(H)}
+
+
+def eq_16(V, W, S, H):
+    return (V @ H.T @ S.T + W) / (W @ S @ H @ H.T @ S.T)
+
+
+def eq_17(V, W, S, H):
+    return (S.T @ W.T @ V + H) / (S.T @ W.T @ W @ S @ H)
+
+
+def eq_21(V, W, S, H):
+    """(WᵀW + S H HᵀSᵀ) Wᵀ_new = Wᵀ + S H Vᵀ, negative entries set to zero."""
+    return np.maximum(np.linalg.solve(W.T @ W + S @ H @ H.T @ S.T, W.T + S @ H @ V.T).T, 0)
+
+
+def test_eq_16_font():
+    assert_derived(FONT, "W ← W ∘ [(V Hᵀ Sᵀ + W) / (W S H Hᵀ Sᵀ)]", "FONT: FONT Eq. 16")
+
+
+def test_eq_17_font():
+    assert_derived(FONT, "H ← H ∘ [(Sᵀ Wᵀ V + H) / (Sᵀ Wᵀ W S H)]", "FONT: FONT Eq. 17")
+
+
+def test_eq_7_font():
+    assert_derived(FONT, "S ← S ∘ [(Wᵀ V Hᵀ) / (Wᵀ W S H Hᵀ)]", "FONT: FONT Eq. 7 (its misprints corrected)")
+
+
+def test_eq_16_17_and_7_iterates():
+    assert_iterates(V, FONT, START, {"W": eq_16, "S": eq_7, "H": eq_17}, then={"W": unit_columns, "H": unit_rows})
+
+
+def test_eq_21_font():
+    assert_derived(FONT_ALS, "W ← W ∘ [(V Hᵀ Sᵀ + W) / (W S H Hᵀ Sᵀ + W Wᵀ W)]^(1/3)", "FONT-ALS: FONT Eq. 21, to be solved for W")
+    assert_derived(FONT_ALS, "S ← S ∘ [(Wᵀ V Hᵀ) / (Wᵀ W S H Hᵀ)]", "FONT-ALS: FONT Eq. 7 (its misprints corrected)")
+    assert_derived(FONT_ALS, "H ← H ∘ [(Sᵀ Wᵀ V + H) / (Sᵀ Wᵀ W S H)]", "FONT-ALS: FONT Eq. 17")
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("steps", [1, 5])
+def test_eq_21_iterates(store, steps):
+    """Solved for W, negative entries to zero, columns to length one; then S and H as FONT."""
+    matrices = {"V": V, **START}
+    for _ in range(steps):
+        solved = eq_21(**matrices)
+        matrices |= {"W": unit_columns(solved)}
+        matrices |= {"S": matrices["S"] * eq_7(**matrices)}
+        matrices |= {"H": unit_rows(matrices["H"] * eq_17(**matrices))}
+        assert np.any(solved == 0), "clipping is put to the test"
+    solution = factorize(store(V), FONT_ALS, init=START, solver=AlternatingLeastSquares(("W",)), max_iter=steps, tol=0)
+    for name in START:
+        np.testing.assert_allclose(solution.factors[name], matrices[name], rtol=1e-9, atol=1e-15)
+
+
+def test_eq_21_rests_where_the_gradient_of_the_penalised_error_does():
+    """½‖V − WSH‖² + ¼‖WᵀW − I‖² has the gradient  W(S H HᵀSᵀ + WᵀW) − V HᵀSᵀ − W: zero is Eq. 21."""
+    point = at(FONT_ALS, V, W=W, S=S, H=H)
+    numerator, denominator = point.sides("W")
+    assert_close(denominator - numerator, (W @ S @ H - V) @ H.T @ S.T + W @ W.T @ W - W)
+
+
+def test_transposed():
+    """The same for Vᵀ: rows of H take the part of columns of W."""
+    mirror = Model("W S H", constraints={"W": FixedMultiplier("columns"), "H": NearOrthogonal("rows")}, data="V")
+    assert mirror.rules["H"].published == ("FONT-ALS: FONT Eq. 21, to be solved for W, transposed",)
+    solver = AlternatingLeastSquares(("H",))
+    start = {"W": START["H"].T, "S": S.T, "H": START["W"].T}
+    solution = factorize(V.T, mirror, init=start, solver=solver, max_iter=1, tol=0)
+    W, H = start["W"], start["H"]
+    W = unit_columns(W * (V.T @ H.T @ S + W) / (W @ S.T @ H @ H.T @ S))
+    assert_close(solution.factors["W"], W)
+    middle = S.T * (W.T @ V.T @ H.T) / (W.T @ W @ S.T @ H @ H.T)
+    solved = np.linalg.solve(H @ H.T + middle.T @ W.T @ W @ middle, H + middle.T @ W.T @ V.T)
+    np.testing.assert_allclose(solution.factors["H"], unit_rows(np.maximum(solved, 0)), rtol=1e-9, atol=1e-15)

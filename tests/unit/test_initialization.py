@@ -39,9 +39,9 @@ def test_constrained_factors_start_where_the_constraint_puts_them(name, X):
     np.testing.assert_allclose(W, get_constraint(name).restore(np, W))
 
 
-@pytest.mark.parametrize("random_state", ["a", 1.5, [0]])
+@pytest.mark.parametrize("random_state", ["a", 1.5, [0], -1])
 def test_what_is_not_a_seed(random_state, X):
-    with pytest.raises(IncompatibleError, match="random_state must be an int, a Generator"):
+    with pytest.raises(IncompatibleError, match="random_state must be an int ≥ 0, a Generator"):
         factorize(X, "W H", 2, random_state=random_state)
 
 

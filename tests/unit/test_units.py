@@ -3,6 +3,7 @@ import pytest
 
 from nonneg import Model, factorize
 from nonneg.arrays.reading import read_data
+from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
 from nonneg.units import Units, choose_units
 
 
@@ -74,3 +75,73 @@ def test_data_at_the_upper_end_of_float32():
     X = np.full((4, 3), 3e38, np.float32)
     solution = factorize(X, "W H", 1, random_state=0)
     np.testing.assert_allclose(solution.reconstruct(), X, rtol=1e-3)
+
+
+PRICES = [
+    ("W H", 2, {"W": Unit(), "H": Sparse}, 1),
+    ("W H", 1, {"W": Unit(), "H": Sparse}, 0),
+    ("W H", 2, {"W": Sparse, "H": Sparse}, 1.5),
+    ("W S H", 2, {"W": lambda w: FixedMultiplier("columns", w), "H": lambda w: NearOrthogonal("rows", w)}, 2),
+    ("W W.T X", 2, {"W": Sparse}, 2),
+    ("W W.T", 2, {"W": Sparse}, 1.5),
+]
+"""Forms, divergences, constraints that have a price, and the power of the data's scale with which the price grows."""
+
+
+def priced(X, form, divergence, constraints, power, scale, dtype=np.float64, solver="multiplicative"):
+    weight = 0.3 * scale**power
+    constraints = {name: make(weight) if callable(make) else make for name, make in constraints.items()}
+    X = (scale * (X @ X.T if form == "W W.T" else X)).astype(dtype)
+    return factorize(X, form, 2, divergence=divergence, constraints=constraints, random_state=0, max_iter=20, tol=0, solver=solver)
+
+
+@pytest.mark.parametrize(("form", "divergence", "constraints", "power"), PRICES)
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e6), (np.float32, 1e-6), (np.float64, 1e60), (np.float64, 1e-60)])
+@pytest.mark.parametrize("solver", ["multiplicative", "adaptive"])
+def test_prices_are_converted(form, divergence, constraints, power, solver, dtype, scale, X):
+    """Data beyond what their dtype can square: with the weight scaled along, the result is the same."""
+    scale = 4.0 ** round(np.log2(scale) / 2)
+    case = (form, divergence, constraints, power)
+    ordinary, extreme = (priced(X, *case, by, dtype, solver) for by in (1.0, scale))
+    rtol = 2e-3 if dtype == np.float32 else 1e-6
+    np.testing.assert_allclose(extreme.reconstruct() / dtype(scale), ordinary.reconstruct(), rtol=rtol)
+    degree = 2 if divergence == 2 else 1
+    assert extreme.objective / scale**degree == pytest.approx(ordinary.objective, rel=rtol)
+
+
+def test_without_conversion_the_price_would_be_another(X):
+    """Lest the test above pass because prices do not matter."""
+    dear, cheap = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, power, 1e60) for power in (1, 0.5))
+    assert not np.allclose(dear.reconstruct(), cheap.reconstruct(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
+def test_a_price_beside_the_i_divergence_at_the_ends_of_double_precision(scale, X):
+    ordinary, extreme = (priced(X, "W H", 1, {"W": Unit(), "H": Sparse}, 0, by) for by in (1.0, scale))
+    np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
+    assert extreme.objective / scale == pytest.approx(ordinary.objective)
+
+
+@pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
+def test_a_price_at_the_ends_of_double_precision(scale, X):
+    """1e±200: the objective itself cannot be represented, but the factors can."""
+    ordinary, extreme = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, 1, by) for by in (1.0, scale))
+    np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e19), (np.float64, 1e160)])
+def test_a_negligible_price_is_negligible(dtype, scale, X):
+    constraints = {"W": FixedMultiplier("columns"), "H": NearOrthogonal("rows")}
+    X = (scale * X).astype(dtype)
+    options = {"constraints": constraints, "random_state": 0, "max_iter": 5, "tol": 0, "solver": "multiplicative"}
+    with np.errstate(all="ignore"):
+        solution = factorize(X, "W S H", 2, **options)
+    assert solution.status != "non_finite"
+
+
+def test_model_from_user():
+    model = Model("W H", constraints={"W": Sparse(3.0), "H": FixedMultiplier("rows", 3.0)})
+    assert Units().model_from_user(model) is model
+    converted = Units(data=4.0, factors={"W": 4.0}, doublings=4.0).model_from_user(model)
+    assert converted.constraints == {"W": Sparse(0.75), "H": FixedMultiplier("rows", 3 / 16)}
+    assert (converted.form, converted.divergence, converted.data) == (model.form, model.divergence, model.data)

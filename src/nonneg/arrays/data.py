@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
@@ -19,6 +19,7 @@ from scipy import sparse
 
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
+from ..rewriting import reduce_identity
 from .namespace import Array, Namespace, to_host
 
 _BLOCK_ENTRIES = {"cpu": 2**18, "accelerator": 2**24}
@@ -79,6 +80,10 @@ class Data(ABC):
     def products(self, name: str) -> dict[Word, Array]:
         """Products of the data with itself that are known to begin with."""
         return {}
+
+    def check(self, name: str, words: Iterable[Word]) -> None:
+        """Refuse words with the data in them that what is known of it cannot give."""
+        return
 
     def samples(self) -> Any:
         """The data on the host, for what works on rows: a NumPy or a SciPy sparse array."""
@@ -220,7 +225,27 @@ class SketchData(DenseData):
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        raise IncompatibleError(
+        raise self._unknown()
+
+    def power_sum(self, exponent: float) -> float:
+        if exponent != 2:
+            raise self._unknown()
+        return super().power_sum(exponent)
+
+    def log_sum(self, data_power: float) -> float:
+        raise self._unknown()
+
+    def divided(self, by: float) -> SketchData:
+        return SketchData(self.values / by, self.namespace)
+
+    def check(self, name: str, words: Iterable[Word]) -> None:
+        X = Letter(name)
+        if any(letter.name == name for word in words for letter in reduce_identity(word, X.T)):
+            raise self._unknown()
+
+    @staticmethod
+    def _unknown() -> IncompatibleError:
+        return IncompatibleError(
             "Only a sketch R with RᵀR ≈ XᵀX is known of this data, not its entries: use a form and a divergence that need no more, "
             "such as 'X W W.T' with 'euclidean'."
         )
@@ -339,24 +364,26 @@ class GramData(Data):
     def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
         return {}
 
-    def samples(self) -> np.ndarray:
-        return to_host(self.gram)  # rows that are alike in X are alike in their products with all the others
+    def samples(self) -> Any:
+        # Rows that are alike in X are alike in their products with all the others.
+        return self.gram if sparse.issparse(self.gram) else to_host(self.gram)
 
     def products(self, name: str) -> dict[Word, Array]:
         return {Word([Letter(name), Letter(name, True)]): self.gram}
 
     @property
     def size(self) -> int:
-        return self.shape[0] ** 2
+        return self.gram.nnz if sparse.issparse(self.gram) else self.shape[0] ** 2
 
     @property
     def range(self) -> tuple[float, float]:
-        return 0.0, float(self.namespace.xp.max(self.gram)) ** 0.5
+        return 0.0, float(self.gram.max() if sparse.issparse(self.gram) else self.namespace.xp.max(self.gram)) ** 0.5
 
     def power_sum(self, exponent: float) -> float:
         if exponent != 2:
             raise self._unknown()
-        return float(self.namespace.xp.linalg.trace(self.gram))  # ‖X‖² = tr(X Xᵀ)
+        is_sparse = sparse.issparse(self.gram)
+        return float(self.gram.trace() if is_sparse else self.namespace.xp.linalg.trace(self.gram))  # ‖X‖² = tr(X Xᵀ)
 
     def log_sum(self, data_power: float) -> float:
         raise self._unknown()

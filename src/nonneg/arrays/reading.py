@@ -43,7 +43,11 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
     if isinstance(X, Gram):
         return _read_gram(X, name)
     if isinstance(X, Sketch):
-        return SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
+        sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
+        if 0 in sketch.shape:
+            raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
+        _check_finite(sketch, sketch.values, f"the sketch of {name}")
+        return sketch
     if sparse.issparse(X):
         data: Data = _read_sparse(X, name)
         entries = data.array.data
@@ -110,24 +114,32 @@ def _read_sparse(X: Any, name: str) -> SparseData:
 
 
 def _read_gram(X: Gram, name: str) -> GramData:
-    K, namespace = read_matrix(X.kernel.toarray() if sparse.issparse(X.kernel) else X.kernel, f"the Gram matrix of {name}")
-    data = DenseData(K, namespace)
-    if 0 in K.shape:
+    label = f"the Gram matrix of {name}"
+    if sparse.issparse(X.kernel):
+        data: DenseData | SparseData = _read_sparse(X.kernel, label)
+        entries, (rows, columns) = data.array.data, data.array.nonzero()
+    else:
+        data = DenseData(*read_matrix(X.kernel, label))
+        entries, rows, columns = data.array, None, None
+    K, xp = data.array, data.namespace.xp
+    if 0 in data.shape:
         raise DataError(f"The Gram matrix of {name} is empty.")
-    _check_finite(data, K, f"the Gram matrix of {name}")
-    _check_symmetric(data, f"the Gram matrix of {name}")
-    _check_sign(data, K, f"the Gram matrix of {name}", positive=False)
-    diagonal = namespace.xp.linalg.diagonal(K)
-    if bool(namespace.xp.any(_ROUNDED * diagonal[:, None] * diagonal[None, :] < K * K)):
+    _check_finite(data, entries, label)
+    _check_symmetric(data, label)
+    _check_sign(data, entries, label, positive=False)
+    diagonal = K.diagonal() if rows is not None else xp.linalg.diagonal(K)
+    length = diagonal**0.5  # squares of extreme kernels are not representable
+    most = length[rows] * length[columns] if rows is not None else length[:, None] * length[None, :]
+    if bool(xp.any(_ROUNDED * most < entries)):
         raise DataError(
             f"The Gram matrix of {name} has entries with K_ij² far above K_ii K_jj, so it is not X Xᵀ of any X. A graph or a "
             "similarity becomes a kernel by adding a large enough number to its diagonal."
         )
-    return GramData(K, namespace)
+    return GramData(K, data.namespace)
 
 
-_ROUNDED = 4.0
-"""By how much K_ij² may exceed K_ii K_jj: kernels come rounded, some to whole numbers."""
+_ROUNDED = 2.0
+"""By how much K_ij may exceed √(K_ii K_jj): kernels come rounded, some to whole numbers."""
 
 
 def _first(data: Data, where: Array) -> tuple[int, tuple[int, int], float]:

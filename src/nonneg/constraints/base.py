@@ -7,6 +7,7 @@ loops. `restore` puts a factor back where the constraint holds, or at least keep
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -63,8 +64,11 @@ class Constraint(ABC):
         """What the objective gains, where a constraint is a price rather than a condition. A 0-d array."""
         return None
 
+    is_price: ClassVar[bool] = False
+    """Whether it is, at least in part, a term of the objective, and so has a scale."""
+
     def in_units(self, objective: float, factor: float) -> Constraint:
-        """The same constraint where the objective and the factor are measured in other units; see `nonneg.units`."""
+        """The same constraint where the objective is measured in units of 2^objective and the factor in units of 2^factor."""
         return self
 
     @property
@@ -88,6 +92,16 @@ class Constraint(ABC):
     def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str] | None:
         """`multipliers`, in print."""
         return None
+
+
+def in_other_units(weight: float, doublings: float) -> float:
+    """Weight · 2^doublings, as far as that matters: nothing below 2^−200, no more than 2^200."""
+    if weight == 0 or math.log2(weight) + doublings < -200:
+        return 0.0
+    if math.log2(weight) + doublings > 200:
+        return 2.0**200
+    whole = math.floor(doublings)
+    return math.ldexp(weight * 2.0 ** (doublings - whole), whole)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
-from ..majorization import Bounds, Law
+from ..majorization import Bounds, Law, PowerLaw
 from ..naming import is_number
-from ..rewriting import Sum, without_common_number
-from .base import Array, Constraint, Sides
+from ..rewriting import Sum, common_number
+from .base import Array, Constraint, Sides, in_other_units
 from .unit import unit_length
 
 
@@ -29,6 +29,7 @@ class FixedMultiplier(Constraint):
     theorem: ClassVar[str] = "FONT §3"
     weight: float = 1.0
     restores_fully: ClassVar[bool] = True
+    is_price: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.axis not in ("columns", "rows"):
@@ -41,10 +42,14 @@ class FixedMultiplier(Constraint):
         return replace(self, axis="rows" if self.axis == "columns" else "columns")
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
-        W, weight = Word([Letter(factor)]), Fraction(self.weight)
-        gain, loss = self._terms(W)
-        sides = law.lagrangian(negative, positive, gain.scaled(weight), loss.scaled(weight))
-        return Sides(*without_common_number(*sides), self.widened(bounds))
+        number = common_number(negative, positive)
+        weight = Fraction(self.weight).limit_denominator(10**9)
+        gain, loss = (term.scaled(weight) for term in self._terms(Word([Letter(factor)])))
+        if isinstance(law, PowerLaw):
+            negative, positive = negative + gain, positive + loss  # −∇ is numerator − denominator
+        else:
+            negative, positive = negative + gain - loss, positive + loss  # −∇ is the numerator
+        return Sides(negative.scaled(1 / number), positive.scaled(1 / number), self.widened(bounds))
 
     def _terms(self, W: Word) -> tuple[Sum, Sum]:
         return Sum.of(W), Sum()  # FONT Eq. 14
@@ -56,7 +61,7 @@ class FixedMultiplier(Constraint):
         return unit_length(xp, factor, self.axis)
 
     def in_units(self, objective: float, factor: float) -> FixedMultiplier:
-        return replace(self, weight=self.weight / objective)
+        return replace(self, weight=in_other_units(self.weight, -objective))
 
     def text(self, factor: str) -> str:
         return (

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds, Law
 from ..rewriting import Sum
 from .base import Array, Constraint, Free, Sides
+from .orthogonal import Orthogonal
+from .stochastic import DoublyStochastic
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,21 @@ class PartlyFixed(Constraint):
     def __post_init__(self) -> None:
         if self.axis not in ("rows", "columns"):
             raise IncompatibleError(f"PartlyFixed(axis) takes 'rows' or 'columns'; got {self.axis!r}.")
+        values = np.asarray(self.values)
+        if values.ndim != 2 or values.dtype.kind not in "fiub" or not np.all(np.isfinite(values)) or np.any(values < 0):
+            raise IncompatibleError("PartlyFixed(values) takes a matrix of numbers that are finite and not negative.")
+        crosses = getattr(self.constraint, "axis", self.axis) != self.axis and not isinstance(self.constraint, Orthogonal)
+        if crosses or isinstance(self.constraint, DoublyStochastic):
+            raise IncompatibleError(f"With {self.axis} given, the others cannot be made to satisfy {self.constraint!r} as a whole.")
+        object.__setattr__(self, "values", values)
+
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        return "QNMF Theorem 1, Eq. 8" if self.constraint.is_free else self.constraint.theorem
+
+    @property
+    def is_price(self) -> bool:  # type: ignore[override]
+        return self.constraint.is_price
 
     @property
     def T(self) -> PartlyFixed:
@@ -56,8 +75,10 @@ class PartlyFixed(Constraint):
         axis = 0 if self.axis == "rows" else 1
         count = self.values.shape[axis]
         rest = factor[count:, :] if axis == 0 else factor[:, count:]
+        if 0 not in rest.shape:
+            rest = self.constraint.restore(xp, rest)
         given = xp.asarray(self.values, dtype=factor.dtype, device=factor.device)
-        return xp.concat([given, self.constraint.restore(xp, rest)], axis=axis)
+        return xp.concat([given, rest], axis=axis)
 
     def violation(self, xp: Any, factor: Array) -> Array:
         return self.constraint.violation(xp, factor)
@@ -66,7 +87,7 @@ class PartlyFixed(Constraint):
         return self.constraint.penalty(xp, factor)
 
     def in_units(self, objective: float, factor: float) -> PartlyFixed:
-        return replace(self, values=self.values / factor, constraint=self.constraint.in_units(objective, factor))
+        return replace(self, values=self.values / 2.0**factor, constraint=self.constraint.in_units(objective, factor))
 
     def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
         own, other = (0, 1) if self.axis == "rows" else (1, 0)
@@ -80,4 +101,5 @@ class PartlyFixed(Constraint):
 
     def text(self, factor: str) -> str:
         count = self.values.shape[0 if self.axis == "rows" else 1]
-        return f"{self.constraint.text(factor)}, the first {count} {self.axis if count > 1 else self.axis[:-1]} given"
+        which = f"first {count} {self.axis}" if count > 1 else f"first {self.axis[:-1]}"
+        return f"{self.constraint.text(factor)}, the {which} given"

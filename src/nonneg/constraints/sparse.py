@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds
+from ..majorization import Bounds, Law
 from ..naming import is_number
 from ..rewriting import Sum
-from .base import Array, Constraint
+from .base import Array, Constraint, Sides, in_other_units
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,14 @@ class Sparse(Constraint):
     theorem: ClassVar[str] = "QNMF Theorem 1, with the price of Hoyer 2002"
     restores_fully: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
+    is_price: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_number(self.weight) or self.weight < 0:
             raise IncompatibleError(f"The weight of Sparse must be a number that is not negative; got {self.weight!r}.")
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the price too
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)
@@ -50,7 +54,7 @@ class Sparse(Constraint):
         return self
 
     def in_units(self, objective: float, factor: float) -> Sparse:
-        return Sparse(self.weight * factor / objective)
+        return Sparse(in_other_units(self.weight, factor - objective))
 
     def text(self, factor: str) -> str:
         return f"{factor} ≥ 0, at a price of {self.weight:g} Σ{factor}"

@@ -123,6 +123,11 @@ class Objective(ABC):
     """The p of the sum Σ Xᵖ ln X̂ that the value needs, if it needs one."""
 
     @property
+    def slope(self) -> float:
+        """What P and Q are to be multiplied with to be the parts of the derivative."""
+        return 1.0
+
+    @property
     def separable(self) -> Objective:
         """A divergence that is a sum over entries and whose minimisers, for a single sample, are also minimisers of this one."""
         return self
@@ -183,6 +188,10 @@ class Divergence(Objective):
         return next(monomial for monomial in self.monomials if monomial.slope < 0)
 
     @property
+    def slope(self) -> float:
+        return self.positive.slope
+
+    @property
     def scale_invariant(self) -> bool:  # type: ignore[override]
         return self.positive.logarithm
 
@@ -237,7 +246,7 @@ class Divergence(Objective):
         return (sums.negative / sums.positive) ** (1.0 / (self.positive.power - self.negative.power))
 
     def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
-        slope = self.positive.slope
+        slope = self.slope
         return (
             positive * (slope / (sums.positive if self.scale_invariant else 1.0)),
             negative * (slope / (sums.negative if self.scale_invariant else 1.0)),

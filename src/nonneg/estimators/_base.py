@@ -9,9 +9,7 @@ for, the rest being known.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Integral
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,18 +23,18 @@ from ..arrays.contraction import low_rank, multiply
 from ..arrays.data import dense
 from ..arrays.reading import read_data
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
+from ..divergences import Objective
 from ..encoding import encode
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..expression import Word
 from ..factorization import objective_of
-from ..initialization import STARTS
 from ..metrics import orthogonality, orthogonality_error
 from ..model import Model
 from ..shapes import infer_shapes
 from ..solution import Status
-from ..solvers import NAMES as SOLVERS
-from ..solvers import Solver, get_solver
-from ._hardening import HARDENINGS, hardened
+from ..solvers import Solver
+from ._hardening import hardened
+from ._parameters import Parameters
 from ._starts import Run, Stage, run_starts
 
 
@@ -49,52 +47,16 @@ class Orthogonality(NamedTuple):
     """‖WᵀW − I‖ with components of unit length: PNMF Eq. 38, 0 is best."""
 
 
-class Protocol(NamedTuple):
-    """How a paper ran its rule."""
-
-    solver: Solver
-    init: str = "random"
-    stops_on_step: bool = False
-    """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
-
-
 @dataclass(eq=False, repr=False)
-class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, BaseEstimator):
     """The base of the estimators; see `_model`, `_stages` and `_start` for what they add."""
 
-    n_components: Any = "auto"
-    _: KW_ONLY
-    init: Any = "auto"
-    solver: Any = "auto"
-    n_init: int = 1
-    max_iter: int = 5000
-    tol: float = 1e-5
-    random_state: Any = None
-    n_jobs: Any = None
-    warm_start: bool = False
-    verbose: int = 0
-
-    _paper: ClassVar[Protocol]
-    _auto_init: ClassVar[str] = "kmeans"
-    _auto_solver: ClassVar[str] = "adaptive"
-    _clustered: ClassVar[tuple[int, ...]] = (1,)
-    """The axes of X whose items the components group: features (1), samples (0), or both."""
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
-
-    # ---- what an estimator says about itself
-
-    def _model(self) -> Model:
-        """The model of X."""
-        raise NotImplementedError
 
     def _stages(self, model: Model, solver: Solver) -> list[Stage]:
         """What to minimise with what, one after the other, each from where the last one ended."""
         return [Stage(model, solver)]
-
-    def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
-        """The factors that an array given as `init` stands for."""
-        raise IncompatibleError("init must be a name or a dict of factors here; an array does not say which factor it is.")
 
     # ---- fitting
 
@@ -126,18 +88,31 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _fit(self, X: Any) -> Run:
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
-        self._check_counts()
-        init = self._read_init(X, model, rank, protocol)
-        if isinstance(init, Mapping) and self.n_init > 1:
-            raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
+        self._check_numbers()
+        if not model.divergence.approximates:
+            raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        if not (X.nnz if sparse.issparse(X) else X.any()):
+            raise DataError("X is zero everywhere: there is nothing in it to factorize.")
+        init = self._warm_factors(X, model, rank) or self._read_init(X, model, rank, protocol)
+        self._check_shapes(X, model, rank, init)
+        starts: list[Any] = [init] * (self.n_init if isinstance(init, str) else 1)
+        if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
+            starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
         stages = self._stages(model, solver)
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if protocol.stops_on_step else {"tol": self.tol}
         runs = run_starts(
-            self._data(X), stages, rank, init, self.n_init, self.random_state, self.n_jobs, self.verbose, self.max_iter, tolerances
+            self._data(X), stages, rank, starts, self.random_state, self.n_jobs, self.verbose, self.max_iter, tolerances
         )
         best = min(runs, key=lambda run: run.objective if np.isfinite(run.objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, replace(best, model=model))
+
+    def _warm_factors(self, X: Any, model: Model, rank: Any) -> dict[str, np.ndarray]:
+        """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
+        if not self.warm_start or not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
+            return {}
+        shapes = infer_shapes(model, X.shape, rank, {})
+        return {name: self.factors_[name] for name in model.learned if self.factors_[name].shape == shapes[name]}
 
     def _data(self, X: Any) -> Any:
         """X as the engine is to see it."""
@@ -146,72 +121,28 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _keep(self, X: Any, run: Run) -> None:
         """Store what was found."""
         self.factors_ = run.factors
-        self.n_components_ = self._rank(X.shape)
         self.components_ = self._components(X, run)
+        self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_, self.status_, self.history_ = run.objective, run.n_iter, run.status, run.history
-        self.reconstruction_err_ = float(np.sqrt(2 * max(self._divergence_of(X, run), 0.0)))
+        self.reconstruction_err_ = self._error(X, run)
 
-    def _divergence_of(self, X: Any, run: Run) -> float:
-        if all(constraint.penalty(np, np.ones((1, 1))) is None for constraint in run.model.constraints.values()):
-            return run.objective
-        bare = Model(run.model.form, run.model.divergence)
-        return objective_of(self._data(X), bare, run.factors)
+    def _count(self, rank: Any) -> Any:
+        """How many components there are, also where the factors given as `init` said so."""
+        return self.components_.shape[0] if rank is None else rank
 
-    # ---- parameters
-
-    def _rank(self, shape: tuple[int, int]) -> Any:
-        """`n_components`, checked."""
-        given, most = self.n_components, min(shape)
-        if given is None or (isinstance(given, str) and given == "auto"):
-            return most
-        if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
-            raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {given!r}.")
-        return int(given)
-
-    def _check_counts(self) -> None:
-        if not isinstance(self.n_init, Integral) or isinstance(self.n_init, bool) or self.n_init < 1:
-            raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
-
-    def _get_solver(self) -> tuple[Solver, Protocol]:
-        """The solver, and what else belongs to the way it is run."""
-        if isinstance(self.solver, str) and self.solver == "paper":
-            return self._paper.solver, self._paper
-        solver = self._auto_solver if isinstance(self.solver, str) and self.solver == "auto" else self.solver
-        if isinstance(solver, str) and solver not in SOLVERS:
-            raise IncompatibleError(
-                f"Unknown solver {self.solver!r}. Known names: 'auto', 'paper', {', '.join(map(repr, SOLVERS))}; or an object of "
-                "nonneg.solvers."
-            )
-        return get_solver(solver), Protocol(get_solver(solver), self._auto_init)
-
-    def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | dict[str, np.ndarray]:
-        """The name of a start, or the factors to start from."""
-        init, warm = self.init, self._warm_factors(X, model, rank)
-        if warm:
-            return warm
-        if isinstance(init, str):
-            if init != "auto" and init not in STARTS:
-                known = ", ".join(map(repr, ("auto", *STARTS)))
-                raise IncompatibleError(f"Unknown init {init!r}. Known names: {known}; or an array, or a dict of factors.")
-            if init != "auto":
-                return init
-            return protocol.init if self._can_cluster(X.shape, rank) or protocol.init not in ("kmeans", "angular") else "random"
-        if isinstance(init, Mapping):
-            return dict(init)
-        if init is None or isinstance(init, Integral | float | bool):
-            raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
-        return self._start(dense(read_data(init, "init").array))
-
-    def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
-        """Whether there are as many samples (0) or features (1) as components, where a start would make clusters of them."""
-        return all(rank <= shape[axis] for axis, rank in zip(self._clustered, np.atleast_1d(rank), strict=True))
-
-    def _warm_factors(self, X: Any, model: Model, rank: Any) -> dict[str, np.ndarray]:
-        """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
-        if not self.warm_start or not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
-            return {}
-        shapes = infer_shapes(model, X.shape, rank, {})
-        return {name: self.factors_[name] for name in model.learned if self.factors_[name].shape == shapes[name]}
+    def _error(self, X: Any, run: Run) -> float:
+        """√(2 D), also where D itself is too large or too small for a float."""
+        model = run.model
+        divergence = run.objective
+        if any(constraint.is_price for constraint in model.constraints.values()):
+            divergence = objective_of(self._data(X), Model(model.form, model.divergence), run.factors)
+        if self._data(X) is not X or (np.isfinite(divergence) and divergence > np.finfo(float).tiny):
+            return float(np.sqrt(2 * max(divergence, 0.0)))
+        left, _ = self._cut(model)
+        size = float(abs(X).max())
+        codes = np.asarray(dense(multiply(left, {**run.factors, model.data: X})))
+        scaled = divergence_of(X / size, codes, self.components_, model.divergence, size)
+        return float(np.sqrt(2 * max(scaled, 0.0)) * size ** (model.divergence.degree / 2))
 
     # ---- orthogonality
 
@@ -225,8 +156,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if not orthogonal:
             return run
         how = getattr(self, "orthogonality", "soft")
-        if how not in HARDENINGS:
-            raise IncompatibleError(f"orthogonality must be one of {', '.join(map(repr, HARDENINGS))}; got {how!r}.")
         if how != "soft":
             run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
         self.orthogonality_ = {}
@@ -245,7 +174,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _transforms(self) -> bool:
         """Whether codes can be had for new samples: the form begins with the data, or with the factor of the samples."""
-        model = self._model()
+        try:
+            model = self._model()
+        except ValueError:  # parameters that cannot be are for `fit` to refuse, not for whoever asks what there is
+            return True
         first = model.form[0]
         return not first.transposed and (first.name == model.data or first.name in model.learned)
 
@@ -270,6 +202,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X : array or sparse array of shape (n_samples, n_features)
             Non-negative.
         """
+        return self._codes(X)
+
+    def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X, model = self._read(X, reset=False), self._model()
         if self._is_projective:
@@ -307,11 +242,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        return self._score(X, self.transform(X))
+        return self._score(X, self._codes(X))
 
     def _score(self, X: Any, codes: np.ndarray) -> float:
-        model = Model("H C", self._model().divergence, {"C": "fixed"})
-        return -objective_of(X, model, {"H": codes, "C": self.components_}) / X.shape[0]
+        return -divergence_of(X, codes, self.components_, self._model().divergence) / X.shape[0]
 
     # ---- scikit-learn's machinery
 
@@ -327,7 +261,15 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
+def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective, unit: float = 1.0) -> float:
+    """D(X ‖ codes · components / unit); it is the codes that have the scale of the data, for the engine to measure them in."""
+    size = float(components.max()) or 1.0
+    model = Model("H C", divergence, {"C": "fixed"})
+    return objective_of(X, model, {"H": codes * (size / unit), "C": components / size})
+
+
 def check_non_negative(X: Any) -> Any:
+    """X as it is, or an error that says where it is negative, in scikit-learn's words and ours."""
     entries = X.data if sparse.issparse(X) else X
     if entries.size and entries.min() < 0:
         try:

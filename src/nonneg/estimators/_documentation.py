@@ -13,18 +13,19 @@ PARAMETERS = {
     How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or "itakura-saito"; a number b for
     ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of `nonneg.divergences`.""",
     "init": """{INITS} or array or dict, default="auto"
-    How to start. "auto" is {DEFAULT_INIT}. An array is {INIT_ARRAY}; a dict gives factors by name, the others are drawn.""",
+    How to start. "auto" is {DEFAULT_INIT}. An array is {INIT_ARRAY}; a dict gives factors by name, the
+    others are drawn. Zeros in them become a thousandth of the mean, from which they can come back.""",
     "solver": """{SOLVERS} or Solver, default="auto"
     "auto" is {DEFAULT_SOLVER}. "paper" is the papers' own protocol: {PAPER}. "multiplicative" is the rule with the exponent
     that the theory proves; "adaptive" lets the exponent grow while the objective falls; or an object of `nonneg.solvers`.""",
     "orthogonality": """{"soft", "rows", "polar"}, default="soft"
     What is done about orthogonality in the end (ONL §2.4). "soft" returns what the objective gives: nearly orthogonal, never
     exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest entry only, and makes
-    components unit length: they do not overlap at all. "polar" takes W(WᵀW)^(−1/2) and makes negative entries zero: orthogonal
-    before they are.
-    Both raise the error; what else was learned is fitted again.""",
+    components unit length: they do not overlap at all. "polar" takes W(WᵀW)^(−1/2), which is orthogonal, and makes its negative
+    entries zero, after which it is nearly so. Both raise the error; scale and other factors are fitted again.""",
     "fixed_components": """array of shape (n_fixed, n_features), default=None
-    Components that are known and stay as they are; those that are learned come after them.""",
+    Components that are known and stay as they are; those that are learned come after them. In projective models they act as
+    X w wᵀ, so they should have unit length.""",
     "n_init": """int, default=1
     How many starts to try; the one with the best objective is kept. `objectives_` tells how much they differ.""",
     "max_iter": """int, default=5000

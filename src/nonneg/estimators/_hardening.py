@@ -11,6 +11,7 @@ import numpy as np
 
 from ..factorization import factorize, objective_of
 from ..model import Model
+from ..problem import bind
 from ._starts import Run, joined
 
 HARDENINGS = ("soft", "rows", "polar")
@@ -33,6 +34,13 @@ def _unit(W: np.ndarray) -> np.ndarray:
     return W / np.where(lengths > 0, lengths, 1.0)
 
 
+def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The only factor there is, multiplied by the number that is best: cut off, it is too long where it overlaps."""
+    (name,) = model.learned
+    scale = model.divergence.scale(bind(model, X, factors).sums(name)) ** (1 / model.form.count(name))
+    return {**factors, name: factors[name] * scale} if np.isfinite(scale) else factors
+
+
 def hardened(X: Any, run: Run, axes: Mapping[str, str], how: str, max_iter: int, tol: float) -> Run:
     """A run with its orthogonal factors made so, and whatever else was learned fitted again to them."""
     process = {"rows": largest_of_rows, "polar": polar}[how]
@@ -52,6 +60,7 @@ def hardened(X: Any, run: Run, axes: Mapping[str, str], how: str, max_iter: int,
     model = run.model
     rest = [name for name in model.learned if name not in axes]
     if not rest:
+        factors = _scaled(X, model, factors) if how == "polar" else factors
         return replace(run, factors=factors, objective=objective_of(X, model, factors))
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(axes, "fixed")}, data=model.data)
     solution = factorize(X, refit, init=factors, max_iter=max_iter, tol=tol)

@@ -97,15 +97,15 @@ class OnlineMixin(Factorizer):
         return self
 
     def _learned(self, stream: Stream, model: Model, solver: Solver) -> Run:
-        """More iterations on the sketch. Whenever the samples have doubled, a new start is tried too: the first were too few."""
+        """More iterations on the sketch. Whenever the samples have doubled, new starts are tried too: the first were too few."""
         data, tol = Sketch(stream.sketch), {"tol": self.tol}
         runs = [run_stages(data, [Stage(model, solver)], None, {"W": stream.W}, 0, min(self.max_iter, _ITERATIONS), tol)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream.started_at = stream.n_samples
-            rank = stream.W.shape[1]
-            start = self.init if self.init != "auto" else self._auto_init if rank <= stream.W.shape[0] else "random"
+            rank, clusters = stream.W.shape[1], ("kmeans", "angular") if stream.W.shape[1] <= stream.W.shape[0] else ("random",)
             stages = self._stages(self._model(), solver)
-            runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
+            for start in clusters if self.init == "auto" else (self.init,):
+                runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
         return min(runs, key=lambda run: run.objective)
 
 
@@ -132,11 +132,14 @@ def averaged_step(X: Any, model: Any, solver: Any, stream: Stream) -> tuple[np.n
     point = bind(model, X, {"W": stream.W})
     numerator, denominator = point.sides("W")
     weight = 1 / (stream.n_steps + 1) ** _FORGETTING
-    stream.numerator = stream.numerator + weight * (numerator / n - stream.numerator)
-    stream.denominator = stream.denominator + weight * (denominator / n - stream.denominator)
+    # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.
+    stream.numerator = stream.numerator + weight * (stream.W * numerator / n - stream.numerator)
+    stream.denominator = stream.denominator + weight * (stream.W * denominator / n - stream.denominator)
     exponent = solver.exponent if isinstance(solver, Multiplicative) and solver.exponent else rule.exponent
-    multiplier = rule.law.multiplier(np, stream.numerator, stream.denominator, exponent)
+    multiplier = np.clip(rule.law.multiplier(np, stream.numerator, stream.denominator, exponent), 1 / _LARGEST, _LARGEST)
     return constraint.restore(np, above_floor(np, stream.W * multiplier)), point.objective()[0]
 
 
 _FORGETTING = 0.6
+_LARGEST = 10.0
+"""By what one batch may multiply an entry."""

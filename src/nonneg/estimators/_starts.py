@@ -41,8 +41,7 @@ def run_starts(
     X: Any,
     stages: list[Stage],
     rank: Any,
-    init: str | Mapping[str, Any],
-    n_init: int,
+    starts: list[str | Mapping[str, Any]],
     random_state: Any,
     n_jobs: int | None,
     verbose: int,
@@ -51,13 +50,14 @@ def run_starts(
 ) -> list[Run]:
     """Run the stages from each start; in threads, since the time is spent in products, each with its share of the cores."""
     generator = make_generator(random_state)
+    n_init = len(starts)
     seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
 
     def run(number: int) -> Run:
         callback = print_progress(every=1.0, title=f"start {number + 1} of {n_init}" if n_init > 1 else "") if verbose else None
-        return run_stages(X, stages, rank, init, seeds[number], max_iter, dict(tolerances), callback)
+        return run_stages(X, stages, rank, starts[number], seeds[number], max_iter, dict(tolerances), callback)
 
     with threadpool_limits(limits=limit, user_api="blas"):
         return list(Parallel(n_jobs=workers, prefer="threads")(delayed(run)(number) for number in range(n_init)))

@@ -13,8 +13,9 @@ from ..arrays.data import dense
 from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import Multiplicative
-from ._base import Factorizer, Protocol
+from ._base import Factorizer
 from ._documentation import documented
+from ._parameters import Protocol
 from ._starts import Run
 
 
@@ -97,7 +98,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         X : array or sparse array of shape (n_samples, n_features)
             Non-negative.
         """
-        return _shares(super().transform(X))
+        return _shares(self._codes(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster whose centroid makes up most of each sample.
@@ -107,7 +108,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         X : array or sparse array of shape (n_samples, n_features)
             Non-negative.
         """
-        return self.transform(X).argmax(axis=1)
+        return self._codes(X).argmax(axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between X and what the centroids make of it, per sample; 0 is best.
@@ -119,7 +120,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
             Not used.
         """
         X = self._read(X, reset=False)
-        return self._score(X, super().transform(X))
+        return self._score(X, self._codes(X))
 
 
 def _shares(W: np.ndarray) -> np.ndarray:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..exceptions import IncompatibleError
+from ..exceptions import ShapeError
 from ..model import Model
+from ..shapes import infer_shapes
 from ..solvers import Multiplicative
-from ._base import Factorizer, Protocol
+from ._base import Factorizer
 from ._documentation import documented
+from ._parameters import Protocol
 
 
 @documented
@@ -103,15 +105,23 @@ class Factorization(Factorizer):
         return self._model()
 
     def _model(self) -> Model:
-        model = Model(self.form, self.divergence, self.constraints)
-        if not model.divergence.approximates:
-            raise IncompatibleError(f"{model.divergence!r} approximates nothing; use nonneg.factorize for it.")
-        return model
+        return Model(self.form, self.divergence, self.constraints)
 
     def _rank(self, shape: tuple[int, int]) -> Any:
         if isinstance(self.n_components, Sequence | np.ndarray) and not isinstance(self.n_components, str):
             return tuple(self.n_components)
-        return super()._rank(shape)
+        rank = super()._rank(shape)
+        if rank == self.n_components:
+            return rank
+        try:  # "auto" has nothing to say where fixed factors, or X itself, leave no dimension open
+            infer_shapes(self._model(), shape, None, self._fixed_shapes())
+        except ShapeError:
+            return rank
+        return None
+
+    def _fixed_shapes(self) -> dict[str, tuple[int, int]]:
+        given = self.init if isinstance(self.init, Mapping) else {}
+        return {name: np.shape(given[name]) for name in self._model().fixed if name in given}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
-        return bool(np.all(np.asarray(rank) <= min(shape)))
+        return rank is not None and bool(np.all(np.asarray(rank) <= min(shape)))

@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
+from ..exceptions import IncompatibleError
 from ..model import Model
+from ..naming import is_number
 from ..solvers import Multiplicative
-from ._base import Factorizer, Protocol
+from ._base import Factorizer
 from ._documentation import documented
 from ._fixed import read_fixed_components
+from ._parameters import Protocol
 
 
 @documented
@@ -97,6 +100,8 @@ class NonnegativeSparseCoding(Factorizer):
     }
 
     def _model(self) -> Model:
+        if not is_number(self.alpha) or self.alpha < 0:
+            raise IncompatibleError(f"alpha must be a number that is not negative; got {self.alpha!r}.")
         return Model("W H", "euclidean", {"W": Sparse(self.alpha), "H": Unit("rows")})
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:

@@ -14,9 +14,11 @@ from ..arrays.reading import Gram
 from ..encoding import encode
 from ..exceptions import DataError, IncompatibleError
 from ..model import Model
+from ..naming import is_number
 from ..solvers import Multiplicative
-from ._base import Factorizer, Protocol, check_non_negative
+from ._base import Factorizer, check_non_negative
 from ._documentation import documented
+from ._parameters import Protocol
 from ._starts import Run
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)
@@ -61,10 +63,22 @@ class _Pairwise(Factorizer):
             raise IncompatibleError(f"Unknown {name} {metric!r}. Known names: {known}; or a function of two samples.")
         if not isinstance(metric, str) and not callable(metric):
             raise IncompatibleError(f"{name} must be a name or a function of two samples; got {metric!r}.")
-        named = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        named = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if getattr(self, name) is not None}
+        for parameter, value in named.items():
+            if not is_number(value):
+                raise IncompatibleError(f"{parameter} must be a number; got {value!r}.")
         options = dict(self.kernel_params or {}) if callable(metric) else named
         K = pairwise_kernels(X, Y, metric=metric, filter_params=True, **options)
         return np.asarray(dense(K), dtype=X.dtype)
+
+    def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
+        K = self._similarities(X, Y)
+        if not self._is_precomputed and K.size and K.min() < 0:
+            raise DataError(
+                f"{self._metric_name}={self._metric!r} gives negative similarities for this X, down to {K.min():g}. Use one that "
+                "does not, such as 'rbf', or data without negative entries."
+            )
+        return check_non_negative(K)
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
@@ -77,7 +91,7 @@ class _Pairwise(Factorizer):
         """
         X = self._read(X, reset=True)
         self.X_fit_ = None if self._is_precomputed else X
-        K = check_non_negative(self._similarities(X))
+        K = self._checked_similarities(X)
         run = self._fit(K)
         self._keep(K, run)
         self._warn(run.status)
@@ -206,7 +220,7 @@ class SymmetricNMF(_Pairwise):
             Of features, as in `fit`; where it is precomputed, the similarities of the items to those that were fitted.
         """
         check_is_fitted(self)
-        K = check_non_negative(self._similarities(self._read(X, reset=False), self.X_fit_))
+        K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
         return encode(K, self.components_, self._model().divergence, max_iter=self.max_iter)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -219,7 +233,7 @@ class SymmetricNMF(_Pairwise):
             Not used.
         """
         check_is_fitted(self)
-        K = check_non_negative(self._similarities(self._read(X, reset=False), self.X_fit_))
+        K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
         codes = encode(K, self.components_, self._model().divergence, max_iter=self.max_iter)
         return self._score(K, codes)
 

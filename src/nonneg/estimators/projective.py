@@ -11,10 +11,11 @@ from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import Multiplicative, Solver
-from ._base import Factorizer, Protocol
+from ._base import Factorizer
 from ._documentation import documented
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
+from ._parameters import Protocol
 from ._starts import Stage
 
 
@@ -65,13 +66,14 @@ class PNMF(OnlineMixin, Factorizer):
     def _with_fixed(self, constraint: Constraint) -> Constraint:
         if self.fixed_components is None:
             return constraint
-        fixed = read_fixed_components(self.fixed_components)
-        if not isinstance(self.n_components, str) and self.n_components is not None and len(fixed) >= self.n_components:
+        return PartlyFixed(read_fixed_components(self.fixed_components).T, "columns", constraint)
+
+    def _check_shapes(self, X: Any, model: Model, rank: int, init: Any) -> None:
+        super()._check_shapes(X, model, rank, init)
+        if self.fixed_components is not None and len(self.fixed_components) == rank:
             raise ShapeError(
-                f"fixed_components gives {len(fixed)} components, and n_components={self.n_components} leaves none to learn. "
-                "Give fewer, or ask for more."
+                f"fixed_components gives all of n_components={rank}, which leaves none to learn. Give fewer, or ask for more."
             )
-        return PartlyFixed(fixed.T, "columns", constraint)
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"W": array.T}
@@ -126,12 +128,13 @@ class OPNMF(PNMF):
             stages.append(Stage(Model(model.form, model.divergence, {"W": self._with_fixed(Free())}), solver))
         return stages
 
-    def _rank(self, shape: tuple[int, int]) -> int:
+    def _rank(self, shape: tuple[int, int]) -> int | None:
         return check_components_fit(super()._rank(shape), shape[1])
 
 
-def check_components_fit(rank: int, n_features: int) -> int:
-    if rank > n_features:
+def check_components_fit(rank: int | None, n_features: int) -> int | None:
+    """The number of components as it is, or an error where they cannot be orthogonal."""
+    if rank is not None and rank > n_features:
         raise ShapeError(
             f"n_components={rank} orthogonal components do not fit into {n_features} features: each feature can belong to one of "
             f"them. Use at most {n_features}."

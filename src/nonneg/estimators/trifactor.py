@@ -13,8 +13,10 @@ from ..constraints import FixedMultiplier, NearOrthogonal, Orthogonal
 from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
-from ._base import Factorizer, Protocol
+from ._base import Factorizer
 from ._documentation import documented
+from ._parameters import Protocol
+from .orthogonal import PRINTED_OR_ADAPTIVE, printed_or_adaptive
 
 _N_COMPONENTS = """int, pair of int, or "auto", default="auto"
     How many groups of samples and how many of features; one int is for both. "auto" takes as many as there are samples or features,
@@ -62,11 +64,14 @@ class NMTF(Factorizer):
     def _model(self) -> Model:
         return Model("W S H", self.divergence)
 
-    def _rank(self, shape: tuple[int, int]) -> tuple[int, int]:
+    def _count(self, rank: Any) -> Any:
+        return self.factors_["S"].shape if rank is None else rank
+
+    def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         given = self.n_components
         if given is None or isinstance(given, str | Integral):
             rank = super()._rank(shape)
-            return rank, rank
+            return None if rank is None else (rank, rank)
         if not isinstance(given, Sequence | np.ndarray) or len(given) != 2 or not all(_is_count(k) for k in given):
             raise ShapeError(
                 f"n_components must be an int, or a pair of ints of at least 1 (groups of samples, of features); got {given!r}."
@@ -104,14 +109,21 @@ class ONMTF(NMTF):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
     _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
-    _words: ClassVar[dict[str, str]] = {**NMTF._words, "PAPER": "exponent 1, from a random start"}
+    _words: ClassVar[dict[str, str]] = {
+        **NMTF._words,
+        "PAPER": "exponent 1, from a random start",
+        "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
+    }
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": Orthogonal("columns"), "H": Orthogonal("rows")})
 
-    def _rank(self, shape: tuple[int, int]) -> tuple[int, int]:
+    def _auto_solver(self) -> str:
+        return printed_or_adaptive(self.divergence)
+
+    def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         rank = super()._rank(shape)
-        for count, size, what in zip(rank, shape, ("samples", "features"), strict=True):
+        for count, size, what in zip(rank or (), shape, ("samples", "features"), strict=False):
             if count > size:
                 raise ShapeError(f"n_components={self.n_components}: {count} orthogonal groups of {what} cannot be made of {size}.")
         return rank
@@ -144,7 +156,6 @@ class FONT(ONMTF):
     divergence: ClassVar[str] = "euclidean"  # type: ignore[misc]
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
-    _auto_solver: ClassVar[str] = "multiplicative"
     _words: ClassVar[dict[str, str]] = {
         **NMTF._words,
         "DEFAULT_SOLVER": '"multiplicative"',

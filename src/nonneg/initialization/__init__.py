@@ -68,9 +68,9 @@ def make_generator(random_state: RandomState) -> Any:
     """One generator, made at the edge; an int seeds a new one."""
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return random_state
-    if random_state is None or isinstance(random_state, Integral):
+    if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(random_state)
-    raise IncompatibleError(f"random_state must be an int, a Generator, a RandomState or None; got {random_state!r}.")
+    raise IncompatibleError(f"random_state must be an int ≥ 0, a Generator, a RandomState or None; got {random_state!r}.")
 
 
 def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str]) -> dict[str, Array]:

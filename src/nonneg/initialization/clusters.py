@@ -20,18 +20,32 @@ def kmeans(items: Any, count: int, seed: int, whose: str) -> tuple[np.ndarray, n
 
 
 def one_hot_clusters(samples: Any, count: int, seed: int, where: str) -> np.ndarray:
-    """One column for each K-means cluster of the rows of a matrix, one where a row belongs to it; none is empty."""
+    """One column for each K-means cluster of the rows of a matrix, one where a row belongs to it; rows of zeros belong to all."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     _check_enough(samples, count, "kmeans", where)
+    occupied = np.flatnonzero(np.asarray(abs(samples).sum(axis=1)).ravel() > 0)
+    if count <= len(occupied) < samples.shape[0]:
+        # Items of zeros are alike, and would be a cluster of their own, with nothing in it to approximate.
+        indicators = np.full((samples.shape[0], count), 1 / count)
+        indicators[occupied] = one_hot_clusters(samples[occupied], count, seed, where)
+        return indicators
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different items than clusters: some are then the same
-        labels = KMeans(count, n_init=10, random_state=seed).fit(samples).labels_
+        labels = KMeans(count, n_init=3, random_state=seed).fit(_with_small_indices(samples)).labels_
     indicators = np.eye(count)[labels]
     empty = np.flatnonzero(indicators.sum(axis=0) == 0)
     indicators[np.argsort(-indicators.sum(axis=0)[labels], kind="stable")[: len(empty)], empty] = 1.0
     return indicators
+
+
+def _with_small_indices(items: Any) -> Any:
+    """A sparse array with 32-bit indices, the only ones that K-means takes."""
+    if not sparse.issparse(items) or max(items.nnz, *items.shape) >= 2**31:
+        return items
+    rows = items.tocsr()
+    return sparse.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
 
 
 def angular(items: Any, count: int, seed: int, whose: str) -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ class AlternatingLeastSquares(Solver):
 
     def init(self, problem: Problem) -> State:
         rules = problem.model.rules
-        for name in self.factors or rules:
+        for name in rules if self.factors is None else self.factors:
             if name not in rules or not self._can_solve(rules[name]):
                 raise IncompatibleError(
                     f"Least squares cannot solve for {name} in {problem.model.form.text!r} with {problem.model.divergence!r}: its "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 from ..exceptions import IncompatibleError
+from ..naming import is_number
 from ..solution import Status
 
 
@@ -38,7 +39,7 @@ class Stopping:
 
     def __post_init__(self) -> None:
         for name in ("tol", "step_tol"):
-            if not isinstance(getattr(self, name), Real) or not getattr(self, name) >= 0:
+            if not is_number(getattr(self, name)) or getattr(self, name) < 0:
                 raise IncompatibleError(f"{name} must be a number that is not negative; got {getattr(self, name)!r}.")
         for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
             value = getattr(self, name)
@@ -79,7 +80,8 @@ class Watch:
         is_steady = abs(change) <= self.stopping.tol * size + rounding and abs(closer) <= _STEADY * max(violation, _CLOSE)
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
-        if iteration and self.stopping.tol and (is_steady or (stalled and abs(value) <= 4 * rounding)):
+        is_stuck = stalled and violation > _CLOSE  # short of its constraint, and with no step that helps
+        if iteration and self.stopping.tol and ((is_steady and not is_stuck) or (stalled and abs(value) <= 4 * rounding)):
             return Status.CONVERGED
         if change > 0 or closer > 0:
             self.improved_at = iteration

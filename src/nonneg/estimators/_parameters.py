@@ -1,0 +1,150 @@
+"""The parameters that all estimators share: what they are, what they mean, and what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..arrays.data import dense
+from ..arrays.reading import read_data
+from ..exceptions import IncompatibleError, ShapeError
+from ..initialization import STARTS
+from ..model import Model
+from ..shapes import infer_shapes
+from ..solvers import NAMES as SOLVERS
+from ..solvers import Solver, Stopping, get_solver
+from ._hardening import HARDENINGS
+
+
+class Protocol(NamedTuple):
+    """How a paper ran its rule."""
+
+    solver: Solver
+    init: str = "random"
+    stops_on_step: bool = False
+    """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
+
+
+@dataclass(eq=False, repr=False)
+class Parameters:
+    """What a user can say, and how it is read. A subclass says what its model is, and what an array given as `init` stands for."""
+
+    n_components: Any = "auto"
+    _: KW_ONLY
+    init: Any = "auto"
+    solver: Any = "auto"
+    n_init: int = 1
+    max_iter: int = 5000
+    tol: float = 1e-5
+    random_state: Any = None
+    n_jobs: Any = None
+    warm_start: bool = False
+    verbose: int = 0
+
+    _paper: ClassVar[Protocol]
+    _auto_init: ClassVar[str] = "kmeans"
+    _clustered: ClassVar[tuple[int, ...]] = (1,)
+    """The axes of X whose items the components group: features (1), samples (0), or both."""
+
+    def _model(self) -> Model:
+        """The model of X."""
+        raise NotImplementedError
+
+    def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        """The factors that an array given as `init` stands for."""
+        raise IncompatibleError("init must be a name or a dict of factors here; an array does not say which factor it is.")
+
+    def _start_shape(self, shape: tuple[int, int]) -> tuple[int, int]:
+        """The shape of `init` as an array, for a factor of the given shape."""
+        (start,) = self._start(np.empty(shape)).values()
+        return start.shape if start.shape == shape else (shape[1], shape[0])
+
+    def _rank(self, shape: tuple[int, int]) -> Any:
+        """`n_components`, checked."""
+        given, most = self.n_components, min(shape)
+        if given is None or (isinstance(given, str) and given == "auto"):
+            return most if isinstance(self.init, str) else None  # factors that are given say it
+        if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
+            raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {given!r}.")
+        return int(given)
+
+    def _check_numbers(self) -> None:
+        """Refuse, before any work, what would be refused after it."""
+        Stopping(tol=self.tol, max_iter=self.max_iter)
+        how = getattr(self, "orthogonality", "soft")
+        if not isinstance(how, str) or how not in HARDENINGS:
+            raise IncompatibleError(f"orthogonality must be one of {', '.join(map(repr, HARDENINGS))}; got {how!r}.")
+        if not isinstance(self.verbose, Integral | bool):
+            raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
+        if not isinstance(self.n_init, Integral) or isinstance(self.n_init, bool) or self.n_init < 1:
+            raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs):
+            raise IncompatibleError(f"n_jobs must be None or an int other than 0, as in joblib; got {self.n_jobs!r}.")
+
+    def _check_shapes(self, X: Any, model: Model, rank: Any, init: Any) -> None:
+        """Say it in the words of the estimator where sizes do not fit."""
+        given = {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {}
+        fixed = getattr(self, "fixed_components", None)
+        if fixed is not None and np.shape(fixed)[1:] != (X.shape[1],):
+            raise ShapeError(f"fixed_components has shape {np.shape(fixed)}; each row must have the {X.shape[1]} features of X.")
+        if fixed is not None and rank is not None and len(fixed) > rank:
+            raise ShapeError(f"fixed_components gives {len(fixed)} components, more than n_components={rank}.")
+        try:
+            known = given if rank is None else {name: shape for name, shape in given.items() if name in model.fixed}
+            shapes = infer_shapes(model, X.shape, rank, known)
+        except ShapeError as error:
+            raise ShapeError(str(error).replace("rank", "n_components")) from None
+        for name, shape in given.items():
+            if shape != shapes.get(name, shape):
+                is_start = not isinstance(self.init, Mapping) and name in model.learned
+                wanted, was = (shapes[name], shape) if not is_start else (self._start_shape(shapes[name]), np.shape(self.init))
+                raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is what is needed here.")
+
+    def _auto_solver(self) -> str:
+        """The name of the solver that serves best."""
+        return "adaptive"
+
+    def _get_solver(self) -> tuple[Solver, Protocol]:
+        """The solver, and what else belongs to the way it is run."""
+        if isinstance(self.solver, str) and self.solver == "paper":
+            return self._paper.solver, self._paper
+        solver = self._auto_solver() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
+        if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in SOLVERS):
+            raise IncompatibleError(
+                f"Unknown solver {self.solver!r}. Known names: 'auto', 'paper', {', '.join(map(repr, SOLVERS))}; or an object of "
+                "nonneg.solvers."
+            )
+        return get_solver(solver), Protocol(get_solver(solver), self._auto_init)
+
+    def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | dict[str, np.ndarray]:
+        """The name of a start, or the factors to start from."""
+        init = self.init
+        if isinstance(init, str):
+            if init != "auto" and init not in STARTS:
+                known = ", ".join(map(repr, ("auto", *STARTS)))
+                raise IncompatibleError(f"Unknown init {init!r}. Known names: {known}; or an array, or a dict of factors.")
+            if init != "auto":
+                return init
+            return protocol.init if self._can_cluster(X.shape, rank) or protocol.init not in ("kmeans", "angular") else "random"
+        if init is None or isinstance(init, Integral | float | bool):
+            raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
+        if self.n_init > 1:
+            raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
+        given = dict(init) if isinstance(init, Mapping) else self._start(dense(read_data(init, "init").array))
+        if protocol is self._paper:
+            return given  # zeros and all: what the codes of OPNMF come to depends on them
+        return {name: _without_zeros(value, name) if name in model.learned else value for name, value in given.items()}
+
+    def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
+        """Whether there are as many samples (0) or features (1) as components, where a start would make clusters of them."""
+        return all(rank <= shape[axis] for axis, rank in zip(self._clustered, np.atleast_1d(rank), strict=True))
+
+
+def _without_zeros(value: Any, name: str) -> np.ndarray:
+    """A starting factor with its zeros made a thousandth of the mean: a multiplicative rule would take long to leave less."""
+    factor = np.asarray(dense(read_data(value, f"init[{name!r}]").array))
+    return np.where(factor > 0, factor, 1e-3 * factor.mean()) if factor.any() else factor

@@ -1,0 +1,494 @@
+"""Wrong parameters and wrong data are explained before any work begins; odd data that are right give right answers."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from nonneg.estimators import NMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF
+from nonneg.exceptions import DataError
+
+from .cases import (
+    ITERATIVE,
+    MAKERS,
+    ORTHOGONAL,
+    PAIRWISE,
+    TRIFACTOR,
+    WITH_ARRAY_INIT,
+    WITH_DIVERGENCE,
+    array_start,
+    given_start,
+)
+
+WITH_N_COMPONENTS = [name for name in MAKERS if name != "ProjectiveClustering"]
+COUNTS = [0, -1, 2.5, "many", True, np.float64(3)]
+
+
+def refused(estimator, X, match, error=ValueError):
+    with pytest.raises(error, match=match):
+        estimator.fit(X)
+    assert not hasattr(estimator, "components_")
+
+
+def quick(name):
+    """Where it does not matter how good the fit is."""
+    return MAKERS[name](max_iter=10) if name in ITERATIVE else MAKERS[name]()
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize("value", COUNTS, ids=repr)
+@pytest.mark.parametrize("name", WITH_N_COMPONENTS)
+def test_n_components(name, value, X, no_work):
+    refused(MAKERS[name](n_components=value), X, rf"n_components must be .*{re.escape(repr(value))}")
+
+
+@pytest.mark.parametrize("value", [*COUNTS, None, (3, 3)], ids=repr)
+def test_n_clusters(value, X, no_work):
+    refused(MAKERS["ProjectiveClustering"](n_clusters=value), X, rf"n_clusters must be .*{re.escape(repr(value))}")
+
+
+def test_more_clusters_than_samples(X, no_work):
+    refused(MAKERS["ProjectiveClustering"](n_clusters=21), X, "n_clusters=21 .*n_samples=20")
+
+
+@pytest.mark.parametrize("value", [(2,), (2, 2, 2), (0, 2), (2, -1), (2, 2.5), (2, "many"), (True, 2), [2, None]], ids=repr)
+@pytest.mark.parametrize("name", TRIFACTOR)
+def test_pairs_of_n_components(name, value, X, no_work):
+    refused(MAKERS[name](n_components=value), X, "n_components must be an int, or a pair of ints")
+
+
+@pytest.mark.parametrize("name", [n for n in WITH_N_COMPONENTS if n not in TRIFACTOR and not n.startswith("Factorization")])
+def test_pairs_of_n_components_where_there_is_one(name, X, no_work):
+    refused(MAKERS[name](n_components=(2, 2)), X, "n_components must be an int")
+
+
+@pytest.mark.parametrize("name", ["OPNMF", "ONMF"])
+def test_more_orthogonal_components_than_features(name, X, no_work):
+    refused(MAKERS[name](n_components=13), X, "n_components=13 orthogonal components do not fit into 12 features")
+
+
+@pytest.mark.parametrize(("pair", "what"), [((21, 3), "21 orthogonal groups of samples"), ((3, 13), "13 .* of features")])
+@pytest.mark.parametrize("name", ["ONMTF", "FONT", "FONT-ALS"])
+def test_more_orthogonal_groups_than_items(name, pair, what, X, no_work):
+    refused(MAKERS[name](n_components=pair), X, rf"n_components=.*{what}")
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "x", True, None], ids=repr)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_n_init(name, value, X, no_work):
+    refused(MAKERS[name](n_init=value), X, rf"n_init must be .*{value!r}")
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "x", None, True], ids=repr)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_max_iter(name, value, X, no_work):
+    refused(MAKERS[name](max_iter=value), X, rf"max_iter must be .*{value!r}")
+
+
+@pytest.mark.parametrize("value", [-1, -1e-9, np.nan, "x", None], ids=repr)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_tol(name, value, X, no_work):
+    refused(MAKERS[name](tol=value), X, rf"tol must be .*{value!r}")
+
+
+@pytest.mark.parametrize("value", ["foo", None, 3], ids=repr)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_solver(name, value, X, no_work):
+    refused(MAKERS[name](solver=value), X, rf"Unknown solver {value!r}")
+
+
+@pytest.mark.parametrize("name", [name for name in ITERATIVE if "FONT" not in name])
+def test_als_is_fonts_alone(name, X, no_work):
+    refused(MAKERS[name](solver="als"), X, "Unknown solver 'als'")
+
+
+@pytest.mark.parametrize("value", ["foo", None, True, np.nan], ids=repr)
+@pytest.mark.parametrize("name", WITH_DIVERGENCE)
+def test_divergence(name, value, X, no_work):
+    refused(MAKERS[name](divergence=value), X, rf"(Unknown divergence {value!r}|Beta\(b\) needs a finite number; got nan)")
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in WITH_DIVERGENCE])
+def test_no_divergence_where_there_is_one_only(name):
+    with pytest.raises(TypeError, match="divergence"):
+        MAKERS[name](divergence="kullback-leibler")
+
+
+@pytest.mark.parametrize("value", ["foo", None, 3], ids=repr)
+@pytest.mark.parametrize("name", ORTHOGONAL)
+def test_orthogonality(name, value, X, no_work):
+    refused(MAKERS[name](orthogonality=value), X, rf"orthogonality must be one of 'soft', 'rows', 'polar'; got {value!r}")
+
+
+@pytest.mark.parametrize("value", ["x", 1.5], ids=repr)
+@pytest.mark.parametrize("name", MAKERS)
+def test_random_state(name, value, X, no_work):
+    refused(MAKERS[name](random_state=value), X, rf"random_state must be .*{value!r}")
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+@pytest.mark.parametrize("value", [0, "x", 1.5, True], ids=repr)
+def test_n_jobs(name, value, X, no_work):
+    refused(MAKERS[name](n_jobs=value), X, rf"n_jobs must be .*{value!r}")
+
+
+@pytest.mark.parametrize("value", [-1, np.nan, np.inf, "x", None, True], ids=repr)
+def test_alpha(value, X, no_work):
+    refused(MAKERS["NonnegativeSparseCoding"](alpha=value), X, rf"alpha must be .*{value!r}")
+
+
+@pytest.mark.parametrize("value", ["foo", None, 3], ids=repr)
+@pytest.mark.parametrize(("cls", "parameter"), [(KernelPNMF, "kernel"), (SymmetricNMF, "affinity")])
+def test_kernel(cls, parameter, value, X, no_work):
+    refused(cls(3, **{parameter: value}), X, rf"(Unknown )?{parameter} .*{value!r}")
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"form": "W * H"}, "Cannot read"),
+        ({"n_components": (2, 2, 2)}, "n_components gives 3 numbers, but the form 'W H' has 1"),
+        ({"form": 3}, "A form is text .*got 3"),
+        ({"form": "X"}, "nothing to learn in the form 'X'"),
+        ({"constraints": {"W": "foo"}}, "Unknown constraint 'foo'"),
+        ({"constraints": {"Q": "unit"}}, "no factor 'Q' to constrain"),
+        ({"constraints": "unit"}, "Constraints are given for each factor"),
+        ({"constraints": {"W": "fixed"}}, r"W is fixed but has no value: pass init=\{'W': array\}"),
+        ({"form": "X W W.T", "divergence": "trace"}, "approximates nothing"),
+    ],
+)
+def test_what_a_factorization_is(params, match, X, no_work):
+    refused(MAKERS["Factorization"](**params), X, match)
+
+
+# ---- starts
+
+
+@pytest.mark.parametrize("value", ["foo", None, 3, 2.5, True], ids=repr)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_init(name, value, X, no_work):
+    refused(MAKERS[name](init=value), X, rf"(Unknown init|init must be) .*{value!r}|Unknown init {value!r}")
+
+
+SPOILT = {
+    "negative": (lambda array: -array, "negative entries"),
+    "not finite": (lambda array: array * np.nan, "not finite"),
+    "zero": (lambda array: 0 * array, "zero everywhere"),
+    "complex": (lambda array: array * 1j, "complex"),
+    "text": (lambda array: array.astype(str), "not numbers"),
+    "a vector": (lambda array: array[0], "must be a matrix"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_spoilt_factors(name, how, X, no_work):
+    spoil, match = SPOILT[how]
+    for factor, array in (start := given_start(name, 20, 12, 3)).items():
+        refused(MAKERS[name](init=start | {factor: spoil(array)}), X, rf"init\['{factor}'\] .*{match}")
+
+
+@pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.parametrize("name", WITH_ARRAY_INIT)
+def test_spoilt_array(name, how, X, no_work):
+    spoil, match = SPOILT[how]
+    array = array_start(name, given_start(name, 20, 12, 3))
+    refused(MAKERS[name](init=spoil(array)), X, rf"init.* {match}")
+
+
+@pytest.mark.parametrize("name", [name for name in ITERATIVE if name not in WITH_ARRAY_INIT])
+def test_an_array_where_it_does_not_say_what_it_is(name, X, no_work):
+    refused(MAKERS[name](init=X[:3]), X, "init must be a name or a dict of factors here")
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_factors_that_do_not_fit(name, X, no_work):
+    """The message says which factor, and what it would have to be."""
+    for factor, array in (start := given_start(name, 20, 12, 3)).items():
+        for wrong in (array[:-1], array[:, :-1]):
+            refused(MAKERS[name](init=start | {factor: wrong}), X, rf"init\['{factor}'\] has shape .*is what is needed here")
+
+
+@pytest.mark.parametrize("name", WITH_ARRAY_INIT)
+def test_an_array_that_does_not_fit(name, X, no_work):
+    array = array_start(name, given_start(name, 20, 12, 3))
+    for wrong in (array[:-1], array[:, :-1], array.T):
+        expected = rf"init has shape {re.escape(str(wrong.shape))}, but {re.escape(str(array.shape))} is what is needed here"
+        refused(MAKERS[name](init=wrong), X, expected)
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_factor_that_is_none(name, X, no_work):
+    refused(MAKERS[name](init={"Q": X}), X, "init gives a value for 'Q', which is not a factor")
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_several_starts_from_the_same_factors(name, X, no_work):
+    refused(MAKERS[name](init=given_start(name, 20, 12, 3), n_init=2), X, "init gives the factors, so n_init=2")
+
+
+BAD_FIXED = {
+    "negative": (-np.ones((1, 12)), "fixed_components has 12 negative entries"),
+    "not finite": (np.full((1, 12), np.nan), "fixed_components has 12 entries that are not finite"),
+    "zero": (np.eye(12)[:2] * [[1], [0]], r"fixed_components has rows that are zero everywhere: \[1\]"),
+    "a vector": (np.ones(12), "fixed_components must be a matrix"),
+    "none": (np.ones((0, 12)), "fixed_components is empty"),
+    "text": ("foo", "fixed_components must be a matrix"),
+}
+
+
+@pytest.mark.parametrize("how", BAD_FIXED)
+@pytest.mark.parametrize("cls", [NMF, PNMF, OPNMF])
+def test_fixed_components(cls, how, X, no_work):
+    fixed, match = BAD_FIXED[how]
+    refused(cls(3, fixed_components=fixed), X, match)
+
+
+@pytest.mark.parametrize("cls", [NMF, PNMF, OPNMF])
+def test_fixed_components_that_do_not_fit(cls, X, no_work):
+    refused(cls(3, fixed_components=np.ones((1, 11))), X, r"fixed_components has shape \(1, 11\).*12 features of X")
+    refused(cls(3, fixed_components=np.ones((4, 12))), X, "fixed_components gives 4 components, more than n_components=3")
+
+
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_fixed_components_that_leave_none_to_learn(cls, X, no_work):
+    refused(cls(3, fixed_components=np.ones((3, 12))), X, "fixed_components gives all of n_components=3")
+
+
+# ---- data
+
+
+def with_entry(X, value):
+    X = X.copy()
+    X[2, 3] = value
+    return X
+
+
+BAD_DATA = {
+    "NaN": (lambda X: with_entry(X, np.nan), "NaN"),
+    "inf": (lambda X: with_entry(X, np.inf), "infinity"),
+    "no samples": (lambda X: X[:0], "0 sample"),
+    "no features": (lambda X: X[:, :0], "0 feature"),
+    "a vector": (lambda X: X[0], "Expected 2D array, got 1D"),
+    "a number": (lambda X: 3.0, "Expected 2D array, got scalar"),
+    "three axes": (lambda X: X[None], "dim 3"),
+    "complex": (lambda X: X * 1j, "[Cc]omplex"),
+    "text": (lambda X: np.full(X.shape, "a", dtype=object), "could not convert string to float"),
+}
+
+
+@pytest.mark.parametrize("how", BAD_DATA)
+@pytest.mark.parametrize("name", MAKERS)
+def test_bad_data(name, how, X, no_work):
+    spoil, match = BAD_DATA[how]
+    refused(MAKERS[name](), spoil(X), match)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in PAIRWISE])
+def test_negative_data(name, store, X, no_work):
+    refused(MAKERS[name](), store(with_entry(X, -0.5)), r"X has 1 negative entry, the first \(-0.5\) at \(2, 3\)")
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_negative_similarities(name, X, no_work):
+    parameter = "kernel" if name == "KernelPNMF" else "affinity"
+    refused(MAKERS[name](), X - 1, f"{parameter}='linear' gives negative similarities for this X")
+
+
+@pytest.mark.parametrize("divergence", ["itakura-saito", "dual-i", "neyman"])
+@pytest.mark.parametrize("name", [name for name in WITH_DIVERGENCE if name != "SymmetricNMF"])
+def test_zeros_where_the_divergence_is_infinite(name, divergence, X, no_work):
+    refused(MAKERS[name](divergence=divergence), with_entry(X, 0.0), "X has 1 zero entry")
+
+
+@pytest.mark.parametrize("cls", [KernelPNMF, SymmetricNMF])
+def test_precomputed_similarities_are_square(cls, X, no_work):
+    parameter = "kernel" if cls is KernelPNMF else "affinity"
+    refused(cls(3, **{parameter: "precomputed"}), X, rf"X must be square with {parameter}='precomputed'.*\(20, 12\)")
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_symmetric_nmf_refuses_what_is_not_symmetric(store, X, no_work):
+    K = X @ X.T
+    K[0, 1] *= 1.01
+    refused(SymmetricNMF(3), store(K), "X must be symmetric.*mean of X and its transpose")
+
+
+def test_kernel_pnmf_refuses_what_is_not_symmetric(X, no_work):
+    K = X @ X.T
+    K[0, 1] *= 1.01
+    refused(KernelPNMF(3, kernel="precomputed"), K, "must be symmetric")
+
+
+def test_kernel_pnmf_refuses_what_no_kernel_can_be(X, no_work):
+    K = X @ X.T
+    K[0, 1] = K[1, 0] = 1e3
+    refused(KernelPNMF(3, kernel="precomputed"), K, "not X Xᵀ of any X")
+
+
+METHODS = {
+    name: [method for method in ("transform", "inverse_transform", "score", "predict") if hasattr(make(), method)]
+    for name, make in MAKERS.items()
+}
+
+
+def test_which_estimators_have_which_methods():
+    """All transform; those that predict are clusterings, and what has no samples to give back has neither of the others."""
+    assert all("transform" in methods for methods in METHODS.values())
+    assert [name for name, methods in METHODS.items() if "predict" in methods] == ["ProjectiveClustering"]
+    assert [name for name, methods in METHODS.items() if "inverse_transform" not in methods] == [
+        "KernelPNMF",
+        "ProjectiveClustering",
+    ]
+    assert [name for name, methods in METHODS.items() if "score" not in methods] == ["KernelPNMF", "TruncatedNonnegativeSVD"]
+
+
+@pytest.mark.parametrize(("name", "method"), [(name, method) for name, methods in METHODS.items() for method in methods])
+def test_not_fitted(name, method, X):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(MAKERS[name](), method)(X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MAKERS)
+def test_another_number_of_features(name, X):
+    estimator = quick(name).fit(X)
+    for method in METHODS[name]:
+        for wrong in (X[:, :-1], np.hstack([X, X])) if method != "inverse_transform" else ():
+            with pytest.raises(ValueError, match=rf"X has {wrong.shape[1]} features, but .* is expecting 12 features"):
+                getattr(estimator, method)(wrong)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in PAIRWISE])
+def test_transform_of_bad_data(name, X):
+    estimator = quick(name).fit(X)
+    for wrong, match in ((with_entry(X, np.nan), "NaN"), (with_entry(X, -1.0), "negative entry"), (X[0], "Expected 2D")):
+        with pytest.raises(ValueError, match=match):
+            estimator.transform(wrong)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("KernelPNMF", "ProjectiveClustering")])
+def test_codes_of_another_number_of_components(name, X):
+    estimator = quick(name).fit(X)
+    codes = np.ones((2, estimator.transform(X).shape[1] + 1))
+    for wrong in (codes, codes[0]):
+        with pytest.raises(ValueError, match=r"(Codes|Coordinates) must have .*got shape"):
+            estimator.inverse_transform(wrong)
+
+
+# ---- odd, but right
+
+
+def finite(estimator):
+    return all(np.isfinite(factor).all() and (factor >= 0).all() for factor in getattr(estimator, "factors_", {}).values())
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_rows_and_columns_of_zeros_are_approximated_by_zeros(name, store, X):
+    X[[1, 4]] = 0
+    X[:, [2, 7]] = 0
+    estimator = MAKERS[name]().fit(store(X))
+    assert finite(estimator)
+    codes = estimator.transform(store(X))
+    assert np.isfinite(codes).all()
+    assert codes.shape == (20, 3) if name != "TruncatedNonnegativeSVD" else (20, estimator.n_singular_)
+    if name not in (*PAIRWISE, "ProjectiveClustering"):
+        approximation = estimator.inverse_transform(codes)
+        np.testing.assert_allclose(approximation[[1, 4]], 0, atol=1e-4 * X.max())
+        np.testing.assert_allclose(approximation[:, [2, 7]], 0, atol=1e-3 * X.max())
+
+
+@pytest.mark.parametrize("name", ["PNMF", "OPNMF", "ONMF", "NMF", "NMTF", "ONMTF", "ProjectiveClustering"])
+def test_features_of_zeros_do_not_make_the_fit_worse(name, rng):
+    """They carry nothing: the objective is that of the data without them, to the 2 % by which local optima may differ."""
+    X = rng.random((12, 6)) + 0.05
+    padded = np.hstack([X, np.zeros((12, 2))])
+    count = {"n_clusters": 2} if name == "ProjectiveClustering" else {"n_components": 2}
+    plain, more = MAKERS[name](**count).fit(X).objective_, MAKERS[name](**count).fit(padded).objective_
+    assert more <= 1.02 * plain
+
+
+@pytest.mark.parametrize("shape", [(1, 12), (20, 1), (1, 1)], ids=str)
+@pytest.mark.parametrize("name", MAKERS)
+def test_one_sample_or_one_feature(name, shape, X):
+    """One component suffices, and the data are met exactly, except by what has a price on it."""
+    data = X[: shape[0], : shape[1]]
+    count = {"n_clusters": 1} if name == "ProjectiveClustering" else {"n_components": 1}
+    estimator = MAKERS[name](**count, tol=1e-12).fit(data) if name in ITERATIVE else MAKERS[name](**count).fit(data)
+    assert finite(estimator)
+    assert estimator.transform(data).shape == (shape[0], 1)
+    if name != "NonnegativeSparseCoding":
+        assert estimator.reconstruction_err_ <= 1e-5 * np.linalg.norm(data if name not in PAIRWISE else data @ data.T)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])
+@pytest.mark.parametrize("name", ["NMF", "PNMF", "OPNMF", "ONMF", "NMTF", "ONMTF", "Factorization", "Factorization projective"])
+def test_data_of_extreme_scale(name, scale, X):
+    """What comes out has the scale of the data and is otherwise the same, to what rounding does to the last iterations."""
+    plain, scaled = MAKERS[name]().fit(X), MAKERS[name]().fit(X * scale)
+    expected = plain.inverse_transform(plain.transform(X))
+    actual = scaled.inverse_transform(scaled.transform(X * scale)) / scale
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])
+@pytest.mark.parametrize("cls", [KernelPNMF, SymmetricNMF])
+def test_similarities_of_extreme_scale(cls, scale, X):
+    K = X @ X.T
+    parameter = "kernel" if cls is KernelPNMF else "affinity"
+    plain, scaled = (cls(3, random_state=0, **{parameter: "precomputed"}).fit(data) for data in (K, K * scale))
+    np.testing.assert_allclose(scaled.memberships_, plain.memberships_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_clusters_of_extreme_scale(scale, X):
+    plain, scaled = MAKERS["ProjectiveClustering"]().fit(X), MAKERS["ProjectiveClustering"]().fit(X * scale)
+    np.testing.assert_allclose(scaled.memberships_, plain.memberships_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(scaled.cluster_centers_ / scale, plain.cluster_centers_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e100, 1e200])
+@pytest.mark.parametrize("name", ["FONT", "FONT-ALS", "NonnegativeSparseCoding"])
+def test_prices_vanish_beside_huge_data(name, scale, X):
+    """Their weight is one, whatever the scale of X; the fit is then as good as one without them."""
+    estimator = MAKERS[name]().fit(X * scale)
+    error = np.linalg.norm(estimator.inverse_transform(estimator.transform(X * scale)) / scale - X)
+    free = MAKERS["NMF"]().fit(X)
+    assert error <= 1.1 * free.reconstruction_err_
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name != "TruncatedNonnegativeSVD"])
+def test_data_of_zeros(name, X, no_work):
+    with pytest.raises(DataError, match="X is zero everywhere"):
+        MAKERS[name]().fit(0 * X)
+
+
+@pytest.mark.parametrize("name", ["NMF", "NonnegativeSparseCoding", "PNMF", "NMTF", "FONT", "Factorization", "SymmetricNMF"])
+def test_codes_of_zeros_are_zero(name, X):
+    np.testing.assert_array_equal(MAKERS[name]().fit(X).transform(0 * X), 0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_data_are_not_changed(name, X):
+    before = X.copy()
+    quick(name).fit(X).transform(X)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_the_start_is_not_changed(name, X):
+    start = given_start(name, 20, 12, 3)
+    before = {factor: array.copy() for factor, array in start.items()}
+    quick(name).set_params(init=start).fit(X)
+    for factor, array in start.items():
+        np.testing.assert_array_equal(array, before[factor])

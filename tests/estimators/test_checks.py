@@ -1,0 +1,106 @@
+"""scikit-learn's own checks, on every estimator in its several ways of working."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import nonneg.estimators
+from nonneg.divergences import Alpha, Beta, Gamma, Renyi
+from nonneg.estimators import (
+    FONT,
+    NMF,
+    NMTF,
+    ONMF,
+    ONMTF,
+    OPNMF,
+    PNMF,
+    Factorization,
+    KernelPNMF,
+    NonnegativeSparseCoding,
+    ProjectiveClustering,
+    SymmetricNMF,
+    TruncatedNonnegativeSVD,
+)
+
+SMALL = {"max_iter": 200, "random_state": 0}
+
+ESTIMATORS = [
+    NMF(2, **SMALL),
+    NMF(2, divergence="kullback-leibler", solver="multiplicative", **SMALL),
+    NMF(2, solver="paper", **SMALL),
+    NonnegativeSparseCoding(2, **SMALL),
+    PNMF(2, **SMALL),
+    PNMF(2, divergence="kullback-leibler", **SMALL),
+    PNMF(2, solver="paper", **SMALL),
+    OPNMF(2, **SMALL),
+    OPNMF(2, solver="paper", **SMALL),
+    OPNMF(2, orthogonality="rows", divergence=Alpha(0.5), **SMALL),
+    ONMF(2, **SMALL),
+    ONMF(2, orthogonality="rows", **SMALL),
+    ONMF(2, orthogonality="polar", solver="paper", divergence=Beta(1), **SMALL),
+    SymmetricNMF(2, **SMALL),
+    SymmetricNMF(2, affinity="rbf", **SMALL),
+    NMTF(2, **SMALL),
+    NMTF((2, 1), divergence=Renyi(2), **SMALL),
+    ONMTF(2, **SMALL),
+    ONMTF((2, 1), orthogonality="rows", solver="paper", **SMALL),
+    FONT(2, **SMALL),
+    FONT(2, solver="als", **SMALL),
+    KernelPNMF(2, **SMALL),
+    KernelPNMF(2, kernel="precomputed", **SMALL),
+    TruncatedNonnegativeSVD(2, random_state=0),
+    Factorization("W H", 2, **SMALL),
+    Factorization("X W W.T", 2, divergence=Gamma(0.5), constraints={"W": "stochastic"}, **SMALL),
+    ProjectiveClustering(2, **SMALL),
+    ProjectiveClustering(2, divergence="kullback-leibler", solver="paper", **SMALL),
+]
+
+EXPECTED_FAILURES = {
+    "ProjectiveClustering": {
+        "check_clustering": "standardises its data, which makes it negative, although the estimator is tagged positive_only",
+    },
+}
+
+
+def test_every_estimator_is_checked():
+    public = [getattr(nonneg.estimators, name) for name in nonneg.estimators.__all__]
+    estimators = {cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)}
+    assert estimators == {type(estimator) for estimator in ESTIMATORS}
+
+
+def test_expected_failures_are_of_estimators_that_are_checked():
+    assert set(EXPECTED_FAILURES) <= {type(estimator).__name__ for estimator in ESTIMATORS}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}))
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("readonly", [False, True])
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if isinstance(e, ProjectiveClustering)], ids=repr)
+def test_check_clustering_on_data_that_are_not_negative(estimator, readonly):
+    """sklearn's check_clustering, with blobs that are shifted in place of standardised."""
+    X, y = make_blobs(n_samples=50, centers=[[0, 6, 1], [6, 1, 0], [2, 0, 7]], cluster_std=0.5, random_state=1)
+    X = X - X.min(axis=0)
+    noise = np.concatenate([X, np.random.RandomState(0).uniform(0, X.max(), (25, 3))])
+    for array in (X, noise):
+        array.flags.writeable = not readonly
+    clusterer = clone(estimator).set_params(n_clusters=3)
+    clusterer.fit(X)
+    clusterer.fit(X.tolist())
+    labels = clusterer.labels_.copy()
+    assert labels.shape == (50,)
+    assert adjusted_rand_score(labels, y) > 0.4
+    assert np.array_equal(clone(clusterer).fit_predict(X), labels)
+    on_noise = clone(clusterer).fit(noise)
+    assert on_noise.labels_.dtype in [np.dtype("int32"), np.dtype("int64")]
+    assert set(on_noise.labels_) <= {0, 1, 2}
+    assert set(on_noise.predict(noise)) <= {0, 1, 2}

@@ -1,0 +1,145 @@
+"""Data known by a sketch of its rows, and the objective at given factors."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from nonneg import Gram, Model, factorize
+from nonneg.arrays.data import SketchData
+from nonneg.arrays.reading import Sketch, read_data
+from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
+from nonneg.divergences import Alpha, Beta, DualI, Gamma
+from nonneg.exceptions import IncompatibleError
+from nonneg.factorization import objective_of
+from nonneg.testing import divergence_value
+
+
+@pytest.fixture
+def X(rng):
+    return rng.random((30, 8)) + 0.1
+
+
+@pytest.fixture
+def sketch(X, rng):
+    """Q X with Q orthogonal, which has negative entries and the same XᵀX."""
+    R = np.linalg.qr(rng.normal(size=(30, 30)))[0] @ X
+    assert R.min() < 0
+    return R
+
+
+class TestSketch:
+    @pytest.mark.parametrize("solver", ["multiplicative", "adaptive"])
+    @pytest.mark.parametrize("constraint", ["free", "orthogonal", Sparse(0.1), Unit()], ids=str)
+    def test_only_the_products_of_columns_matter(self, solver, constraint, X, sketch, rng):
+        init = {"W": rng.random((8, 3)) + 0.1}
+        options = {"constraints": {"W": constraint}, "init": init, "solver": solver, "max_iter": 30, "tol": 0}
+        known, sketched = (factorize(data, "X W W.T", **options) for data in (X, Sketch(sketch)))
+        np.testing.assert_allclose(sketched.factors["W"], known.factors["W"], rtol=1e-7, atol=1e-10)
+        assert sketched.objective == pytest.approx(known.objective)
+
+    def test_fewer_rows(self, X, rng):
+        """R of as many rows as X has columns."""
+        R = np.linalg.qr(X)[1]
+        init = {"W": rng.random((8, 3)) + 0.1}
+        known, sketched = (factorize(data, "X W W.T", init=init, max_iter=30, tol=0) for data in (X, Sketch(R)))
+        np.testing.assert_allclose(sketched.factors["W"], known.factors["W"], rtol=1e-7, atol=1e-10)
+        assert objective_of(Sketch(R), Model("X W W.T"), {"W": known.factors["W"]}) == pytest.approx(known.objective)
+
+    @pytest.mark.parametrize("init", ["random", "kmeans", "nndsvd", "nndsvda", "angular"])
+    def test_starts(self, init, sketch):
+        solution = factorize(Sketch(sketch), "X W W.T", 3, init=init, random_state=0)
+        assert solution.objective < solution.history[0].objective
+        assert np.all(solution.factors["W"] > 0)
+
+    @pytest.mark.parametrize("divergence", [Beta(1), Beta(0), Beta(3), Alpha(2), DualI()], ids=str)
+    def test_what_needs_entries_is_refused(self, divergence, sketch):
+        with pytest.raises(IncompatibleError, match=r"Only a sketch R with RᵀR ≈ XᵀX is known .* such as 'X W W.T' with 'euclid"):
+            factorize(Sketch(sketch), "X W W.T", 3, divergence=divergence, random_state=0)
+
+    def test_reading(self, sketch):
+        data = read_data(Sketch(sketch.astype(np.float32)))
+        assert isinstance(data, SketchData)
+        assert data.array.dtype == np.float32
+        assert data.power_sum(2) == pytest.approx(np.sum(sketch**2), rel=1e-5)
+        assert data.peak == pytest.approx(np.abs(sketch).max())
+
+    def test_extreme_scale(self, X, sketch, rng):
+        init = {"W": rng.random((8, 3)) + 0.1}
+        ordinary, extreme = (factorize(Sketch(by * sketch), "X W W.T", init=init, max_iter=20, tol=0) for by in (1.0, 2.0**500))
+        np.testing.assert_allclose(extreme.factors["W"], ordinary.factors["W"], rtol=1e-7, atol=1e-10)
+
+    def test_a_sketch_in_other_units_is_still_one(self, sketch):
+        assert isinstance(read_data(Sketch(sketch)).divided(2.0), SketchData)
+        with pytest.raises(IncompatibleError, match="Only a sketch"):
+            factorize(Sketch(1e100 * sketch), "X W W.T", 3, divergence=1, random_state=0)
+
+    @pytest.mark.parametrize("divergence", [Beta(0.5), Gamma(0), Gamma(0.5)], ids=str)
+    def test_what_needs_sums_of_entries_is_refused_in_the_same_words(self, divergence, sketch):
+        with pytest.raises(IncompatibleError, match="Only a sketch"):
+            factorize(Sketch(-np.sign(sketch.sum()) * sketch), "X W W.T", 3, divergence=divergence, random_state=0)
+
+    @pytest.mark.parametrize("form", ["W H", "W W.T X", "L L.T X R R.T"])
+    def test_forms_that_need_more_than_products_of_columns_are_refused(self, form, sketch):
+        with pytest.raises(IncompatibleError, match="Only a sketch"):
+            factorize(Sketch(sketch), form, 3, random_state=0, max_iter=3)
+
+    @pytest.mark.parametrize("spoil", [lambda R: R * np.nan, lambda R: R[:0]], ids=["nan", "empty"])
+    def test_what_is_no_sketch(self, spoil, sketch):
+        with pytest.raises(ValueError, match=r"not finite|empty"):
+            factorize(Sketch(spoil(sketch)), "X W W.T", 3, random_state=0)
+
+
+MODELS = [
+    Model("W H"),
+    Model("W H", 1),
+    Model("W H", 0),
+    Model("W H", Alpha(0.5)),
+    Model("W S H", DualI()),
+    Model("W W.T X", 1),
+    Model("X W W.T"),
+    Model("W H", Gamma(0.5)),
+    Model("W H", 2, {"W": Unit(), "H": Sparse(0.3)}),
+    Model("W S H", 2, {"W": NearOrthogonal(), "H": Orthogonal("rows")}),
+    Model("L L.T X R R.T", 1.5),
+]
+
+
+def penalty(model, factors):
+    return sum(
+        float(price)
+        for name, constraint in model.constraints.items()
+        if (price := constraint.penalty(np, factors[name])) is not None
+    )
+
+
+class TestObjectiveOf:
+    @pytest.mark.parametrize("model", MODELS, ids=repr)
+    @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+    def test_it_is_that_of_the_solution_and_the_textbooks(self, model, store, X):
+        solution = factorize(store(X), model, 3, random_state=0, max_iter=10)
+        found = objective_of(store(X), model, solution.factors)
+        assert found == pytest.approx(solution.objective, rel=1e-9)
+        naive = divergence_value(model.divergence, X, solution.reconstruct()) + penalty(model, solution.factors)
+        assert found == pytest.approx(float(naive), rel=1e-8)
+
+    @pytest.mark.parametrize("model", MODELS[:4], ids=repr)
+    def test_anywhere(self, model, X, rng):
+        factors = {"W": rng.random((30, 3)), "H": rng.random((3, 8))}
+        naive = divergence_value(model.divergence, X, factors["W"] @ factors["H"])
+        assert objective_of(X, model, factors) == pytest.approx(float(naive))
+
+    def test_fixed_factors_gram_matrices_and_traces(self, X, rng):
+        factors = {"H": rng.random((30, 3)), "C": rng.random((3, 8))}
+        model = Model("H C", 1, {"C": "fixed"})
+        assert objective_of(X, model, factors) == pytest.approx(float(divergence_value(1, X, factors["H"] @ factors["C"])))
+        W, K = rng.random((30, 3)) / 10, X @ X.T
+        assert objective_of(Gram(K), Model("W W.T X"), {"W": W}) == pytest.approx(np.sum((X - W @ W.T @ X) ** 2) / 2)
+        trace = Model("W.T X W", "trace", {"W": "orthogonal"})
+        assert objective_of(K, trace, {"W": W}) == pytest.approx(np.trace(W.T @ K @ W))
+
+    @pytest.mark.parametrize("scale", [1e-100, 1e100])
+    def test_extreme_scales(self, scale, X, rng):
+        W, H = rng.random((30, 3)), rng.random((3, 8))
+        model = Model("W H", 1, {"H": Sparse(0.3)})
+        ordinary = objective_of(X, model, {"W": W, "H": H})
+        assert objective_of(scale * X, model, {"W": W, "H": scale * H}) / scale == pytest.approx(ordinary)
