@@ -31,7 +31,7 @@ bench: $(VENV)/.demo
 
 reproduce: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
-	$(BIN)/python reproduce $(PAGES)
+	OMP_NUM_THREADS=1 $(BIN)/python reproduce $(PAGES)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

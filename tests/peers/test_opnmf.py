@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from nonneg import Model, datasets, factorize, metrics
+from nonneg import OPNMF, Model, datasets, factorize, metrics
 from nonneg.datasets._cache import locate
 from nonneg.solvers import Multiplicative
 
@@ -52,3 +52,24 @@ def test_printed_rule(reference, code):
     W = in_order_of(solution.factors["W"], expected)
     assert np.linalg.norm(W - expected) < 1e-4 * np.linalg.norm(expected)
     assert metrics.relative_error(reference.data, solution.reconstruct()) == pytest.approx(0.180991, abs=2e-6)
+
+
+@pytest.mark.parametrize("code", ["matlab", "R"])
+def test_estimator_under_the_papers_protocol(reference, code):
+    """The codes take features in rows; the estimator takes samples there."""
+    X, expected = reference.data.T, reference[f"W_{code}"]
+    model = OPNMF(6, solver="paper", init=reference.init_W.T, max_iter=50_000, tol=1e-5).fit(X)
+    assert model.status_ == "converged"
+    W = in_order_of(model.components_.T, expected)
+    assert np.linalg.norm(W - expected) < 1e-4 * np.linalg.norm(expected)
+    assert model.reconstruction_err_ / np.linalg.norm(X) == pytest.approx(0.180991, abs=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_default_is_at_least_as_good(reference, seed):
+    X = reference.data.T
+    model = OPNMF(6, random_state=seed).fit(X)
+    assert model.reconstruction_err_ / np.linalg.norm(X) <= 0.180991
+    theirs = reference.W_matlab
+    assert model.orthogonality_["W"].error < metrics.orthogonality_error(theirs)
+    assert model.orthogonality_["W"].rho > metrics.orthogonality(theirs)

@@ -9,6 +9,7 @@ for, the rest being known.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -95,7 +96,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         init = self._warm_factors(X, model, rank) or self._read_init(X, model, rank, protocol)
         self._check_shapes(X, model, rank, init)
-        starts: list[Any] = [init] * (self.n_init if isinstance(init, str) else 1)
+        starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
             starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
         stages = self._stages(model, solver)

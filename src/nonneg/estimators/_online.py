@@ -102,10 +102,12 @@ class OnlineMixin(Factorizer):
         runs = [run_stages(data, [Stage(model, solver)], None, {"W": stream.W}, 0, min(self.max_iter, _ITERATIONS), tol)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream.started_at = stream.n_samples
-            rank, clusters = stream.W.shape[1], ("kmeans", "angular") if stream.W.shape[1] <= stream.W.shape[0] else ("random",)
+            rank = stream.W.shape[1]
+            start: str | tuple[str, ...] = self.init
+            if self.init == "auto":
+                start = self._auto_init if rank <= stream.W.shape[0] else "random"
             stages = self._stages(self._model(), solver)
-            for start in clusters if self.init == "auto" else (self.init,):
-                runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
+            runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
         return min(runs, key=lambda run: run.objective)
 
 

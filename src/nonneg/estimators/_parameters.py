@@ -24,7 +24,7 @@ class Protocol(NamedTuple):
     """How a paper ran its rule."""
 
     solver: Solver
-    init: str = "random"
+    init: str | tuple[str, ...] = "random"
     stops_on_step: bool = False
     """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
 
@@ -46,7 +46,8 @@ class Parameters:
     verbose: int = 0
 
     _paper: ClassVar[Protocol]
-    _auto_init: ClassVar[str] = "kmeans"
+    _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
+    """The name of a start, or several names: a short run from each shows which one to go on from."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
 
@@ -120,8 +121,8 @@ class Parameters:
             )
         return get_solver(solver), Protocol(get_solver(solver), self._auto_init)
 
-    def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | dict[str, np.ndarray]:
-        """The name of a start, or the factors to start from."""
+    def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | tuple[str, ...] | dict[str, np.ndarray]:
+        """The name of a start, or several, or the factors to start from."""
         init = self.init
         if isinstance(init, str):
             if init != "auto" and init not in STARTS:
@@ -129,7 +130,8 @@ class Parameters:
                 raise IncompatibleError(f"Unknown init {init!r}. Known names: {known}; or an array, or a dict of factors.")
             if init != "auto":
                 return init
-            return protocol.init if self._can_cluster(X.shape, rank) or protocol.init not in ("kmeans", "angular") else "random"
+            makes_clusters = bool({"kmeans", "angular"} & set(np.atleast_1d(protocol.init)))
+            return protocol.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:

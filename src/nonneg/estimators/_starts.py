@@ -41,7 +41,7 @@ def run_starts(
     X: Any,
     stages: list[Stage],
     rank: Any,
-    starts: list[str | Mapping[str, Any]],
+    starts: list[str | tuple[str, ...] | Mapping[str, Any]],
     random_state: Any,
     n_jobs: int | None,
     verbose: int,
@@ -73,7 +73,9 @@ def run_stages(
     tolerances: dict[str, Any],
     callback: Any = None,
 ) -> Run:
-    """The stages one after the other, from one start."""
+    """The stages one after the other, from one start; of several starts, from the one that a short run of each shows to be best."""
+    if isinstance(init, tuple):
+        init = _best_of(X, stages[-1], rank, init, seed, max(1, max_iter // _SCOUTING))
     solutions: list[Solution] = []
     for number, (model, solver) in enumerate(stages, start=1):
         share = max_iter // _FIRST if number < len(stages) else max_iter - sum(solution.n_iter for solution in solutions)
@@ -86,6 +88,19 @@ def run_stages(
     return Run(last.model, last.factors, last.objective, history, history[-1].iteration, last.status)
 
 
+def _best_of(X: Any, stage: Stage, rank: Any, starts: tuple[str, ...], seed: int, max_iter: int) -> dict[str, np.ndarray]:
+    """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
+    model, solver = stage
+    runs = [
+        factorize(X, model, rank, init=start, solver=solver, max_iter=max_iter, random_state=seed + number)
+        for number, start in enumerate(starts)
+    ]
+    best = min(runs, key=lambda run: run.objective if np.isfinite(run.objective) else np.inf)
+    return {name: best.factors[name] for name in model.learned}
+
+
+_SCOUTING = 50
+"""A short run has one fiftieth of the iterations."""
 _FIRST = 3
 """A stage that is not the last has a third of the iterations."""
 

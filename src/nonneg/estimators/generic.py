@@ -48,7 +48,7 @@ class Factorization(Factorizer):
     constraints: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str] = "random"
+    _auto_init: ClassVar[str | tuple[str, ...]] = "random"
     _described: ClassVar[dict[str, str]] = {
         "form": """str, default="W H"
     The product that approximates X.""",

@@ -48,7 +48,7 @@ class NMF(Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str] = "nndsvda"
+    _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": '"nndsvda"',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
@@ -91,7 +91,7 @@ class NonnegativeSparseCoding(Factorizer):
     alpha: float = 0.1
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str] = "nndsvda"
+    _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
     _words: ClassVar[dict[str, str]] = {**NMF._words, "PAPER": "the multiplicative rules from a random start"}
     _described: ClassVar[dict[str, str]] = {
         "alpha": """float, default=0.1

@@ -50,8 +50,10 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("angular", "angular", "angular", "kmeans")
     _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"kmeans", clusters of features, or "random" where there are fewer features than components',
+        "DEFAULT_INIT": 'the best, after a short run of each, of three "angular" starts and one from "kmeans", clusters of '
+        'features; or "random" where there are fewer features than components',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
         "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "exponent 1 and the best scale after each step, from a random start",

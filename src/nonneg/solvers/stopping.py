@@ -66,6 +66,7 @@ class Watch:
     value: float = math.inf
     violation: float = math.inf
     improved_at: int = 0
+    checked_at: int = 0
 
     def check(
         self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool, step: float = math.inf
@@ -73,11 +74,14 @@ class Watch:
         if not math.isfinite(value):
             return Status.NON_FINITE
         change, closer = self.value - value, self.violation - violation
+        share = (iteration - self.checked_at) / self.stopping.check_every  # the last check may come early
+        self.checked_at = iteration
         self.value, self.violation = value, violation
         self.first = self.first if iteration else abs(value)
         rounding = 4 * self.eps * magnitude
         size = max(abs(value), _NOTHING * self.first, _EXACT * magnitude)
-        is_steady = abs(change) <= self.stopping.tol * size + rounding and abs(closer) <= _STEADY * max(violation, _CLOSE)
+        settled = abs(change) <= self.stopping.tol * share * size + rounding
+        is_steady = settled and abs(closer) <= _STEADY * share * max(violation, _CLOSE)
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
         is_stuck = stalled and violation > _CLOSE  # short of its constraint, and with no step that helps

@@ -1,0 +1,27 @@
+"""What pages ask of bases and the library has no name for. A basis has its components in columns, as in the papers."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+
+def unit(W: np.ndarray) -> np.ndarray:
+    """The basis with components of length one."""
+    return W / np.linalg.norm(W, axis=0)
+
+
+def matched(W: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The components of W in the order in which they fit those of another basis best."""
+    return W[:, linear_sum_assignment(unit(other).T @ unit(W), maximize=True)[1]]
+
+
+def likeness(W: np.ndarray, other: np.ndarray) -> float:
+    """The mean cosine between the components of two bases, matched at best."""
+    return float(np.sum(unit(matched(W, other)) * unit(other), axis=0).mean())
+
+
+def unit_length_entropy(W: np.ndarray) -> float:
+    """−Σ w ln w, averaged over components of length one: PNMF Eq. 37 with the lengths of its Eq. 38."""
+    W = unit(W)
+    return float(np.mean(-np.sum(W * np.log(W, out=np.zeros_like(W), where=W > 0), axis=0)))
