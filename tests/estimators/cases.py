@@ -1,6 +1,7 @@
 """Every estimator in its plainest form, by name, and data to fit it to."""
 
 import numpy as np
+import pytest
 
 from nonneg.estimators import (
     FONT,
@@ -96,3 +97,15 @@ def array_start(name, factors):
     """The array, among the factors, that `init` takes."""
     which = WITH_ARRAY_INIT[name]
     return factors["W"].T if which == "W.T" else factors[which]
+
+
+unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def half_squares(A):
+    return 0.5 * np.sum(A**2)
+
+
+def data_of(estimator, X):
+    """What is approximated."""
+    return X @ X.T if type(estimator).__name__ in PAIRWISE else X

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
@@ -30,7 +31,7 @@ class Protocol(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Parameters:
+class Parameters(ABC):
     """What a user can say, and how it is read. A subclass says what its model is, and what an array given as `init` stands for."""
 
     n_components: Any = "auto"
@@ -51,9 +52,9 @@ class Parameters:
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
 
+    @abstractmethod
     def _model(self) -> Model:
         """The model of X."""
-        raise NotImplementedError
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         """The factors that an array given as `init` stands for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,8 +39,9 @@ class _Pairwise(Factorizer):
     kernel_params: Any
 
     @property
+    @abstractmethod
     def _metric(self) -> Any:
-        raise NotImplementedError
+        """The parameter that says how similarities are had."""
 
     @property
     def _is_precomputed(self) -> bool:

@@ -1,0 +1,134 @@
+"""Learning from a stream."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from nonneg.estimators import OPNMF, PNMF
+
+from .cases import given_start, half_squares, parts, unconverged
+
+STREAMS = {"parts": (lambda: parts(300, 24, 4, noise=0.3), 4), "digits": (lambda: load_digits().data[:600], 8)}
+
+
+def naive_objective(X, W, divergence="euclidean"):
+    Y = X @ W @ W.T
+    if divergence == "euclidean":
+        return half_squares(X - Y)
+    logs = np.log(X / np.where(X > 0, Y, 1), out=np.zeros_like(X), where=X > 0)
+    return np.sum(X * logs - X + Y)
+
+
+def streamed(estimator, X, n_batches=6, passes=1, store=np.asarray):
+    for _ in range(passes):
+        for batch in np.array_split(X, n_batches):
+            estimator.partial_fit(store(batch))
+    return estimator
+
+
+@pytest.mark.parametrize("data", STREAMS)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_a_single_pass_is_nearly_as_good_as_all_at_once(cls, data):
+    make, rank = STREAMS[data]
+    X = make()
+    whole = cls(rank, random_state=0).fit(X)
+    stream = streamed(cls(rank, random_state=0), X)
+    assert naive_objective(X, stream.factors_["W"]) <= 1.02 * whole.objective_
+    np.testing.assert_array_equal(stream.components_, stream.factors_["W"].T)
+    assert stream.objective_ == pytest.approx(naive_objective(X, stream.factors_["W"]), rel=0.02)
+
+
+def bytes_in(value):
+    """Of the arrays in an object, however deep."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, dict):
+        return sum(map(bytes_in, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(bytes_in, value))
+    return bytes_in(vars(value)) if hasattr(value, "__dict__") and not isinstance(value, type) else 0
+
+
+@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_memory_does_not_grow_with_the_stream(cls, params):
+    X = parts(400, 24, 4, noise=0.3)
+    estimator = cls(4, random_state=0, **params)
+    sizes = []
+    for batch in np.array_split(X, 10):
+        estimator.partial_fit(batch)
+        sizes.append(bytes_in(vars(estimator)))
+    assert sizes[2] > 0
+    assert set(sizes[2:]) == {sizes[2]}
+
+
+@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_sparse_batches_are_dense_batches(cls, params):
+    X = parts(120, 24, 4, noise=0.3)
+    X = X * (X > 0.15)
+    start = {"init": given_start("PNMF", 120, 24, 4), "max_iter": 200, "tol": 0}
+    dense, stored = (streamed(cls(4, random_state=0, **params | start), X, 4, store=s) for s in (np.asarray, sparse.csr_array))
+    np.testing.assert_allclose(stored.components_, dense.components_, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("params", "bound"),
+    [({"solver": "paper", "init": "kmeans"}, 1.10), ({"divergence": "kullback-leibler"}, 1.06)],
+    ids=["paper", "kullback-leibler"],
+)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_an_averaged_rule_approaches_what_all_at_once_gives(cls, params, bound):
+    """Slowly: each batch is one step. The bounds are what was measured after eight passes, and a little more."""
+    X = parts(300, 24, 4, noise=0.3)
+    divergence = params.get("divergence", "euclidean")
+    whole = cls(4, random_state=0, **params).fit(X).objective_
+    estimator = cls(4, random_state=0, **params).partial_fit(X[:50])
+    first = naive_objective(X, estimator.factors_["W"], divergence)
+    later = naive_objective(X, streamed(estimator, X, 6, 8).factors_["W"], divergence)
+    assert later < first
+    assert later < bound * whole
+
+
+@pytest.mark.parametrize("params", [{"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_features_that_appear_later_do_not_upset_the_stream(cls, params):
+    """Pixels that are zero in the first batch: their rows of W are next to nothing, and what is missing there is not."""
+    X = load_digits().data[:600]
+    divergence = params.get("divergence", "euclidean")
+    estimator = cls(8, random_state=0, **params).partial_fit(X[:60])
+    assert ((X[:60].sum(axis=0) == 0) & (X.sum(axis=0) > 0)).any()
+    first = naive_objective(X, estimator.factors_["W"], divergence)
+    assert naive_objective(X, streamed(estimator, X, 10, 3).factors_["W"], divergence) < first
+
+
+@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_partial_fit_after_fit_goes_on(cls, params, X):
+    estimator = cls(3, random_state=0, **params).fit(X)
+    before = estimator.components_
+    estimator.partial_fit(X)
+    assert not np.array_equal(estimator.components_, before)
+    np.testing.assert_allclose(estimator.components_, before, atol=0.1 * before.max())
+    np.testing.assert_allclose(estimator.fit(X).components_, before)  # fit forgets what partial_fit has seen
+
+
+@unconverged
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_partial_fit_refuses_another_number_of_features(cls, X):
+    estimator = cls(3, random_state=0, max_iter=10).partial_fit(X)
+    with pytest.raises(ValueError, match=r"X has 11 features, but .* is expecting 12 features"):
+        estimator.partial_fit(X[:, :-1])
+
+
+def test_partial_fit_with_fixed_components(X, rng):
+    fixed = rng.uniform(0, 0.3, (1, 12))
+    estimator = streamed(PNMF(3, fixed_components=fixed, random_state=0), X, 2)
+    np.testing.assert_array_equal(estimator.components_[:1], fixed)
+
+
+def test_partial_fit_with_orthogonal_rows(X):
+    estimator = streamed(OPNMF(3, orthogonality="rows", random_state=0), X, 2)
+    assert np.all(np.count_nonzero(estimator.components_, axis=0) == 1)
+    assert estimator.orthogonality_["W"] == pytest.approx((1, 0), abs=1e-12)
