@@ -45,10 +45,20 @@ def encode(
     max_iter : int
     """
     divergence, constraint = divergence.separable, constraint or Free()
+    components = within_reach(components, divergence)
     if isinstance(divergence, Beta) and divergence.b == 2 and isinstance(constraint, Free | Sparse):
         price = constraint.weight if isinstance(constraint, Sparse) else 0.0
         return _least_squares(X, components, price, tol, max_iter)
     return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+
+
+def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
+    """Components with a little, eps times the largest entry, of the features that none has, where these would be infinitely far."""
+    floor = np.finfo(components.dtype).eps * components.max()
+    missing = components.max(axis=0) < floor
+    if not divergence.infinite_at_zero or not missing.any():
+        return components
+    return np.where(missing & components.any(axis=1, keepdims=True), floor, components)
 
 
 def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max_iter: int) -> np.ndarray:

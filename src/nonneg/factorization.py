@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.data import Data, SparseData, dense
+from .arrays.data import Data, DenseData, SketchData, SparseData, dense
 from .arrays.namespace import Array, Namespace
 from .arrays.reading import read_data
 from .constraints import Constraint
-from .divergences import Objective
+from .divergences import Beta, Objective
 from .exceptions import DataError, IncompatibleError
 from .initialization import RandomState, best_scale, initial_factors
 from .model import Model
@@ -22,6 +22,8 @@ from .solvers import Solver, Stopping, get_solver, solve
 from .solvers.loop import Callback
 from .units import choose_units
 
+_CANCELLED = 1e6
+"""A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
 _HORIZON = 100
 """Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
@@ -130,7 +132,11 @@ def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
     units = choose_units(model, data)
     arrays, data = units.from_user(arrays), data if units.data == 1 else data.divided(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    value, _ = Problem(units.model_from_user(model), data, shapes, fixed, horizon=1).start(arrays).objective()
+    point = Problem(units.model_from_user(model), data, shapes, fixed, horizon=1).start(arrays)
+    value, magnitude = point.objective()
+    has_entries = isinstance(data, DenseData) and not isinstance(data, SketchData)
+    if model.divergence == Beta(2) and has_entries and value < _CANCELLED * data.namespace.eps * magnitude:
+        value = point.residual()
     return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
 
 

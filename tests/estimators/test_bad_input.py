@@ -390,6 +390,7 @@ def finite(estimator):
     return all(np.isfinite(factor).all() and (factor >= 0).all() for factor in getattr(estimator, "factors_", {}).values())
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", MAKERS)
 def test_rows_and_columns_of_zeros_are_approximated_by_zeros(name, store, X):

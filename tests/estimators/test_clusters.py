@@ -114,3 +114,16 @@ def test_items_of_a_graph_are_grouped(name):
     np.testing.assert_allclose(estimator.memberships_.sum(axis=1), 1)
     np.testing.assert_array_equal(estimator.components_, estimator.factors_["W"].T)
     assert estimator.transform(K[:4]).shape == (4, 3)
+
+
+@pytest.mark.parametrize("name", ["NMF", "ProjectiveClustering"])
+def test_features_never_seen_have_a_finite_score(name):
+    """Words that no sample of the fit has: eps times the largest entry stands for them."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, (40, 20)).astype(float)
+    X[:, 0], X[:, 1:3] = 1, 0
+    estimator = MAKERS[name](divergence="kullback-leibler").fit(X)
+    new = X[:5].copy()
+    new[:, 1] = 2
+    assert -1e4 < estimator.score(new) < estimator.score(X[:5])
+    assert np.all(np.isfinite(estimator.transform(new)))

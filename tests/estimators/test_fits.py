@@ -51,6 +51,7 @@ def test_the_best_of_several_starts(name, X):
     np.testing.assert_allclose(side_by_side.components_, many.components_, rtol=1e-7)
 
 
+@unconverged
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_every_start(name, start, X):
@@ -285,3 +286,17 @@ def test_of_several_starts_the_one_that_is_best_early_is_gone_on_from(X):
     several = PNMF(3, random_state=0).fit(X)
     alone = [PNMF(3, init=init, random_state=0).fit(X).history_.objective[0] for init in ("angular", "kmeans", "random")]
     assert several.history_.objective[0] < min(alone)
+
+
+@pytest.mark.parametrize("cls", [NMF, OPNMF])
+def test_what_is_reported_beside_an_entry_that_dominates_is_right(cls, X):
+    """A difference of sums would have no digit left: the error is added up entry by entry."""
+    X = X.copy()
+    X[3, 5] = 1e12
+    estimator = cls(3, random_state=0).fit(X)
+    product = (
+        estimator.factors_["W"] @ estimator.factors_["H"] if cls is NMF else X @ estimator.factors_["W"] @ estimator.factors_["W"].T
+    )
+    assert estimator.reconstruction_err_ == pytest.approx(np.linalg.norm(X - product), rel=1e-4)
+    rebuilt = estimator.inverse_transform(estimator.transform(X))
+    assert estimator.score(X) == pytest.approx(-half_squares(X - rebuilt) / len(X), rel=1e-4)

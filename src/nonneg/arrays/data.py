@@ -124,7 +124,7 @@ def _floor(xp: Any, dtype: Any) -> float:
     return float(xp.finfo(dtype).smallest_normal) ** 0.5
 
 
-def _rows(m: int, n: int, device: Any) -> Iterator[slice]:
+def row_blocks(m: int, n: int, device: Any) -> Iterator[slice]:
     entries = _BLOCK_ENTRIES["cpu" if "cpu" in str(device).lower() else "accelerator"]
     step = max(16, entries // max(n, 1))  # each block reads all of V in X̂ = U·V: very wide data want several rows at a time
     for start in range(0, m, step):
@@ -191,7 +191,7 @@ class DenseData(Data):
 
     def _total(self, function: Callable[[Array], Array]) -> float:
         xp = self.namespace.xp
-        blocks = (self.values[rows, :] for rows in _rows(*self.shape, self.namespace.device))
+        blocks = (self.values[rows, :] for rows in row_blocks(*self.shape, self.namespace.device))
         return math.fsum(float(xp.sum(function(block), dtype=xp.float64)) for block in blocks)
 
     def power_sum(self, exponent: float) -> float:
@@ -209,7 +209,7 @@ class DenseData(Data):
     ) -> tuple[list[Array], Array | None]:
         xp = self.namespace.xp
         walk, logarithm = _Pass(self, U, V, requests), None
-        for rows in _rows(*self.shape, self.namespace.device):
+        for rows in row_blocks(*self.shape, self.namespace.device):
             x, approximation = self.values[rows, :], walk.approximation(rows)
             walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a), range(len(requests)))  # type: ignore[misc]
             if log_power is not None:
@@ -306,7 +306,7 @@ class SparseData(Data):
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
             U, V = dense(U), dense(V)
         if V is None or sparse.issparse(U) or sparse.issparse(V):
-            for block in _rows(*self.shape, "cpu"):
+            for block in row_blocks(*self.shape, "cpu"):
                 entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
                 result[entries] = walk.approximation(block)[rows[entries] - block.start, columns[entries]]
             return result
@@ -335,7 +335,7 @@ class SparseData(Data):
                 logarithm = np.sum(x**log_power * np.log(approximation), dtype=np.float64)
         if elsewhere or log_power == 0:
             logarithms = []
-            for rows in _rows(*self.shape, self.namespace.device):
+            for rows in row_blocks(*self.shape, self.namespace.device):
                 block = walk.approximation(rows)
                 needs_data = any(requests[i].operand.needs_data for i in elsewhere)  # only where X has no zeros
                 x = self.values[rows].toarray() if needs_data else None

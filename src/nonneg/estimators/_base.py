@@ -25,7 +25,7 @@ from ..arrays.data import dense
 from ..arrays.reading import read_data
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
 from ..divergences import Objective
-from ..encoding import encode
+from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..expression import Word
 from ..factorization import objective_of
@@ -46,6 +46,15 @@ class Orthogonality(NamedTuple):
     """1 − the mean cosine between two components: NNP Eq. 65, 1 is best."""
     error: float
     """‖WᵀW − I‖ with components of unit length: PNMF Eq. 38, 0 is best."""
+
+
+def _can_transform(estimator: Any) -> bool:
+    if estimator._transforms:
+        return True
+    raise AttributeError(
+        f"{type(estimator).__name__} with the form {estimator.form!r} has no codes for new samples: that takes a form that begins "
+        "with X, or with a factor that is learned and not transposed."
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -92,7 +101,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self._check_numbers()
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
-        if not (X.nnz if sparse.issparse(X) else X.any()):
+        if not (X.data.any() if sparse.issparse(X) else X.any()):
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         init = self._warm_factors(X, model, rank) or self._read_init(X, model, rank, protocol)
         self._check_shapes(X, model, rank, init)
@@ -112,8 +121,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
         if not self.warm_start or not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
             return {}
-        shapes = infer_shapes(model, X.shape, rank, {})
-        return {name: self.factors_[name] for name in model.learned if self.factors_[name].shape == shapes[name]}
+        given = self.init if isinstance(self.init, Mapping) else {}
+        fixed = {name: given[name] for name in model.fixed if name in given}
+        shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
+        factors = getattr(self, "_soft_factors", self.factors_)
+        warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
+        return fixed | warm if warm else {}
 
     def _data(self, X: Any) -> Any:
         """X as the engine is to see it."""
@@ -134,9 +147,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _error(self, X: Any, run: Run) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
         model = run.model
-        divergence = run.objective
-        if any(constraint.is_price for constraint in model.constraints.values()):
-            divergence = objective_of(self._data(X), Model(model.form, model.divergence), run.factors)
+        divergence = objective_of(self._data(X), Model(model.form, model.divergence), run.factors)
         if self._data(X) is not X or (np.isfinite(divergence) and divergence > np.finfo(float).tiny):
             return float(np.sqrt(2 * max(divergence, 0.0)))
         left, _ = self._cut(model)
@@ -158,6 +169,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             return run
         how = getattr(self, "orthogonality", "soft")
         if how != "soft":
+            self._soft_factors = run.factors  # where a stream, or another fit, goes on from
             run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
         self.orthogonality_ = {}
         for name, constraint in orthogonal.items():
@@ -194,7 +206,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         _, right = self._cut(run.model)
         return np.asarray(dense(multiply(right, {**run.factors, run.model.data: X})))
 
-    @available_if(lambda self: self._transforms)
+    @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
         """What each sample is made of: its codes, (n_samples, n_components).
 
@@ -212,7 +224,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             left, _ = self._cut(model)
             return np.asarray(dense(multiply(left, {**self.factors_, model.data: X})))
         constraint = model.constraints[model.form[0].name].on_new_rows
-        return encode(X, self.components_, model.divergence, constraint, max_iter=self.max_iter)
+        return encode(X, self.components_, model.divergence, constraint)
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -231,7 +243,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             )
         return codes @ self.components_
 
-    @available_if(lambda self: self._reconstructs and self._transforms)
+    @available_if(lambda self: self._reconstructs and _can_transform(self))
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between X and what its codes give back, per sample; 0 is best.
 
@@ -266,7 +278,7 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     """D(X ‖ codes · components / unit); it is the codes that have the scale of the data, for the engine to measure them in."""
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
-    return objective_of(X, model, {"H": codes * (size / unit), "C": components / size})
+    return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
 
 
 def check_non_negative(X: Any) -> Any:

@@ -62,6 +62,10 @@ class OnlineMixin(Factorizer):
         The first batch is fitted as a whole, to start from; it should have several times as many samples as there are components.
         After `fit`, learning goes on from its components, of whose samples nothing else is known.
 
+        With the Euclidean distance, `objective_` is about all samples seen, as far as the sketch of them tells. With other
+        divergences, and with ``solver="paper"``, it is about the last batch, before its step; and features that the first batch
+        lacks are learned slowly, if at all.
+
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
@@ -73,7 +77,7 @@ class OnlineMixin(Factorizer):
         X = self._read(X, reset=not begun)
         if not begun:
             self.fit(X)
-        stream = getattr(self, "_stream", None) or Stream(self.factors_["W"], started_at=X.shape[0])
+        stream = getattr(self, "_stream", None) or Stream(getattr(self, "_soft_factors", self.factors_)["W"], started_at=X.shape[0])
         stream.n_samples += X.shape[0]
         model, solver = self._stages(self._model(), self._get_solver()[0])[-1]
         if model.divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper"):

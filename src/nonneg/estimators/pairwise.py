@@ -223,7 +223,7 @@ class SymmetricNMF(_Pairwise):
         """
         check_is_fitted(self)
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
-        return encode(K, self.components_, self._model().divergence, max_iter=self.max_iter)
+        return encode(K, self.components_, self._model().divergence)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between the similarities of items and what their codes give back, per item; 0 is best.
@@ -236,7 +236,7 @@ class SymmetricNMF(_Pairwise):
         """
         check_is_fitted(self)
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
-        codes = encode(K, self.components_, self._model().divergence, max_iter=self.max_iter)
+        codes = encode(K, self.components_, self._model().divergence)
         return self._score(K, codes)
 
 

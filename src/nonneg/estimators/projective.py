@@ -94,12 +94,11 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
-    nor the orthogonality is at its best. ``solver="auto"`` therefore goes on from there with the rule of `PNMF`, which lowers the
-    error, and with it, the components become *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the
-    rule as printed and as the codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a
-    random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF
-    Theorem 3.
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error nor
+    the orthogonality is at its best. ``solver="auto"`` minimises the objective by the rule of `PNMF`, without multipliers;
+    it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
+    codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
+    ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class OPNMF(PNMF):
     _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
     _words: ClassVar[dict[str, str]] = {
         **PNMF._words,
-        "DEFAULT_SOLVER": '"adaptive" for the orthogonal rule, and then for that of `PNMF`',
+        "DEFAULT_SOLVER": '"adaptive" with the rule of `PNMF`, whose objective leads to orthogonal components by itself',
         "PAPER": "exponent 1 and spectral norm one after each step, from a random start",
         "STEP_TOL": 'With ``solver="paper"``: when one iteration changes W by no more than `tol` times its norm. ',
     }
@@ -125,10 +124,9 @@ class OPNMF(PNMF):
         return Orthogonal("columns")
 
     def _stages(self, model: Model, solver: Solver) -> list[Stage]:
-        stages = [Stage(model, solver)]
         if isinstance(self.solver, str) and self.solver == "auto":
-            stages.append(Stage(Model(model.form, model.divergence, {"W": self._with_fixed(Free())}), solver))
-        return stages
+            model = Model(model.form, model.divergence, {"W": self._with_fixed(Free())})
+        return [Stage(model, solver)]
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
         return check_components_fit(super()._rank(shape), shape[1])

@@ -52,10 +52,12 @@ class NMTF(Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "nndsvda")
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
     _described: ClassVar[dict[str, str]] = {"n_components": _N_COMPONENTS, "factors_": _FACTORS, "components_": _COMPONENTS}
     _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"kmeans", clusters of samples and of features, or "random" where these are too few',
+        "DEFAULT_INIT": 'the best, after a short run of each, of "kmeans", clusters of samples and of features, and "nndsvda"; or '
+        '"random" where samples or features are too few',
         "INIT_ARRAY": "not possible here",
         "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "the multiplicative rules from a random start",

@@ -18,8 +18,8 @@ class Stopping:
     Parameters
     ----------
     tol : float
-        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times a
-        thousandth of its first value, or what it would be for a relative error of 1 %, if that is more), or by no more than
+        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times
+        what it would be for a relative error of 0.3 %, if that is more), or by no more than
         rounding does, and no constraint comes closer to holding by more than a thousandth. All scale with the data. With 0 it runs
         to `max_iter`, or until no factor can move.
     max_iter : int
@@ -48,10 +48,8 @@ class Stopping:
 
 
 _STEADY = 1e-3
-_NOTHING = 1e-3
-"""What share of the first objective is next to nothing: an exact fit falls forever, and is no better for it."""
-_EXACT = 1e-4
-"""The same for the size of the data: a relative error of one in a hundred."""
+_EXACT = 1e-5
+"""What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
 _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
@@ -62,7 +60,6 @@ class Watch:
 
     stopping: Stopping
     eps: float
-    first: float = 0.0
     value: float = math.inf
     violation: float = math.inf
     improved_at: int = 0
@@ -77,9 +74,8 @@ class Watch:
         share = (iteration - self.checked_at) / self.stopping.check_every  # the last check may come early
         self.checked_at = iteration
         self.value, self.violation = value, violation
-        self.first = self.first if iteration else abs(value)
         rounding = 4 * self.eps * magnitude
-        size = max(abs(value), _NOTHING * self.first, _EXACT * magnitude)
+        size = max(abs(value), _EXACT * magnitude)
         settled = abs(change) <= self.stopping.tol * share * size + rounding
         is_steady = settled and abs(closer) <= _STEADY * share * max(violation, _CLOSE)
         if iteration and step <= self.stopping.step_tol:
