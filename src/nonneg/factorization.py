@@ -121,6 +121,7 @@ def factorize(
         status=status,
         model=model,
         _data=original.array if model.data in model.form.names else None,
+        _comparable=point.objective()[0],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -145,6 +146,9 @@ class Solution:
     status: Status
     model: Model
     _data: Any = field(repr=False)
+    _comparable: float = field(default=math.nan, repr=False)
+    """What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
+    scale of the data makes of their objectives."""
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

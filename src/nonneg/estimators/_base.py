@@ -113,7 +113,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         runs = run_starts(
             self._data(X), stages, rank, starts, self.random_state, self.n_jobs, self.verbose, self.max_iter, tolerances
         )
-        best = min(runs, key=lambda run: run.objective if np.isfinite(run.objective) else np.inf)
+        best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, replace(best, model=model))
 

@@ -112,7 +112,7 @@ class OnlineMixin(Factorizer):
                 start = self._auto_init if rank <= stream.W.shape[0] else "random"
             stages = self._stages(self._model(), solver)
             runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
-        return min(runs, key=lambda run: run.objective)
+        return min(runs, key=lambda run: run.comparable)
 
 
 def merged(sketch: Any, X: Any, most: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ class Run:
     history: History
     n_iter: int
     status: Status
+    comparable: float = math.nan
+    """What of two runs on the same data is lower for the better one; see `Solution`."""
 
 
 def run_starts(
@@ -85,7 +88,7 @@ def run_stages(
         )
     last = solutions[-1]
     history = joined([solution.history for solution in solutions])
-    return Run(last.model, last.factors, last.objective, history, history[-1].iteration, last.status)
+    return Run(last.model, last.factors, last.objective, history, history[-1].iteration, last.status, last._comparable)
 
 
 def _best_of(X: Any, stage: Stage, rank: Any, starts: tuple[str, ...], seed: int, max_iter: int) -> dict[str, np.ndarray]:
@@ -95,7 +98,7 @@ def _best_of(X: Any, stage: Stage, rank: Any, starts: tuple[str, ...], seed: int
         factorize(X, model, rank, init=start, solver=solver, max_iter=max_iter, random_state=seed + number)
         for number, start in enumerate(starts)
     ]
-    best = min(runs, key=lambda run: run.objective if np.isfinite(run.objective) else np.inf)
+    best = min(runs, key=lambda run: run._comparable if math.isfinite(run._comparable) else math.inf)
     return {name: best.factors[name] for name in model.learned}
 
 

@@ -48,7 +48,7 @@ class Factorization(Factorizer):
     constraints: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = "random"
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("random", "kmeans")
     _described: ClassVar[dict[str, str]] = {
         "form": """str, default="W H"
     The product that approximates X.""",
@@ -62,7 +62,8 @@ class Factorization(Factorizer):
     What follows the codes in the form: the product of a code with it is a sample.""",
     }
     _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"random"',
+        "DEFAULT_INIT": 'the better, after a short run of each, of "random" and "kmeans", clusters of samples and features: near a '
+        "random start, quadratic forms have a plateau that looks like an end",
         "INIT_ARRAY": "not possible here",
         "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "the multiplicative rules with their proven exponents, from a random start",
