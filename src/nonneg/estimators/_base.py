@@ -33,10 +33,9 @@ from ..metrics import orthogonality, orthogonality_error
 from ..model import Model
 from ..shapes import infer_shapes
 from ..solution import Status
-from ..solvers import Solver
 from ._hardening import hardened
 from ._parameters import Parameters
-from ._starts import Run, Stage, run_starts
+from ._starts import Run, run_starts
 
 
 class Orthogonality(NamedTuple):
@@ -59,14 +58,14 @@ def _can_transform(estimator: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, BaseEstimator):
-    """The base of the estimators; see `_model`, `_stages` and `_start` for what they add."""
+    """The base of the estimators; see `_model`, `_minimised` and `_start` for what they add."""
 
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
-    def _stages(self, model: Model, solver: Solver) -> list[Stage]:
-        """What to minimise with what, one after the other, each from where the last one ended."""
-        return [Stage(model, solver)]
+    def _minimised(self, model: Model) -> Model:
+        """What is minimised in place of the model, where that serves better."""
+        return model
 
     # ---- fitting
 
@@ -108,10 +107,18 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
             starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
-        stages = self._stages(model, solver)
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if protocol.stops_on_step else {"tol": self.tol}
         runs = run_starts(
-            self._data(X), stages, rank, starts, self.random_state, self.n_jobs, self.verbose, self.max_iter, tolerances
+            self._data(X),
+            self._minimised(model),
+            solver,
+            rank,
+            starts,
+            self.random_state,
+            self.n_jobs,
+            self.verbose,
+            self.max_iter,
+            tolerances,
         )
         best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])

@@ -25,7 +25,7 @@ from ..problem import bind
 from ..solvers import Multiplicative, Solver
 from ..solvers.multiplicative import above_floor
 from ._base import Factorizer
-from ._starts import Run, Stage, run_stages
+from ._starts import Run, run_start
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""
@@ -79,7 +79,7 @@ class OnlineMixin(Factorizer):
             self.fit(X)
         stream = getattr(self, "_stream", None) or Stream(getattr(self, "_soft_factors", self.factors_)["W"], started_at=X.shape[0])
         stream.n_samples += X.shape[0]
-        model, solver = self._stages(self._model(), self._get_solver()[0])[-1]
+        model, solver = self._minimised(self._model()), self._get_solver()[0]
         if model.divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper"):
             stream.sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
             stream.energy += float((X.multiply(X) if sparse.issparse(X) else X * X).sum(dtype=np.float64))
@@ -103,15 +103,14 @@ class OnlineMixin(Factorizer):
     def _learned(self, stream: Stream, model: Model, solver: Solver) -> Run:
         """More iterations on the sketch. Whenever the samples have doubled, new starts are tried too: the first were too few."""
         data, tol = Sketch(stream.sketch), {"tol": self.tol}
-        runs = [run_stages(data, [Stage(model, solver)], None, {"W": stream.W}, 0, min(self.max_iter, _ITERATIONS), tol)]
+        runs = [run_start(data, model, solver, None, {"W": stream.W}, 0, min(self.max_iter, _ITERATIONS), tol)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream.started_at = stream.n_samples
             rank = stream.W.shape[1]
             start: str | tuple[str, ...] = self.init
             if self.init == "auto":
                 start = self._auto_init if rank <= stream.W.shape[0] else "random"
-            stages = self._stages(self._model(), solver)
-            runs.append(run_stages(data, stages, rank, start, stream.n_steps, self.max_iter, tol))
+            runs.append(run_start(data, model, solver, rank, start, stream.n_steps, self.max_iter, tol))
         return min(runs, key=lambda run: run.comparable)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -15,15 +15,8 @@ from ..factorization import factorize
 from ..initialization import make_generator
 from ..model import Model
 from ..reporting import print_progress
-from ..solution import History, Record, Solution, Status
+from ..solution import History, Record, Status
 from ..solvers import Solver
-
-
-class Stage(NamedTuple):
-    """Something to minimise, and with what."""
-
-    model: Model
-    solver: Solver
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,8 @@ class Run:
 
 def run_starts(
     X: Any,
-    stages: list[Stage],
+    model: Model,
+    solver: Solver,
     rank: Any,
     starts: list[str | tuple[str, ...] | Mapping[str, Any]],
     random_state: Any,
@@ -51,7 +45,7 @@ def run_starts(
     max_iter: int,
     tolerances: Mapping[str, Any],
 ) -> list[Run]:
-    """Run the stages from each start; in threads, since the time is spent in products, each with its share of the cores."""
+    """Run from each start; in threads, since the time is spent in products, each with its share of the cores."""
     generator = make_generator(random_state)
     n_init = len(starts)
     seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
@@ -60,15 +54,16 @@ def run_starts(
 
     def run(number: int) -> Run:
         callback = print_progress(every=1.0, title=f"start {number + 1} of {n_init}" if n_init > 1 else "") if verbose else None
-        return run_stages(X, stages, rank, starts[number], seeds[number], max_iter, dict(tolerances), callback)
+        return run_start(X, model, solver, rank, starts[number], seeds[number], max_iter, dict(tolerances), callback)
 
     with threadpool_limits(limits=limit, user_api="blas"):
         return list(Parallel(n_jobs=workers, prefer="threads")(delayed(run)(number) for number in range(n_init)))
 
 
-def run_stages(
+def run_start(
     X: Any,
-    stages: list[Stage],
+    model: Model,
+    solver: Solver,
     rank: Any,
     init: Any,
     seed: int,
@@ -76,24 +71,27 @@ def run_stages(
     tolerances: dict[str, Any],
     callback: Any = None,
 ) -> Run:
-    """The stages one after the other, from one start; of several starts, from the one that a short run of each shows to be best."""
+    """A run from one start; of several starts, from the one that a short run of each shows to be best."""
     if isinstance(init, tuple):
-        init = _best_of(X, stages[-1], rank, init, seed, max(1, max_iter // _SCOUTING))
-    solutions: list[Solution] = []
-    for number, (model, solver) in enumerate(stages, start=1):
-        share = max_iter // _FIRST if number < len(stages) else max_iter - sum(solution.n_iter for solution in solutions)
-        begin = init if not solutions else {name: solutions[-1].factors[name] for name in model.constraints}
-        solutions.append(
-            factorize(X, model, rank, init=begin, solver=solver, max_iter=share, random_state=seed, callback=callback, **tolerances)
-        )
-    last = solutions[-1]
-    history = joined([solution.history for solution in solutions])
-    return Run(last.model, last.factors, last.objective, history, history[-1].iteration, last.status, last._comparable)
+        init = _best_of(X, model, solver, rank, init, seed, max(1, max_iter // _SCOUTING))
+    solution = factorize(
+        X, model, rank, init=init, solver=solver, max_iter=max_iter, random_state=seed, callback=callback, **tolerances
+    )
+    return Run(
+        model,
+        solution.factors,
+        solution.objective,
+        solution.history,
+        solution.n_iter,
+        solution.status,
+        solution._comparable,
+    )
 
 
-def _best_of(X: Any, stage: Stage, rank: Any, starts: tuple[str, ...], seed: int, max_iter: int) -> dict[str, np.ndarray]:
+def _best_of(
+    X: Any, model: Model, solver: Solver, rank: Any, starts: tuple[str, ...], seed: int, max_iter: int
+) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
-    model, solver = stage
     runs = [
         factorize(X, model, rank, init=start, solver=solver, max_iter=max_iter, random_state=seed + number)
         for number, start in enumerate(starts)
@@ -104,8 +102,6 @@ def _best_of(X: Any, stage: Stage, rank: Any, starts: tuple[str, ...], seed: int
 
 _SCOUTING = 50
 """A short run has one fiftieth of the iterations."""
-_FIRST = 3
-"""A stage that is not the last has a third of the iterations."""
 
 
 def joined(histories: list[History]) -> History:

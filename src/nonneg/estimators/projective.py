@@ -10,13 +10,12 @@ import numpy as np
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..exceptions import ShapeError
 from ..model import Model
-from ..solvers import Multiplicative, Solver
+from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
 from ._parameters import Protocol
-from ._starts import Stage
 
 
 @documented
@@ -123,10 +122,10 @@ class OPNMF(PNMF):
     def _constraint(self) -> Constraint:
         return Orthogonal("columns")
 
-    def _stages(self, model: Model, solver: Solver) -> list[Stage]:
+    def _minimised(self, model: Model) -> Model:
         if isinstance(self.solver, str) and self.solver == "auto":
-            model = Model(model.form, model.divergence, {"W": self._with_fixed(Free())})
-        return [Stage(model, solver)]
+            return Model(model.form, model.divergence, {"W": self._with_fixed(Free())})
+        return model
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
         return check_components_fit(super()._rank(shape), shape[1])
