@@ -12,7 +12,7 @@ import nonneg
 SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
-    ("exceptions", "expression", "naming"),
+    ("exceptions", "expression", "naming", "kernels"),
     ("rewriting", "majorization", "arrays"),
     ("divergences", "constraints"),
     ("references", "model"),

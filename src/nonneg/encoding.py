@@ -14,6 +14,7 @@ from scipy import sparse
 from .constraints import Constraint, Free, Sparse
 from .divergences import Beta, Objective
 from .factorization import factorize
+from .kernels.threads import over_rows
 from .model import Model
 from .solvers import Multiplicative
 
@@ -63,25 +64,16 @@ def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
 
 def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max_iter: int) -> np.ndarray:
     """½‖x − h C‖² + price Σh by cyclic coordinate descent: each entry in turn takes its exact minimum."""
+    from .kernels.coordinates import linear_rows
+
     scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale
     size = float(abs(X).max()) or 1.0
     targets = np.asarray((X / size) @ C.T, dtype=np.float64) - price / size / scale
     G = C @ C.T
     codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
-    alive = np.flatnonzero(np.diag(G) > 0)
     codes[:, np.diag(G) == 0] = 0.0
-    active = np.arange(X.shape[0])
-    for _ in range(max_iter):
-        H, wanted = codes[active], targets[active]
-        before = H.copy()
-        for k in alive:
-            H[:, k] = np.maximum(H[:, k] + (wanted[:, k] - H @ G[:, k]) / G[k, k], 0.0)
-        codes[active] = H
-        moving = np.abs(H - before).max(axis=1) > tol * H.max(axis=1)
-        active = active[moving]
-        if not active.size:
-            break
+    over_rows(linear_rows, codes.shape[0], codes, np.empty((0, 0)), G, targets, 0.0, 0.0, 0, max_iter, tol)
     return (codes * (size / scale)).astype(components.dtype)
 
 

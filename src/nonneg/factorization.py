@@ -9,21 +9,25 @@ import numpy as np
 
 from .arrays.data import Data, DenseData, SketchData, SparseData, dense
 from .arrays.namespace import Array, Namespace
-from .arrays.reading import read_data
+from .arrays.reading import Sketch, read_data
 from .constraints import Constraint
 from .divergences import Beta, Objective
 from .exceptions import DataError, IncompatibleError
+from .expression import parse
 from .initialization import RandomState, best_scale, initial_factors
+from .kernels.threads import suited_to
 from .model import Model
-from .problem import Problem
+from .problem import Point, Problem
 from .shapes import infer_shapes
 from .solution import Solution
-from .solvers import Solver, Stopping, get_solver, solve
+from .solvers import Solver, Stopping, best_solver, get_solver, solve
 from .solvers.loop import Callback
 from .units import choose_units
 
 _CANCELLED = 1e6
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
+_SKETCH = 4
+"""Rows of a sketch for each component."""
 _HORIZON = 100
 """Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
@@ -36,7 +40,7 @@ def factorize(
     divergence: str | float | Objective | None = None,
     constraints: Mapping[str, str | Constraint | None] | None = None,
     init: str | Mapping[str, Any] = "random",
-    solver: str | Solver = "adaptive",
+    solver: str | Solver = "auto",
     max_iter: int = 1000,
     tol: float = 1e-5,
     step_tol: float = 0.0,
@@ -63,8 +67,9 @@ def factorize(
         How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
-    solver : {"adaptive", "multiplicative", "least-squares"} or Solver, default="adaptive"
-        See `nonneg.solvers`.
+    solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"
+        See `nonneg.solvers`. "auto" is "coordinate" where that can be used, with the Euclidean distance; "quasi-newton" for other
+        divergences; and "adaptive" where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5
         Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.
@@ -90,39 +95,90 @@ def factorize(
     True
     """
     model = _model(form, divergence, constraints)
-    solver = get_solver(solver)
+    if solver != "auto":
+        get_solver(solver)
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
-    objective = model.divergence
-    data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
-    if objective.scale_invariant and data.peak == 0:
-        raise DataError(f"{model.data} is zero everywhere, and {objective!r} compares {model.data}/Σ{model.data}, which is 0/0.")
-    start, given = _read_init(init, model, data)
-    shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
+    task = Task(X, model, rank, init, horizon=max_iter)
+    return task.solve(init, solver, stopping, random_state, callback)
 
-    units = choose_units(model, data)
-    original, data = data, data if units.data == 1 else data.divided(units.data)
-    given = units.from_user(given)
-    fixed = {name: given.pop(name) for name in model.fixed}
-    problem = Problem(units.model_from_user(model), data, shapes, fixed, horizon=min(max_iter, _HORIZON))
-    factors = initial_factors(problem, start, given, random_state)
-    _check_reach(problem, factors)
 
-    point, history, n_iter, status = solve(problem, factors, solver, stopping, callback, units)
+class Task:
+    """Data and a model, read and planned. It can be solved from any number of starts, which share what never changes, as X Xᵀ.
 
-    learned = _with_scale_of_data(problem, point.factors)
-    everything = units.to_user(learned | fixed)
-    return Solution(
-        factors={name: everything[name] for name in model.form.names if name != model.data},
-        objective=history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective,
-        history=history,
-        n_iter=n_iter,
-        status=status,
-        model=model,
-        _data=original.array if model.data in model.form.names else None,
-        _comparable=point.objective()[0],
-    )
+    Parameters
+    ----------
+    X, model, rank
+        As in `factorize`.
+    init : str or dict of arrays
+        Where the fixed factors, and the sizes that nothing else says, come from.
+    horizon : int
+        How many iterations to expect.
+    """
+
+    def __init__(
+        self, X: Any, model: Model, rank: Any = None, init: str | Mapping[str, Any] = "random", horizon: int = 100
+    ) -> None:
+        objective = model.divergence
+        data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
+        if objective.scale_invariant and data.peak == 0:
+            raise DataError(
+                f"{model.data} is zero everywhere, and {objective!r} compares {model.data}/Σ{model.data}, which is 0/0."
+            )
+        given = _read_init(init, model, data)
+        shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
+        units = choose_units(model, data)
+        self.model, self.data, self.units = model, data, units
+        self.fixed = units.from_user({name: given[name] for name in model.fixed})
+        scaled = data if units.data == 1 else data.divided(units.data)
+        self.problem = Problem(units.model_from_user(model), scaled, shapes, self.fixed, horizon=min(horizon, _HORIZON))
+
+    def sketched(self) -> Task:
+        """The same task for a sketch R of the data, RᵀR ≈ XᵀX, where that is all it needs and much smaller; for short runs."""
+        rank, X = max(self.problem.shapes[self.model.learned[0]][1:]), self.data.array
+        size = _SKETCH * rank
+        is_projective = self.model.form == parse("X W W.T") and self.model.divergence == Beta(2) and self.model.data == "X"
+        if not is_projective or not isinstance(self.data, DenseData) or size > min(self.data.shape) / 8 or self.units.data != 1:
+            return self
+        if self.data.namespace.xp is not np or isinstance(self.data, SketchData) or self.data.shape[0] >= self.data.shape[1]:
+            return self  # with fewer features than samples, XᵀX itself is small
+        generator = np.random.default_rng(0)
+        directions = X @ (X.T @ generator.standard_normal((X.shape[0], size)).astype(X.dtype))
+        return Task(Sketch(np.linalg.qr(directions)[0].T @ X), self.model, rank, horizon=_HORIZON)
+
+    def _start(self, init: str | Mapping[str, Any], random_state: RandomState) -> Point:
+        given = _read_init(init, self.model, self.data)
+        learned = self.units.from_user({name: array for name, array in given.items() if name not in self.model.fixed})
+        factors = initial_factors(self.problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
+        _check_reach(self.problem.start(factors))
+        return self.problem.start(factors)
+
+    def solve(
+        self,
+        init: str | Mapping[str, Any],
+        solver: str | Solver,
+        stopping: Stopping,
+        random_state: RandomState = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Run from one start."""
+        model, problem, units = self.model, self.problem, self.units
+        solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+        with suited_to(problem.data.size * max(min(shape) for shape in problem.shapes.values())):
+            point, history, n_iter, status = solve(self._start(init, random_state), solver, stopping, callback, units)
+
+        everything = units.to_user(_with_scale_of_data(problem, point.factors) | self.fixed)
+        return Solution(
+            factors={name: everything[name] for name in model.form.names if name != model.data},
+            objective=history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective,
+            history=history,
+            n_iter=n_iter,
+            status=status,
+            model=model,
+            _data=self.data.array if model.data in model.form.names else None,
+            _comparable=point.objective()[0],
+        )
 
 
 def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
@@ -155,8 +211,8 @@ def _model(
     return form
 
 
-def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> tuple[str, dict[str, Array]]:
-    """The name of the start for what is not given, and what is, checked."""
+def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> dict[str, Array]:
+    """The factors that are given, checked."""
     given = init if isinstance(init, Mapping) else {}
     for name in given:
         if name not in model.constraints:
@@ -167,8 +223,7 @@ def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> tuple
     for name in model.fixed:
         if name not in given:
             raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
-    arrays = {name: _read_factor(given[name], name, data.namespace, fixed=name in model.fixed) for name in given}
-    return ("random" if isinstance(init, Mapping) else init), arrays
+    return {name: _read_factor(given[name], name, data.namespace, fixed=name in model.fixed) for name in given}
 
 
 def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
@@ -182,10 +237,10 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) ->
     return array
 
 
-def _check_reach(problem: Problem, factors: dict[str, Array]) -> None:
+def _check_reach(start: Point) -> None:
     """Refuse fixed factors that make X̂ zero, whatever is learned, where X is not and the divergence would be infinite."""
-    model = problem.model
-    unreached = problem.start(factors).unreached() if model.fixed and model.divergence.infinite_at_zero else 0
+    model = start.problem.model
+    unreached = start.unreached() if model.fixed and model.divergence.infinite_at_zero else 0
     if unreached:
         raise DataError(
             f"With the {', '.join(model.fixed)} that is given, {model.form} is zero in {unreached} places where {model.data} is "

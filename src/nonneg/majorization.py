@@ -12,9 +12,15 @@ written nowhere in the library, only in its tests.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
+
+import numpy as np
+
+from .arrays.host import clip
 
 Array = Any
 Term = Any
@@ -96,10 +102,10 @@ class PowerLaw:
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
         # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
-        info = xp.finfo(numerator.dtype)
-        ratio = numerator / xp.clip(denominator, float(info.smallest_normal) / float(info.eps), None)
-        ratio = xp.clip(ratio, 0.0, 1.0 / float(info.eps))  # products with a sketch may fall below zero, by rounding and truncation
-        return ratio if exponent == 1 else ratio**exponent
+        smallest, eps = _limits(xp, numerator.dtype)
+        ratio = numerator / clip(xp, denominator, smallest / eps, math.inf)
+        ratio = clip(xp, ratio, 0.0, 1.0 / eps)  # products with a sketch may fall below zero, by rounding and truncation
+        return power(xp, ratio, exponent)
 
 
 class ExponentialLaw:
@@ -129,11 +135,39 @@ class ExponentialLaw:
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
         # Bounded for the same reason: exp(±30) is about eps and 1/eps.
-        smallest = float(xp.finfo(numerator.dtype).smallest_normal)
-        return xp.exp(xp.clip(exponent * numerator / xp.clip(denominator, smallest, None), -30.0, 30.0))
+        smallest, _ = _limits(xp, numerator.dtype)
+        return xp.exp(clip(xp, exponent * numerator / clip(xp, denominator, smallest, math.inf), -30.0, 30.0))
 
 
 Law = PowerLaw | ExponentialLaw
+
+
+@cache
+def _limits(xp: Any, dtype: Any) -> tuple[float, float]:
+    """The smallest normal number, and eps."""
+    info = xp.finfo(dtype)
+    return float(info.smallest_normal), float(info.eps)
+
+
+def power(xp: Any, array: Array, exponent: float) -> Array:
+    """Array ** exponent, without the cost of a general power where there is a cheaper way."""
+    match exponent:
+        case 1:
+            return array
+        case 2:
+            return array * array
+        case -1:
+            return 1.0 / array
+        case -2:
+            return 1.0 / (array * array)
+        case 0.5:
+            return xp.sqrt(array)
+        case -0.5:
+            return 1.0 / xp.sqrt(array)
+        case _ if exponent == 1 / 3 and xp is np:  # the array API has no cube root
+            return np.cbrt(array)
+        case _:
+            return array**exponent
 
 
 def fraction(number: float) -> str:

@@ -8,13 +8,17 @@ one, which takes over all products that the step left valid.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .arrays.contraction import LOGARITHM, Costs, Multiply, Step, canonical, low_rank, plan
 from .arrays.data import Data, Request, Unreached, dense, row_blocks
+from .arrays.host import blas_threads, inner, multiplied
 from .arrays.namespace import Array, Namespace
 from .arrays.reading import read_data
+from .arrays.traces import Contraction, contractions, needed, results
 from .constraints import Direction
 from .divergences.base import Sums
 from .exceptions import DataError, IncompatibleError
@@ -38,22 +42,24 @@ class _Term(NamedTuple):
 class _BoundRule:
     """A rule with its words in the form in which they are computed."""
 
-    def __init__(self, rule: Rule, shape: tuple[int, int]) -> None:
+    def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.numerator, self.denominator = _terms(rule.numerator), _terms(rule.denominator)
         self.positive, self.negative = _terms(rule.positive), _terms(rule.negative)
-        F = Word([Letter(rule.factor)])
-        wide = shape[0] < shape[1]
-        own = [*self.numerator, *self.denominator]
-        if any(term.has_theta for term in own):
-            own += [*self.positive, *self.negative]
-        self.step_words = tuple(dict.fromkeys(term.word for term in own))
-        # ⟨F, w⟩ is a sum over a matrix that the step needs anyway, or the trace of the smaller of Fᵀw and wFᵀ.
-        self.contractions = {
-            term.word: None if term.word in self.step_words else term.word + F.T if wide else F.T + term.word
-            for term in (*self.positive, *self.negative)
-        }
-        self.value_words = tuple(word if trace is None else trace for word, trace in self.contractions.items())
+        self.step_words = tuple(dict.fromkeys(term.word for term in (*self.numerator, *self.denominator)))
+        self.sums: list[tuple[Contraction, ...]] = []
+        """⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩, once it is known what they are best made of."""
+        self.sum_words: tuple[Word, ...] = ()
+        """What that is."""
+
+    def make_sums(self, have: Mapping[Word, Word], entries: Callable[[Word], int]) -> None:
+        """Choose how to contract the factor with its parts, where `have` is what a step needs anyway, as it is computed."""
+        F = Word([Letter(self.rule.factor)])
+        parts = ([term[:2] for term in part] for part in (self.positive, self.negative))
+        sums = [contractions(terms, F, have, entries) for terms in parts]
+        words = (word for part in sums for _, *pair in part for word in pair)
+        self.sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in words))
+        self.sums = sums  # last: starts that run side by side look whether there are any
 
 
 def _terms(part: Sum) -> tuple[_Term, ...]:
@@ -112,10 +118,12 @@ class Problem:
         self.known: dict[Word, Array] = {canonical(word)[0]: value for word, value in data.products(model.data).items()}
         """Products that never change; points add to it what they compute."""
         self.constant = model.divergence.constant(data)
-        self.rules = {name: _BoundRule(rule, self.shapes[name]) for name, rule in model.rules.items()}
         self._costs = self._make_costs(horizon)
+        self.rules = {name: _BoundRule(rule) for name, rule in model.rules.items()}
         self._programs: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
         self.implicit = frozenset((*model.middles.operands, THETA, LOGARITHM[0].name))
+        self._changing: dict[Word, frozenset[str]] = {}
+        self.threads: int | None = None
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -150,11 +158,20 @@ class Problem:
         return self.model.learned
 
     def start(self, factors: Mapping[str, Array]) -> Point:
-        return Point(self, {name: factors[name] for name in self.order}, dict(self.known))
+        is_numpy = self.namespace.xp is np
+        self.threads = blas_threads() if is_numpy else None
+        # Products come in rows; what is computed entry by entry of arrays in different orders takes several times as long.
+        started = {name: np.ascontiguousarray(factors[name]) if is_numpy else factors[name] for name in self.order}
+        return Point(self, started, dict(self.known))
 
-    def depends(self, word: Word, factor: str) -> bool:
-        """Whether a known product changes with a factor; what is made of X̂ changes with all of them."""
-        return any(letter.name == factor or letter.name in self.implicit for letter in word)
+    def changing(self, word: Word) -> frozenset[str]:
+        """The factors that a known product changes with; what is made of X̂ changes with all of them."""
+        factors = self._changing.get(word)
+        if factors is None:
+            names = {letter.name for letter in word}
+            factors = frozenset(self.order if names & self.implicit else names.intersection(self.order))
+            self._changing[word] = factors
+        return factors
 
     def program(self, words: tuple[Word, ...], known: frozenset[Word], logarithm: bool) -> list[Step]:
         """The products to compute, planned once: what is known at a given place is the same in every sweep."""
@@ -162,6 +179,26 @@ class Problem:
         if key not in self._programs:
             self._programs[key] = plan(words, known, self._costs, logarithm)
         return self._programs[key]
+
+    def sum_program(self, factor: str, known: frozenset[Word], logarithm: bool) -> list[Step]:
+        """The products that ⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩ need: some of those that a step needs anyway, planned with them."""
+        rule = self.rules[factor]
+        if not rule.sums or (rule.sum_words, known, logarithm) not in self._programs:
+            steps = self.program(rule.step_words, known, logarithm)
+            given = (Word([Letter(name)]) for name in (*self.order, *self.fixed, _ROWS, _COLUMNS))
+            have = results(steps) | {word: word for word in (*known, *given)}
+            if not rule.sums:
+                rule.make_sums(have, self._entries)
+            if all(not word or canonical(word)[0] in have for word in rule.sum_words):
+                first = needed(steps, rule.sum_words)
+                after = known.union(results(first), [LOGARITHM] if logarithm else [])
+                self._programs[rule.sum_words, known, logarithm] = first
+                self._programs[rule.step_words, after, False] = [step for step in steps if step not in first]
+        return self.program(rule.sum_words, known, logarithm)
+
+    def _entries(self, word: Word) -> int:
+        rows, columns = self._costs.shape(word)
+        return rows * columns
 
 
 class Point:
@@ -173,16 +210,22 @@ class Point:
         self.problem, self.factors, self.known = problem, factors, known
         self._objective: tuple[float, float] | None = None
 
+    def bare(self) -> Point:
+        """The point and its objective, if known, without the products, which take memory."""
+        bare = Point(self.problem, self.factors, dict(self.problem.known))
+        bare._objective = self._objective
+        return bare
+
     def with_factor(self, name: str, value: Array) -> Point:
         """The point with one factor replaced."""
-        depends = self.problem.depends
-        known = {word: product for word, product in self.known.items() if not depends(word, name)}
+        changing = self.problem.changing
+        known = {word: product for word, product in self.known.items() if name not in changing(word)}
         return Point(self.problem, {**self.factors, name: value}, known)
 
     def with_scaled(self, name: str, by: float) -> Point:
         """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again."""
         known = {
-            word: product if not self.problem.depends(word, name) else product * by ** word.count(name)
+            word: product if name not in self.problem.changing(word) else product * by ** word.count(name)
             for word, product in self.known.items()
             if not any(letter.name in self.problem.implicit for letter in word)
         }
@@ -206,13 +249,16 @@ class Point:
         positive, negative = (self._add(part, factor, theta=False) for part in (bound.positive, bound.negative))
         return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
 
+    def prepare(self) -> None:
+        """Compute what the objective and the rules of all factors need, in one visit to the data."""
+        words = tuple(dict.fromkeys(word for rule in self.problem.rules.values() for word in rule.step_words))
+        self._follow(self.problem.program(words, frozenset(self.known), self.problem.model.divergence.log_power is not None))
+
     def sums(self, factor: str) -> Sums:
         """Σ P∘X̂ and Σ Q∘X̂, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times the sum."""
-        bound = self.problem.rules[factor]
         logarithm = self.problem.model.divergence.log_power is not None
-        self._compute(bound.value_words, logarithm)
-        positive, negative = (float(self._contract(part, factor)) for part in (bound.positive, bound.negative))
-        return Sums(positive, negative, float(self.known[LOGARITHM]) if logarithm else 0.0)
+        positive, negative = self._sums(factor, logarithm)
+        return Sums(float(positive), float(negative), float(self.known[LOGARITHM]) if logarithm else 0.0)
 
     def total(self) -> float:
         """Σ X̂."""
@@ -237,6 +283,11 @@ class Point:
                 value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
             self._objective = value, magnitude
         return self._objective
+
+    def product(self, word: Word) -> Array:
+        """The value of one word in the factors and the data, as it is kept: not to be written to."""
+        self._compute((word,))
+        return self.value(word)
 
     def evaluate(self, part: Sum) -> Array:
         """The value of any sum of words in the factors and the data."""
@@ -279,10 +330,14 @@ class Point:
             array = self.problem.matrices[name] if array is None else array
         return array.T if flipped else array
 
-    def _compute(self, words: tuple[Word, ...], logarithm: bool = False) -> None:
-        for step in self.problem.program(words, frozenset(self.known), logarithm):
+    def _compute(self, words: tuple[Word, ...]) -> None:
+        self._follow(self.problem.program(words, frozenset(self.known), False))
+
+    def _follow(self, steps: Sequence[Step]) -> None:
+        threads = self.problem.threads
+        for step in steps:
             if isinstance(step, Multiply):
-                self._keep(step.result, self.value(step.left) @ self.value(step.right))
+                self.keep(step.result, multiplied(self.value(step.left), self.value(step.right), threads))
                 continue
             right = self.value(step.right) if step.right else None
             power = self.problem.model.divergence.log_power if step.logarithm else None
@@ -290,7 +345,7 @@ class Point:
             products, total = self.problem.data.elementwise(self.value(step.left), right, requests, power)
             for word, product in zip(step.products, products, strict=True):
                 operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
-                self._keep(word.T if operand_is_transposed else word, product)
+                self.keep(word.T if operand_is_transposed else word, product)
             if step.logarithm:
                 self.known[LOGARITHM] = total
 
@@ -298,10 +353,10 @@ class Point:
     def _operands(self) -> Mapping[str, Any]:
         return self.problem.model.middles.operands
 
-    def _keep(self, word: Word, product: Array) -> None:
+    def keep(self, word: Word, product: Array) -> None:
         kept, flipped = canonical(word)
         self.known[kept] = product.T if flipped else product
-        if all(letter.name in self.problem.matrices for letter in word):
+        if not self.problem.changing(kept):
             self.problem.known[kept] = self.known[kept]
 
     def _request(self, word: Word) -> Request:
@@ -328,23 +383,20 @@ class Point:
     def _theta(self, factor: str) -> Array:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
         if _THETA not in self.known:
-            bound = self.problem.rules[factor]
-            ratio = self._contract(bound.positive, factor) / self._contract(bound.negative, factor)
-            self.known[_THETA] = self.problem.namespace.xp.astype(ratio, self.problem.namespace.dtype)
+            positive, negative = self._sums(factor, logarithm=False)
+            self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
         return self.known[_THETA]
 
-    def _contract(self, terms: Sequence[_Term], factor: str) -> Array:
-        """⟨F, part⟩/q, without θ, summed in double precision."""
-        bound, F, xp = self.problem.rules[factor], self.factors[factor], self.problem.namespace.xp
-        total: Any = 0.0
-        for coefficient, word, _ in terms:
-            trace = bound.contractions[word]
-            if trace is None:
-                term = xp.sum(F * dense(self.value(word)), dtype=xp.float64)
-            else:
-                term = xp.linalg.trace(dense(self.value(trace)), dtype=xp.float64)
-            total = total + term * coefficient
-        return total / bound.rule.degree
+    def _sums(self, factor: str, logarithm: bool) -> list[Array]:
+        """⟨F, ∇⁺⟩/q and ⟨F, ∇⁻⟩/q, without θ, as 0-d arrays."""
+        self._follow(self.problem.sum_program(factor, frozenset(self.known), logarithm))
+        rule = self.problem.rules[factor]
+        return [sum(map(self._contracted, part), 0.0) / rule.rule.degree for part in rule.sums]
+
+    def _contracted(self, contraction: Contraction) -> Array:
+        xp, (coefficient, left, right) = self.problem.namespace.xp, contraction
+        product = dense(self.value(left))
+        return coefficient * (inner(xp, product, dense(self.value(right))) if right else xp.linalg.trace(product, dtype=xp.float64))
 
 
 def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:

@@ -85,7 +85,7 @@ def test_every_constraint(backend, constraint, form, divergence, solver, X):
     ],
 )
 def test_the_rest(backend, form, kwargs, X):
-    kwargs = {"rank": 3, "random_state": 0, "max_iter": 8, **kwargs}
+    kwargs = {"solver": "adaptive", "rank": 3, "random_state": 0, "max_iter": 8, **kwargs}
     assert_equal(backend, factorize(backend.asarray(X), form, **kwargs), factorize(X, form, **kwargs))
 
 
@@ -97,7 +97,7 @@ def test_trace(backend, constraints, rng):
 
 
 def test_gram(backend, X):
-    K, kwargs = X @ X.T, {"random_state": 0, "max_iter": 8}
+    K, kwargs = X @ X.T, {"solver": "adaptive", "random_state": 0, "max_iter": 8}
     solution, expected = (factorize(Gram(given), "W W.T X", 2, **kwargs) for given in (backend.asarray(K), K))
     np.testing.assert_allclose(backend.numpy(solution.factors["W"]), expected.factors["W"], rtol=1e-6)
 
@@ -123,7 +123,7 @@ def test_float32_stays_float32(backend, divergence, constraint, solver, X):
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, bool])
 def test_other_numbers_become_float64(backend, dtype, X):
     X = (5 * X).astype(dtype)
-    kwargs = {"random_state": 0, "max_iter": 5}
+    kwargs = {"solver": "adaptive", "random_state": 0, "max_iter": 5}
     assert_equal(backend, factorize(backend.asarray(X), "W H", 2, **kwargs), factorize(X, "W H", 2, **kwargs))
 
 
@@ -134,7 +134,7 @@ def test_other_numbers_become_float64(backend, dtype, X):
 def test_starts_and_fixed_factors_may_come_from_the_host(backend, own, constraint, dtype, divergence, X, rng):
     W = rng.random((8, 2))
     given = backend.asarray(W) if own else W
-    kwargs = {"constraints": {"W": constraint}, "max_iter": 5, "random_state": 0, "divergence": divergence}
+    kwargs = {"solver": "adaptive", "constraints": {"W": constraint}, "max_iter": 5, "random_state": 0, "divergence": divergence}
     solution = factorize(backend.asarray(X.astype(dtype)), "W H", init={"W": given}, **kwargs)
     expected = factorize(X.astype(dtype), "W H", init={"W": W}, **kwargs)
     single = dtype == np.float32
@@ -143,14 +143,16 @@ def test_starts_and_fixed_factors_may_come_from_the_host(backend, own, constrain
 
 def test_starts_may_come_from_elsewhere(backend, X, rng):
     W = rng.random((8, 2))
-    one, other = (factorize(X, "W H", init={"W": given}, max_iter=5, random_state=0) for given in (backend.asarray(W), W))
+    one, other = (
+        factorize(X, "W H", init={"W": given}, solver="adaptive", max_iter=5, random_state=0) for given in (backend.asarray(W), W)
+    )
     np.testing.assert_allclose(one.factors["W"], other.factors["W"])
     assert isinstance(one.factors["W"], np.ndarray)
 
 
 def test_sparse_fixed_factors(backend, X, rng):
     A = sparse.csr_array(rng.random((8, 3)))
-    kwargs = {"constraints": {"A": "fixed"}, "max_iter": 5, "random_state": 0}
+    kwargs = {"solver": "adaptive", "constraints": {"A": "fixed"}, "max_iter": 5, "random_state": 0}
     solution, expected = (factorize(given, "A H", init={"A": A}, **kwargs) for given in (backend.asarray(X), X))
     np.testing.assert_allclose(backend.numpy(solution.factors["H"]), expected.factors["H"])
 
@@ -180,7 +182,7 @@ def test_the_input_is_never_changed(backend, X):
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 @pytest.mark.parametrize("divergence", [Beta(2), Beta(1), Beta(0)], ids=str)
 def test_extreme_scales(backend, scale, divergence, X):
-    kwargs = {"divergence": divergence, "random_state": 0, "max_iter": 10}
+    kwargs = {"solver": "adaptive", "divergence": divergence, "random_state": 0, "max_iter": 10}
     solution = factorize(backend.asarray(scale * X), "W H", 2, **kwargs)
     np.testing.assert_allclose(
         backend.numpy(solution.reconstruct()) / scale, factorize(X, "W H", 2, **kwargs).reconstruct(), rtol=1e-4

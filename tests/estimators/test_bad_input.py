@@ -118,10 +118,22 @@ def test_no_divergence_where_there_is_one_only(name):
         MAKERS[name](divergence="kullback-leibler")
 
 
-@pytest.mark.parametrize("value", ["foo", None, 3], ids=repr)
+@pytest.mark.parametrize("value", ["foo", None, 3, -0.1, float("nan")], ids=repr)
 @pytest.mark.parametrize("name", ORTHOGONAL)
 def test_orthogonality(name, value, X, no_work):
-    refused(MAKERS[name](orthogonality=value), X, rf"orthogonality must be one of 'soft', 'rows', 'polar'; got {value!r}")
+    expected = rf"orthogonality must be one of 'soft', 'rows', 'polar', 'exact', or a number .* got {value!r}"
+    refused(MAKERS[name](orthogonality=value), X, expected)
+
+
+@pytest.mark.parametrize("value", ["exact", 0.5], ids=repr)
+@pytest.mark.parametrize("name", [name for name in ORTHOGONAL if name not in ("OPNMF", "ONMF")])
+def test_exact_orthogonality_of_two_factors(name, value, X, no_work):
+    refused(MAKERS[name](orthogonality=value), X, "orthogonality='exact', or a number, is for one orthogonal factor")
+
+
+@pytest.mark.parametrize("name", ["OPNMF", "ONMF"])
+def test_exact_orthogonality_with_other_divergences(name, X, no_work):
+    refused(MAKERS[name](orthogonality="exact", divergence="kullback-leibler"), X, "and the Euclidean distance")
 
 
 @pytest.mark.parametrize("value", ["x", 1.5], ids=repr)

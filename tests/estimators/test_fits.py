@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -300,3 +301,58 @@ def test_what_is_reported_beside_an_entry_that_dominates_is_right(cls, X):
     assert estimator.reconstruction_err_ == pytest.approx(np.linalg.norm(X - product), rel=1e-4)
     rebuilt = estimator.inverse_transform(estimator.transform(X))
     assert estimator.score(X) == pytest.approx(-half_squares(X - rebuilt) / len(X), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["OPNMF", "ONMF"])
+class TestExactlyOrthogonal:
+    def factor(self, estimator):
+        return estimator.factors_["W"] if "H" not in estimator.factors_ else estimator.factors_["H"].T
+
+    def test_each_feature_is_in_one_component(self, name, X):
+        estimator = MAKERS[name](orthogonality="exact").fit(X)
+        W = self.factor(estimator)
+        np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-12)
+        assert np.all(np.count_nonzero(W, axis=1) == 1)
+        np.testing.assert_allclose(estimator.transform(X), X @ W, rtol=1e-5, atol=1e-8)
+        assert estimator.reconstruction_err_ == pytest.approx(np.linalg.norm(X - X @ W @ W.T), rel=1e-6)
+        assert estimator.objective_ == pytest.approx(half_squares(X - X @ W @ W.T), rel=1e-6)
+
+    def test_it_costs_less_than_rows(self, name, X):
+        exact, rows = (MAKERS[name](orthogonality=how).fit(X).reconstruction_err_ for how in ("exact", "rows"))
+        assert exact <= rows
+
+    def test_numbers_lie_between(self, name):
+        X = np.random.default_rng(0).random((60, 3)) @ (
+            np.kron(np.eye(3), np.ones(4)) + 0.4 * np.random.default_rng(1).random((3, 12))
+        )
+        X = X + 0.1 * np.random.default_rng(2).random((60, 12))
+        fits = [MAKERS[name](orthogonality=degree).fit(X) for degree in (0.1, 0.3, 0.5, 0.8, 1.0)]
+        rho = [next(iter(fit.orthogonality_.values())).error for fit in fits]
+        assert np.all(np.diff(rho) <= 1e-6)
+        assert rho[-1] < 1e-12 < rho[0]
+        assert fits[-1].reconstruction_err_ >= fits[0].reconstruction_err_
+        zero, soft = (OPNMF(3, orthogonality=degree, random_state=0).fit(X).components_ for degree in (0, "soft"))
+        np.testing.assert_array_equal(zero, soft)
+
+    @pytest.mark.parametrize("scale", [1e-170, 1e170])
+    def test_extreme_scales(self, name, scale, X):
+        plain, extreme = (self.factor(MAKERS[name](orthogonality="exact").fit(data)) for data in (X, X * scale))
+        np.testing.assert_allclose(plain @ plain.T, extreme @ extreme.T, atol=1e-6)
+
+    @unconverged
+    def test_other_solvers_and_starts(self, name, X):
+        start = np.random.default_rng(0).random((3, X.shape[1]))
+        for settings in (
+            {"solver": "multiplicative"},
+            {"init": start},
+            {"n_init": 3},
+            {"init": {"H": start}} if name == "ONMF" else {},
+        ):
+            W = self.factor(MAKERS[name](orthogonality="exact", **settings).fit(X))
+            np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-12)
+
+    def test_sparse_and_single(self, name, X):
+        estimator = MAKERS[name](orthogonality="exact").fit(sparse.csr_array(X.astype(np.float32)))
+        W = self.factor(estimator)
+        assert W.dtype == np.float32
+        np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-6)

@@ -63,7 +63,9 @@ def test_memory_does_not_grow_with_the_stream(cls, params):
     assert set(sizes[2:]) == {sizes[2]}
 
 
-@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize(
+    "params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler", "solver": "adaptive"}], ids=str
+)
 @pytest.mark.parametrize("cls", [PNMF, OPNMF])
 def test_sparse_batches_are_dense_batches(cls, params):
     X = parts(120, 24, 4, noise=0.3)

@@ -7,7 +7,7 @@ import pytest
 from strategies import DIVERGENCES, positive_data
 
 from nonneg import Model, factorize
-from nonneg.constraints import FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
+from nonneg.constraints import Disjoint, FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers.multiplicative import moved
@@ -33,9 +33,10 @@ def run(model, seed=0, solver="multiplicative", sweeps=60, **changes):
 @pytest.mark.parametrize("divergence", PRICED, ids=str)
 @pytest.mark.parametrize(("form", "factor"), [("W H", "H"), ("W S H", "S"), ("W W.T X", "W"), ("W B W.T", "B")])
 @pytest.mark.parametrize("weight", [0.01, 1.0])
-def test_a_price_never_rises(form, factor, divergence, weight):
+@pytest.mark.parametrize("price", [Sparse, Disjoint, lambda weight: Disjoint(weight, "rows")], ids=["sum", "columns", "rows"])
+def test_a_price_never_rises(form, factor, divergence, weight, price):
     """D + λΣF, which is what the history records, from step to step with the proven exponents."""
-    solution = run(Model(form, divergence, {factor: Sparse(weight)}))
+    solution = run(Model(form, divergence, {factor: price(weight)}))
     assert_monotone(solution, rtol=1e-13)
     assert solution.objective < solution.history[0].objective
 

@@ -6,12 +6,13 @@ import pytest
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.arrays import data as storage
-from nonneg.arrays.data import DenseData, GramData, Request, SparseData
+from nonneg.arrays import base as storage
+from nonneg.arrays.data import DenseData, GramData, Request, SparseData, Unreached
 from nonneg.arrays.namespace import namespace_of
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
 from nonneg.exceptions import IncompatibleError
+from nonneg.kernels.threads import limited
 
 OPERANDS = [Operand(1, -1), Operand(1, -2), Operand(0, -1), Operand(0, 0.5), Operand(0.5, -0.5), Operand(2, -2)]
 POSITIVE_ONLY = [Operand(-1, 1), LogRatio()]
@@ -50,18 +51,23 @@ def test_logarithm_of_positive_data(kind, X):
     assert both(X)[kind].power_sum(-1) == pytest.approx((1 / X).sum())
 
 
-@pytest.mark.parametrize("block", [1, 11, 2**18])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("block", [1, 200, 2**18])
 @pytest.mark.parametrize("operand", [*OPERANDS, *POSITIVE_ONLY], ids=str)
-def test_elementwise_products(kind, operand, block, X, holes, rng, monkeypatch):
-    """E·v, u·E, and both sums of logarithms, for any number of rows at a time."""
+def test_elementwise_products(kind, operand, block, threads, rng, monkeypatch):
+    """E·v, u·E, and both sums of logarithms, for any number of rows at a time and side by side."""
     monkeypatch.setattr(storage, "_BLOCK_ENTRIES", dict.fromkeys(storage._BLOCK_ENTRIES, block))
-    x = X + 0.1 if operand in POSITIVE_ONLY else holes
-    U, V = rng.random((6, 2)) + 0.1, rng.random((2, 5)) + 0.1
-    u, v = rng.random((3, 6)), rng.random((5, 3))
+    monkeypatch.setattr(storage, "_LEAST_ENTRIES", 100)
+    x = rng.random((70, 5)) + 0.1
+    if operand not in POSITIVE_ONLY:
+        x[x < 0.4], x[2], x[:, 3] = 0, 0, 0
+    U, V = rng.random((70, 2)) + 0.1, rng.random((2, 5)) + 0.1
+    u, v = rng.random((3, 70)), rng.random((5, 3))
     E, logarithms = operand.evaluate(np, x, U @ V), np.log(U @ V)
     for log_power, total in ((None, None), (0.0, logarithms.sum()), (1.0, np.sum(x * logarithms))):
         requests = [Request(operand, "right", v), Request(operand, "left", u)]
-        (right, left), logarithm = both(x)[kind].elementwise(U, V, requests, log_power)
+        with limited(threads):
+            (right, left), logarithm = both(x)[kind].elementwise(U, V, requests, log_power)
         np.testing.assert_allclose(right, E @ v)
         np.testing.assert_allclose(left, u @ E)
         assert logarithm == pytest.approx(total)
@@ -72,6 +78,31 @@ def test_a_single_factor_is_its_own_product(kind, operand, holes, rng):
     U = rng.random(holes.shape) + 0.1
     (E,), _ = both(holes)[kind].elementwise(U, None, [Request(operand, "right", None)])
     np.testing.assert_allclose(E, operand.evaluate(np, holes, U))
+
+
+def test_what_is_not_reached(kind, holes, rng):
+    """Ones where X is positive and X̂ is not, found by the same walk."""
+    U, V = rng.random((6, 2)), rng.random((2, 5))
+    U[1] = 0
+    (counts,), _ = both(holes)[kind].elementwise(U, V, [Request(Unreached(), "right", np.ones((5, 1)))])
+    np.testing.assert_array_equal(counts[:, 0], np.where(np.arange(6) == 1, np.count_nonzero(holes, axis=1), 0))
+    assert counts[1, 0] > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_single_factor_in_pieces(threads, rng, monkeypatch):
+    monkeypatch.setattr(storage, "_LEAST_ENTRIES", 100)
+    x, U = rng.random((70, 5)) + 0.1, rng.random((70, 5)) + 0.1
+    with limited(threads):
+        (E,), _ = both(x)["dense"].elementwise(U, None, [Request(Operand(1, -2), "right", None)])
+    np.testing.assert_allclose(E, x / U**2)
+
+
+def test_blocks_cover_all_rows():
+    for m, n in ((1, 1), (16, 5), (1000, 300), (70, 10**6), (300_000, 3), (5, 0)):
+        blocks = list(storage.row_blocks(m, n, "cpu"))
+        assert [row for block in blocks for row in range(m)[block]] == list(range(m))
+        assert all((block.stop - block.start) % 16 == 0 for block in blocks[:-1])
 
 
 def test_a_product_of_zero_divides_nothing(kind, X):

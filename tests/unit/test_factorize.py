@@ -161,7 +161,10 @@ def test_truth_values_are_numbers(rng):
 def test_sparse_is_dense_with_holes(make, divergence, rng):
     X = rng.random((8, 7))
     X[X < 0.6] = 0
-    dense, thin = (factorize(kind(X), "W H", 2, divergence=divergence, random_state=0, max_iter=20) for kind in (np.asarray, make))
+    dense, thin = (
+        factorize(kind(X), "W H", 2, divergence=divergence, random_state=0, max_iter=20, solver="adaptive")
+        for kind in (np.asarray, make)
+    )
     np.testing.assert_allclose(thin.reconstruct(), dense.reconstruct(), rtol=1e-8)
     assert thin.objective == pytest.approx(dense.objective)
 

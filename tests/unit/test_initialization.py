@@ -90,12 +90,12 @@ def planted_blocks(seed):
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
 def test_clusters_leave_the_plateau(divergence, store):
-    """Two-way clustering from K-means finds the blocks; from a random start it stays on the plateau and says it has converged."""
+    """Two-way clustering from K-means finds the blocks; from a random start the rule stays on the plateau, "converged"."""
     X, rows, columns = planted_blocks(1)
     found = factorize(store(X), "L L.T X R R.T", 4, divergence=divergence, init="kmeans", random_state=0)
     assert purity(rows, found.factors["L"].argmax(axis=1)) == 1
     assert purity(columns, found.factors["R"].argmax(axis=1)) == 1
-    plateau = factorize(store(X), "L L.T X R R.T", 4, divergence=divergence, random_state=0)
+    plateau = factorize(store(X), "L L.T X R R.T", 4, divergence=divergence, random_state=0, solver="adaptive")
     assert plateau.objective > 1.2 * found.objective
 
 

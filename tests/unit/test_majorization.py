@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nonneg.majorization import Bounds, ExponentialLaw, Monomial, PowerLaw, fraction
+from nonneg.majorization import Bounds, ExponentialLaw, Monomial, PowerLaw, fraction, power
 
 POWERS = (-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)
 
@@ -47,6 +47,14 @@ def test_power_law_is_safe_where_sides_vanish(dtype):
     assert ratio[2] <= eps
     np.testing.assert_allclose(PowerLaw.multiplier(np, numerator, denominator, 0.5), np.sqrt(ratio))
     assert ratio.dtype == dtype
+
+
+@pytest.mark.parametrize("exponent", [1, 2, -1, -2, 0.5, -0.5, 1 / 3, 0.3, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers(exponent, dtype):
+    array = np.array([1e-5, 0.3, 1, 7, 1e5], dtype)
+    np.testing.assert_allclose(power(np, array, exponent), array**exponent, rtol=4 * np.finfo(dtype).eps)
+    assert power(np, array, exponent).dtype == dtype
 
 
 def test_power_law_does_not_overflow_where_the_denominator_vanishes():

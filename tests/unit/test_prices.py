@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nonneg import Model, factorize
-from nonneg.constraints import FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
+from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
 from nonneg.exceptions import IncompatibleError, ShapeError
 from nonneg.majorization import Bounds
@@ -81,7 +81,7 @@ class TestLengths:
 
 
 @pytest.mark.parametrize("weight", [-1, np.nan, np.inf, "a", None, True])
-@pytest.mark.parametrize("make", [Sparse, lambda w: NearOrthogonal("rows", w), lambda w: FixedMultiplier("columns", w)])
+@pytest.mark.parametrize("make", [Sparse, Disjoint, lambda w: NearOrthogonal("rows", w), lambda w: FixedMultiplier("columns", w)])
 def test_weights_that_cannot_be(make, weight):
     with pytest.raises(IncompatibleError, match=r"The weight of \w+ must be a number (≥ 0|that is not negative); got"):
         make(weight)
@@ -103,6 +103,16 @@ class TestPenalty:
         assert Sparse(0.3) == Sparse(0.3).T
         assert Sparse(0.3).any_scale
 
+    @pytest.mark.parametrize("axis", ["columns", "rows"])
+    def test_disjoint(self, axis, X):
+        parts = X.T if axis == "columns" else X
+        overlaps = [parts[j] @ parts[k] for k in range(len(parts)) for j in range(k)]
+        assert Disjoint(0.3, axis).penalty(np, X) == pytest.approx(0.3 * sum(overlaps))
+        assert Disjoint(0.3, axis).T.penalty(np, X.T) == pytest.approx(0.3 * sum(overlaps))
+        assert Disjoint(0.3, axis).any_scale
+        with pytest.raises(IncompatibleError, match="columns"):
+            Disjoint(0.3, "both")
+
     @pytest.mark.parametrize("constraint", [Free(), Unit(), FixedMultiplier(), Orthogonal(), Stochastic()], ids=str)
     def test_the_others_have_none(self, constraint, X):
         assert constraint.penalty(np, X) is None
@@ -123,6 +133,8 @@ class TestPenalty:
         ("constraint", "gradient"),
         [
             (Sparse(0.5), lambda W: np.full_like(W, 0.5)),
+            (Disjoint(0.5), lambda W: 0.5 * (W.sum(axis=1, keepdims=True) - W)),
+            (Disjoint(0.5, "rows"), lambda W: 0.5 * (W.sum(axis=0) - W)),
             (NearOrthogonal(), lambda W: W @ W.T @ W - W),
             (NearOrthogonal("columns", 2), lambda W: 2 * (W @ W.T @ W - W)),
             (FixedMultiplier(), lambda W: -W),

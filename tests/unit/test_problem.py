@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model
+from nonneg.arrays.contraction import canonical
 from nonneg.arrays.reading import read_data
+from nonneg.expression import parse
 from nonneg.problem import Problem
 from nonneg.shapes import infer_shapes
 
@@ -110,6 +112,39 @@ def test_points_are_not_changed(X, rng):
     point.with_factor("W", 2 * W).objective()
     np.testing.assert_array_equal(point.factors["W"], W)
     assert point.objective() == before
+
+
+PNMF_WORDS = {"W.T W", "X X.T W", "W.T X X.T W", "X X.T W W.T W", "W W.T X X.T W"}
+
+
+def test_the_objective_takes_only_what_a_step_needs_anyway(rng, monkeypatch):
+    """⟨W, W WᵀXXᵀW⟩ is as good as ⟨W, XXᵀW WᵀW⟩, and nothing is computed twice."""
+    point, _ = bound("W W.T X", 2, rng.random((6, 50)), rng)
+    computed = []
+    keep = type(point).keep
+    monkeypatch.setattr(type(point), "keep", lambda self, word, product: (computed.append(word), keep(self, word, product)))
+    point.objective()
+    assert len({canonical(parse(text))[0] for text in ("X X.T W W.T W", "W W.T X X.T W")} & point.known.keys()) == 1
+    for _ in range(3):
+        point.sides("W")
+        point.objective()
+    changing = [canonical(word)[0] for word in computed if point.problem.changing(word)]
+    assert sorted(changing) == sorted(canonical(parse(text))[0] for text in PNMF_WORDS)
+
+
+@pytest.mark.parametrize("constraints", [{}, {"W": "orthogonal"}], ids=str)
+def test_the_objective_in_single_precision(constraints, rng):
+    """A quarter of a rounding error of its terms. Traces of small products made in single precision lose twice as much and more:
+    in such sums, entries of W that are far below the largest are lost, here as in factors that many steps have made sparse.
+    """
+    X = (rng.random((361, 12)) @ rng.random((12, 500))).astype(np.float32)
+    W = (np.exp(-30 * rng.random((361, 25))) / 4).astype(np.float32)
+    model = Model("W W.T X", constraints=constraints)
+    (value, terms), (expected, _) = (
+        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).start({"W": W.astype(dtype)}).objective()
+        for dtype in (np.float32, np.float64)
+    )
+    assert abs(value - expected) < 0.25 * np.finfo(np.float32).eps * terms
 
 
 def test_trace_of_a_matrix_of_either_sign(rng):

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from nonneg import Status, factorize
 from nonneg.exceptions import IncompatibleError
@@ -122,6 +123,18 @@ def test_checks(check_every, max_iter, iterations, X):
     assert np.all(np.diff(history.seconds) >= 0)
 
 
+def test_large_factors_move_as_small_ones_do(rng):
+    """OPNMF as NNP Eq. 40 prints it, with W in more than one piece and X in more than one block, from a start in columns."""
+    X, W = rng.random((3000, 40)), rng.random((3000, 30))
+    with threadpool_limits(1, user_api="blas"):
+        settings = {"constraints": {"W": "orthogonal"}, "init": {"W": np.asfortranarray(W)}, "max_iter": 2, "tol": 0}
+        solution = factorize(X, "W W.T X", solver=Multiplicative(exponent=1), **settings)
+    for _ in range(2):
+        W = W * (X @ (X.T @ W)) / (W @ (W.T @ (X @ (X.T @ W))))
+        W = W / np.linalg.norm(W, 2)
+    np.testing.assert_allclose(solution.factors["W"], W, rtol=1e-12)
+
+
 @pytest.mark.parametrize("solver", ["adaptive", "multiplicative", Multiplicative(rescale=True)], ids=str)
 def test_the_objective_falls(solver, divergence, X):
     objective = factorize(
@@ -163,7 +176,9 @@ def test_solvers_by_name(name):
 
 @pytest.mark.parametrize("unknown", ["foo", 5, None, Adaptive])
 def test_unknown_solvers_are_told_the_known_ones(unknown):
-    with pytest.raises(IncompatibleError, match=r"Unknown solver .* Known names: 'adaptive', 'multiplicative'"):
+    with pytest.raises(
+        IncompatibleError, match=r"Unknown solver .* Known names: 'coordinate', 'quasi-newton', 'adaptive', 'multiplicative'"
+    ):
         get_solver(unknown)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..naming import find
-from .base import Constraint, Direction, Fixed, Free, Sides
+from .base import Constraint, Direction, Entrywise, Fixed, Free, Sides
+from .disjoint import Disjoint
 from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
 from .partly_fixed import PartlyFixed
@@ -15,7 +16,9 @@ __all__ = [
     "NAMES",
     "Constraint",
     "Direction",
+    "Disjoint",
     "DoublyStochastic",
+    "Entrywise",
     "Fixed",
     "FixedMultiplier",
     "Free",

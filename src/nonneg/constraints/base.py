@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..majorization import Bounds, Law
 from ..rewriting import Sum, without_common_number
@@ -25,6 +25,19 @@ class Sides(NamedTuple):
     denominator: Sum
     bounds: Bounds
     simplified: bool = False
+
+
+class Entrywise(NamedTuple):
+    """What a constraint comes to where one entry of the factor changes and all others stay."""
+
+    price: float = 0.0
+    """The objective gains price · ΣF."""
+    overlap: float = 0.0
+    """The objective gains overlap · Σ_{j<k} ⟨f_j, f_k⟩ over the columns or rows."""
+    axis: Literal["columns", "rows"] = "columns"
+    """Of the overlap, and of what is given."""
+    given: int = 0
+    """So many of the first columns or rows stay as they are."""
 
 
 class Constraint(ABC):
@@ -66,6 +79,11 @@ class Constraint(ABC):
 
     is_price: ClassVar[bool] = False
     """Whether it is, at least in part, a term of the objective, and so has a scale."""
+
+    @property
+    def entrywise(self) -> Entrywise | None:
+        """How entries may change one at a time; None where they cannot, since the constraint ties them together."""
+        return None
 
     def in_units(self, objective: float, factor: float) -> Constraint:
         """The same constraint where the objective is measured in units of 2^objective and the factor in units of 2^factor."""
@@ -110,6 +128,10 @@ class Free(Constraint):
 
     is_free: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
+
+    @property
+    def entrywise(self) -> Entrywise:
+        return Entrywise()
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from ..arrays.host import multiplied
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
 from ..majorization import Bounds, Law
 from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
+
+
+def _largest_eigenvalue(gram: np.ndarray) -> float:
+    """From LAPACK, which need not find the others, as it would for `eigvalsh`."""
+    count = gram.shape[0]
+    (find,) = get_lapack_funcs(("syevr",), (gram,))
+    eigenvalues, *_, trouble = find(gram, compute_v=0, range="I", il=count, iu=count)
+    return float(np.linalg.eigvalsh(gram)[-1] if trouble else eigenvalues[0])
 
 
 @dataclass(frozen=True)
@@ -58,10 +71,13 @@ class Orthogonal(Constraint):
         return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0), simplified)
 
     def _gram(self, factor: Array) -> Array:
-        return factor.T @ factor if self.axis == "columns" else factor @ factor.T
+        return multiplied(factor.T, factor) if self.axis == "columns" else multiplied(factor, factor.T)
 
     def restore(self, xp: Any, factor: Array) -> Array:
         gram = self._gram(factor)
+        if xp is np:
+            square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report
+            return factor * (1.0 / math.sqrt(square)) if square > 0 else factor
         gram = xp.where(xp.isfinite(gram), gram, xp.zeros_like(gram))  # or LAPACK raises before the loop can report it
         norm = xp.sqrt(xp.linalg.eigvalsh(gram)[-1])
         return factor / xp.where(norm > 0, norm, xp.ones_like(norm))

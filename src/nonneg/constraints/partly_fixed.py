@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds, Law
 from ..rewriting import Sum
-from .base import Array, Constraint, Free, Sides
+from .base import Array, Constraint, Entrywise, Free, Sides
 from .orthogonal import Orthogonal
 from .stochastic import DoublyStochastic
 
@@ -85,6 +85,13 @@ class PartlyFixed(Constraint):
 
     def penalty(self, xp: Any, factor: Array) -> Array | None:
         return self.constraint.penalty(xp, factor)
+
+    @property
+    def entrywise(self) -> Entrywise | None:
+        rest = self.constraint.entrywise
+        if rest is None or (rest.overlap and rest.axis != self.axis):
+            return None
+        return rest._replace(axis=self.axis, given=self.values.shape[0 if self.axis == "rows" else 1])
 
     def in_units(self, objective: float, factor: float) -> PartlyFixed:
         return replace(self, values=self.values / 2.0**factor, constraint=self.constraint.in_units(objective, factor))

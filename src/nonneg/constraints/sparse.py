@@ -9,7 +9,7 @@ from ..exceptions import IncompatibleError
 from ..majorization import Bounds, Law
 from ..naming import is_number
 from ..rewriting import Sum
-from .base import Array, Constraint, Sides, in_other_units
+from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,10 @@ class Sparse(Constraint):
     @property
     def on_new_rows(self) -> Sparse:
         return self
+
+    @property
+    def entrywise(self) -> Entrywise:
+        return Entrywise(price=self.weight)
 
     def in_units(self, objective: float, factor: float) -> Sparse:
         return Sparse(in_other_units(self.weight, factor - objective))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..exceptions import IncompatibleError
 from ..expression import THETA, Letter, Word
-from ..majorization import Bounds, Law, Monomial, PowerLaw, fraction
+from ..majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..naming import is_number
 from ..rewriting import Sum
 
@@ -48,6 +48,11 @@ class Operand:
         """Whether X enters at all, or X̂ alone."""
         return self.data_power != 0
 
+    @property
+    def exponents(self) -> tuple[float, float] | None:
+        """(data_power, power), for what computes the monomial in a way of its own; None where it is no monomial."""
+        return self.data_power, self.power
+
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
         if not self.data_power:
             return power(xp, approximation, self.power)
@@ -77,6 +82,10 @@ class LogRatio(Operand):
     @property
     def needs_data(self) -> bool:
         return True
+
+    @property
+    def exponents(self) -> None:
+        return None
 
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
         return xp.log(x / approximation)
@@ -258,25 +267,6 @@ class Divergence(Objective):
     @property
     @abstractmethod
     def symbol(self) -> str: ...
-
-
-def power(xp: Any, array: Array, exponent: float) -> Array:
-    """Array ** exponent, without the cost of a general power where there is a cheaper way."""
-    match exponent:
-        case 1:
-            return array
-        case 2:
-            return array * array
-        case -1:
-            return 1.0 / array
-        case -2:
-            return 1.0 / (array * array)
-        case 0.5:
-            return xp.sqrt(array)
-        case -0.5:
-            return 1.0 / xp.sqrt(array)
-        case _:
-            return array**exponent
 
 
 def _log(number: float) -> float:

@@ -33,7 +33,7 @@ from ..metrics import orthogonality, orthogonality_error
 from ..model import Model
 from ..shapes import infer_shapes
 from ..solution import Status
-from ._hardening import hardened
+from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 from ._starts import Run, run_starts
 
@@ -98,11 +98,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
         self._check_numbers()
+        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
         if not (X.data.any() if sparse.issparse(X) else X.any()):
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
-        init = self._warm_factors(X, model, rank) or self._read_init(X, model, rank, protocol)
+        warm = self._warm_factors(X, model, rank)
+        init = warm or self._read_init(X, model, rank, protocol)
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
@@ -119,6 +121,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             self.verbose,
             self.max_iter,
             tolerances,
+            resumes=bool(warm),
         )
         best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
@@ -175,7 +178,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         if not orthogonal:
             return run
         how = getattr(self, "orthogonality", "soft")
-        if how != "soft":
+        if how != "soft" and how != 0:
             self._soft_factors = run.factors  # where a stream, or another fit, goes on from
             run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
         self.orthogonality_ = {}

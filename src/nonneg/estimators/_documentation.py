@@ -17,12 +17,13 @@ PARAMETERS = {
     others are drawn. Zeros in them become a thousandth of the mean, from which they can come back.""",
     "solver": """{SOLVERS} or Solver, default="auto"
     "auto" is {DEFAULT_SOLVER}. "paper" is the papers' own protocol: {PAPER}. "multiplicative" is the rule with the exponent
-    that the theory proves; "adaptive" lets the exponent grow while the objective falls; or an object of `nonneg.solvers`.""",
-    "orthogonality": """{"soft", "rows", "polar"}, default="soft"
-    What is done about orthogonality in the end (ONL §2.4). "soft" returns what the objective gives: nearly orthogonal, never
-    exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest entry only, and makes
-    components unit length: they do not overlap at all. "polar" takes W(WᵀW)^(−1/2), which is orthogonal, and makes its negative
-    entries zero, after which it is nearly so. Both raise the error; scale and other factors are fitted again.""",
+    that the theory proves; "adaptive" lets it grow while the objective falls; "coordinate" takes exact steps in one entry after
+    the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.""",
+    "orthogonality": """{ORTHOGONALITY}, default="soft"
+    What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal, never
+    exactly, and neither is what other OPNMF codes return. {EXACT}"rows" keeps, of each feature, the largest entry only, and makes
+    components unit length (ONL §2.4). "polar" takes W(WᵀW)^(−1/2), which is orthogonal, and makes its negative
+    entries zero, after which it is nearly so. All raise the error; scale and other factors are fitted again.""",
     "fixed_components": """array of shape (n_fixed, n_features), default=None
     Components that are known and stay as they are; those that are learned come after them. In projective models they act as
     X w wᵀ, so they should have unit length.""",
@@ -72,7 +73,10 @@ COMMON = [name for name in ATTRIBUTES if name not in ("orthogonality_",)]
 
 _WORDS = {
     "STEP_TOL": "",
-    "SOLVERS": '{"auto", "paper", "multiplicative", "adaptive"}',
+    "DEFAULT_SOLVER": '"coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with constraints',
+    "ORTHOGONALITY": '{"soft", "rows", "polar"}',
+    "EXACT": "",
+    "SOLVERS": '{"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"}',
     "INITS": '{"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"}',
 }
 

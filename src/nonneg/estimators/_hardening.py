@@ -1,20 +1,45 @@
-"""Truly orthogonal factors out of nearly orthogonal ones: the two post-processings of ONL §2.4."""
+"""Truly orthogonal factors out of nearly orthogonal ones: the two post-processings of ONL §2.4, K-lines, and what lies between."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from ..factorization import factorize, objective_of
+from ..arrays.data import SketchData
+from ..arrays.reading import Sketch
+from ..constraints import Disjoint
+from ..divergences import Beta
+from ..exceptions import IncompatibleError
+from ..expression import parse
+from ..factorization import Task, factorize, objective_of
 from ..model import Model
+from ..naming import is_number
 from ..problem import bind
+from ..solvers import Coordinate, Stopping
+from ..solvers.lines import k_lines
 from ._starts import Run, joined
 
-HARDENINGS = ("soft", "rows", "polar")
+HARDENINGS = ("soft", "rows", "polar", "exact")
+
+
+def check_hardening(how: Any) -> None:
+    """Refuse what `orthogonality` cannot be."""
+    if isinstance(how, str) and how in HARDENINGS:
+        return
+    if not is_number(how) or not 0 <= how <= 1:
+        raise IncompatibleError(
+            f"orthogonality must be one of {', '.join(map(repr, HARDENINGS))}, or a number from 0 (soft) to 1 (exact); got {how!r}."
+        )
+
+
+def is_partition(how: Any) -> bool:
+    """Whether it asks for components that share no feature, or pay for it: the Euclidean problem of `nonneg.solvers.lines`."""
+    return how == "exact" if isinstance(how, str) else is_number(how) and how > 0
 
 
 def largest_of_rows(W: np.ndarray) -> np.ndarray:
@@ -41,9 +66,50 @@ def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, n
     return {**factors, name: factors[name] * scale} if np.isfinite(scale) else factors
 
 
-def hardened(X: Any, run: Run, axes: Mapping[str, str], how: str, max_iter: int, tol: float) -> Run:
+_PROJECTIVE = Model("X W W.T", "euclidean")
+_PRICES = (0.01, 0.03, 0.1, 0.3)
+_SWEEPS = 200
+"""At each price but the last."""
+
+
+def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: float) -> np.ndarray:
+    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the price of overlap rises to `degree`; at 1 there is none left.
+
+    The price is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of X,
+    on average. It rises in steps: all at once, components would die.
+    """
+    data = Task(X, _PROJECTIVE, W.shape[1]).problem.data  # X in a unit in which its squares are numbers; W does not depend on it
+    X = Sketch(data.array) if isinstance(data, SketchData) else data.array
+    last = degree**3
+    for price in (*(step for step in _PRICES if step < last), *([last] if degree < 1 else [])):
+        explained = float(np.trace(bind(_PROJECTIVE, X, {"W": W}).product(parse("W.T X.T X W")))) / W.shape[1]
+        model = Model("X W W.T", "euclidean", {"W": Disjoint(price * explained)})
+        brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
+        stopping = Stopping(tol=tol, max_iter=max_iter) if price == last else brief
+        W = Task(X, model, W.shape[1]).solve({"W": W}, Coordinate(warmup=0), stopping).factors["W"]
+    return W if degree < 1 else partitioned(X, W)
+
+
+def partitioned(X: Any, W: np.ndarray) -> np.ndarray:
+    """The W with orthonormal columns, each feature in one of them, that K-lines lead to."""
+    problem = Task(X, _PROJECTIVE, W.shape[1]).problem
+    X, dtype = problem.data.array, problem.namespace.dtype
+    energies = np.asarray((X * X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X), dtype=np.float64)
+
+    def product(W: np.ndarray) -> np.ndarray:
+        return np.asarray(problem.start({"W": W.astype(dtype)}).product(parse("X.T X W")), dtype=np.float64)
+
+    return k_lines(product, energies, W.astype(np.float64)).astype(W.dtype)
+
+
+def hardened(X: Any, run: Run, axes: Mapping[str, str], how: Any, max_iter: int, tol: float) -> Run:
     """A run with its orthogonal factors made so, and whatever else was learned fitted again to them."""
-    process = {"rows": largest_of_rows, "polar": polar}[how]
+    process: Callable[[np.ndarray], np.ndarray]
+    if is_partition(how):
+        degree = 1.0 if how == "exact" else float(how)
+        process = (lambda W: partitioned(X, W)) if how == "exact" else (lambda W: less_overlapping(X, W, degree, max_iter, tol))
+    else:
+        process = {"rows": largest_of_rows, "polar": polar}[how]
     factors = dict(run.factors)
     for name, axis in axes.items():
         W = factors[name] if axis == "columns" else factors[name].T
@@ -61,7 +127,20 @@ def hardened(X: Any, run: Run, axes: Mapping[str, str], how: str, max_iter: int,
     rest = [name for name in model.learned if name not in axes]
     if not rest:
         factors = _scaled(X, model, factors) if how == "polar" else factors
-        return replace(run, factors=factors, objective=objective_of(X, model, factors))
+        return replace(
+            run, factors=factors, objective=objective_of(X, Model(model.form, model.divergence, data=model.data), factors)
+        )
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(axes, "fixed")}, data=model.data)
     solution = factorize(X, refit, init=factors, max_iter=max_iter, tol=tol)
     return replace(run, factors=solution.factors, objective=solution.objective, history=joined([run.history, solution.history]))
+
+
+def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
+    """Refuse components that share no feature where there is no algorithm for them."""
+    if not is_partition(how) or not orthogonal:
+        return
+    if model.divergence != Beta(2) or len(orthogonal) > 1 or len(model.learned) > 2:
+        raise IncompatibleError(
+            "orthogonality='exact', or a number, is for one orthogonal factor and the Euclidean distance, as in OPNMF and ONMF; "
+            f"here it is {model.form.text!r} with {model.divergence!r}. Use 'rows' or 'polar'."
+        )

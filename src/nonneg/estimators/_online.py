@@ -20,9 +20,10 @@ from scipy import sparse
 from ..arrays.data import dense
 from ..arrays.reading import Sketch
 from ..divergences import Beta
+from ..factorization import Task
 from ..model import Model
 from ..problem import bind
-from ..solvers import Multiplicative, Solver
+from ..solvers import Multiplicative, Solver, Stopping
 from ..solvers.multiplicative import above_floor
 from ._base import Factorizer
 from ._starts import Run, run_start
@@ -100,17 +101,19 @@ class OnlineMixin(Factorizer):
         self.reconstruction_err_ = float(np.sqrt(2 * max(self.objective_, 0.0)))
         return self
 
-    def _learned(self, stream: Stream, model: Model, solver: Solver) -> Run:
+    def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> Run:
         """More iterations on the sketch. Whenever the samples have doubled, new starts are tried too: the first were too few."""
-        data, tol = Sketch(stream.sketch), {"tol": self.tol}
-        runs = [run_start(data, model, solver, None, {"W": stream.W}, 0, min(self.max_iter, _ITERATIONS), tol)]
+        task = Task(Sketch(stream.sketch), model, stream.W.shape[1], horizon=self.max_iter)
+        stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
+        brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
+        runs = [run_start(task, solver, {"W": stream.W}, 0, brief, resumes=True)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream.started_at = stream.n_samples
             rank = stream.W.shape[1]
             start: str | tuple[str, ...] = self.init
             if self.init == "auto":
                 start = self._auto_init if rank <= stream.W.shape[0] else "random"
-            runs.append(run_start(data, model, solver, rank, start, stream.n_steps, self.max_iter, tol))
+            runs.append(run_start(task, solver, start, stream.n_steps, stopping))
         return min(runs, key=lambda run: run.comparable)
 
 

@@ -17,14 +17,14 @@ from ..initialization import STARTS
 from ..model import Model
 from ..shapes import infer_shapes
 from ..solvers import NAMES as SOLVERS
-from ..solvers import Solver, Stopping, get_solver
-from ._hardening import HARDENINGS
+from ..solvers import Solver, Stopping
+from ._hardening import check_hardening
 
 
 class Protocol(NamedTuple):
     """How a paper ran its rule."""
 
-    solver: Solver
+    solver: str | Solver
     init: str | tuple[str, ...] = "random"
     stops_on_step: bool = False
     """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
@@ -77,9 +77,7 @@ class Parameters(ABC):
     def _check_numbers(self) -> None:
         """Refuse, before any work, what would be refused after it."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
-        how = getattr(self, "orthogonality", "soft")
-        if not isinstance(how, str) or how not in HARDENINGS:
-            raise IncompatibleError(f"orthogonality must be one of {', '.join(map(repr, HARDENINGS))}; got {how!r}.")
+        check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
         if not isinstance(self.n_init, Integral) or isinstance(self.n_init, bool) or self.n_init < 1:
@@ -108,19 +106,19 @@ class Parameters(ABC):
 
     def _auto_solver(self) -> str:
         """The name of the solver that serves best."""
-        return "adaptive"
+        return "auto"
 
-    def _get_solver(self) -> tuple[Solver, Protocol]:
+    def _get_solver(self) -> tuple[str | Solver, Protocol]:
         """The solver, and what else belongs to the way it is run."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
         solver = self._auto_solver() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
-        if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in SOLVERS):
+        if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in ("auto", *SOLVERS)):
             raise IncompatibleError(
                 f"Unknown solver {self.solver!r}. Known names: 'auto', 'paper', {', '.join(map(repr, SOLVERS))}; or an object of "
                 "nonneg.solvers."
             )
-        return get_solver(solver), Protocol(get_solver(solver), self._auto_init)
+        return solver, Protocol(solver, self._auto_init)
 
     def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | tuple[str, ...] | dict[str, np.ndarray]:
         """The name of a start, or several, or the factors to start from."""

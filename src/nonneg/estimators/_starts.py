@@ -11,12 +11,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from ..factorization import factorize
+from ..factorization import Task
 from ..initialization import make_generator
+from ..kernels.threads import limited
 from ..model import Model
 from ..reporting import print_progress
 from ..solution import History, Record, Status
-from ..solvers import Solver
+from ..solvers import Solver, Stopping, best_solver, get_solver
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Run:
 def run_starts(
     X: Any,
     model: Model,
-    solver: Solver,
+    solver: str | Solver,
     rank: Any,
     starts: list[str | tuple[str, ...] | Mapping[str, Any]],
     random_state: Any,
@@ -44,41 +45,46 @@ def run_starts(
     verbose: int,
     max_iter: int,
     tolerances: Mapping[str, Any],
+    *,
+    resumes: bool = False,
 ) -> list[Run]:
-    """Run from each start; in threads, since the time is spent in products, each with its share of the cores."""
+    """Run from each start; in threads, since the time is spent in products, each with its share of the cores.
+
+    What does not depend on the start, as X Xᵀ, is computed once.
+    """
     generator = make_generator(random_state)
     n_init = len(starts)
     seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
+    task = Task(X, model, rank, starts[0] if isinstance(starts[0], Mapping) else "random", horizon=max_iter * n_init)
+    stopping = Stopping(max_iter=max_iter, **tolerances)
 
     def run(number: int) -> Run:
         callback = print_progress(every=1.0, title=f"start {number + 1} of {n_init}" if n_init > 1 else "") if verbose else None
-        return run_start(X, model, solver, rank, starts[number], seeds[number], max_iter, dict(tolerances), callback)
+        with limited(limit):
+            return run_start(task, solver, starts[number], seeds[number], stopping, callback, resumes=resumes)
 
     with threadpool_limits(limits=limit, user_api="blas"):
         return list(Parallel(n_jobs=workers, prefer="threads")(delayed(run)(number) for number in range(n_init)))
 
 
 def run_start(
-    X: Any,
-    model: Model,
-    solver: Solver,
-    rank: Any,
-    init: Any,
-    seed: int,
-    max_iter: int,
-    tolerances: dict[str, Any],
-    callback: Any = None,
+    task: Task, solver: str | Solver, init: Any, seed: int, stopping: Stopping, callback: Any = None, *, resumes: bool = False
 ) -> Run:
-    """A run from one start; of several starts, from the one that a short run of each shows to be best."""
+    """A run from one start; of several starts, from the one that a short run of each shows to be best.
+
+    With `resumes`, the start is where another run ended.
+    """
+    solver = best_solver(task.problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    solver = solver.resumed if resumes else solver
     if isinstance(init, tuple):
-        init = _best_of(X, model, solver, rank, init, seed, max(1, max_iter // _SCOUTING))
-    solution = factorize(
-        X, model, rank, init=init, solver=solver, max_iter=max_iter, random_state=seed, callback=callback, **tolerances
-    )
+        scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
+        init = _best_of(task.sketched(), solver, init, seed, replace(stopping, max_iter=scouting))
+        solver = solver.resumed
+    solution = task.solve(init, solver, stopping, seed, callback)
     return Run(
-        model,
+        task.model,
         solution.factors,
         solution.objective,
         solution.history,
@@ -88,20 +94,16 @@ def run_start(
     )
 
 
-def _best_of(
-    X: Any, model: Model, solver: Solver, rank: Any, starts: tuple[str, ...], seed: int, max_iter: int
-) -> dict[str, np.ndarray]:
+def _best_of(task: Task, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
-    runs = [
-        factorize(X, model, rank, init=start, solver=solver, max_iter=max_iter, random_state=seed + number)
-        for number, start in enumerate(starts)
-    ]
-    best = min(runs, key=lambda run: run._comparable if math.isfinite(run._comparable) else math.inf)
-    return {name: best.factors[name] for name in model.learned}
-
-
-_SCOUTING = 50
-"""A short run has one fiftieth of the iterations."""
+    best: dict[str, np.ndarray] = {}
+    lowest = math.inf
+    for number, start in enumerate(starts):
+        run = task.solve(start, solver, stopping, seed + number)
+        if not best or run._comparable < lowest:
+            best, lowest = {name: run.factors[name] for name in task.model.learned}, run._comparable
+        del run  # factors of many rows take memory
+    return best
 
 
 def joined(histories: list[History]) -> History:

@@ -66,7 +66,6 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": '"kmeans", clusters of samples',
         "INIT_ARRAY": "the memberships to start from, (n_samples, n_clusters)",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "exponent 1 and the best scale after each step, from a random start",
     }
 
@@ -87,8 +86,9 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     def _keep(self, X: Any, run: Run) -> None:
         super()._keep(X, run)
         W = run.factors["W"]
-        self.labels_, self.memberships_ = W.argmax(axis=1), _shares(W)
-        self.cluster_centers_ = np.asarray(dense(X.T @ (W / W.sum(axis=0)))).T
+        self.labels_, self.memberships_ = labelled(W, X, self.components_.T), _shares(W)
+        sums = W.sum(axis=0)
+        self.cluster_centers_ = np.asarray(dense(X.T @ (W / np.where(sums > 0, sums, 1)))).T
 
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one.
@@ -121,6 +121,15 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         """
         X = self._read(X, reset=False)
         return self._score(X, self._codes(X))
+
+
+def labelled(W: np.ndarray, X: Any, centers: np.ndarray) -> np.ndarray:
+    """The largest entry of each row of W; for items that no cluster has anything of, the closest of the centres, in columns."""
+    labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
+    if len(left_out):
+        lengths = np.linalg.norm(centers, axis=0)
+        labels[left_out] = np.asarray(dense(X[left_out] @ (centers / np.where(lengths > 0, lengths, 1.0)))).argmax(axis=1)
+    return labels
 
 
 def _shares(W: np.ndarray) -> np.ndarray:

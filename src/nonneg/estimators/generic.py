@@ -65,7 +65,6 @@ class Factorization(Factorizer):
         "DEFAULT_INIT": 'the better, after a short run of each, of "random" and "kmeans", clusters of samples and features: near a '
         "random start, quadratic forms have a plateau that looks like an end",
         "INIT_ARRAY": "not possible here",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "the multiplicative rules with their proven exponents, from a random start",
     }
 

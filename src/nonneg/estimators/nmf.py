@@ -52,7 +52,6 @@ class NMF(Factorizer):
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": '"nndsvda"',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "the multiplicative rule from a random start",
     }
 

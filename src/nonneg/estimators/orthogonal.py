@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..constraints import Orthogonal
 from ..divergences import Beta, get_divergence
+from ..encoding import encode
+from ..factorization import objective_of
 from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented
+from ._hardening import is_partition
 from ._parameters import Protocol
-from .projective import check_components_fit
+from ._starts import Run
+from .projective import OPNMF, check_components_fit
 
 PRINTED_OR_ADAPTIVE = '"multiplicative" for the Euclidean distance, "adaptive" for others'
 
@@ -51,7 +56,7 @@ class ONMF(Factorizer):
     """
 
     divergence: Any = "euclidean"
-    orthogonality: str = "soft"
+    orthogonality: Any = "soft"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
     _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
@@ -60,6 +65,10 @@ class ONMF(Factorizer):
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
         "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
         "PAPER": "exponent 1, from a random start",
+        "ORTHOGONALITY": '{"soft", "exact", "rows", "polar"} or a number from 0 to 1',
+        "EXACT": '"exact" finds components that do not overlap at all, each feature being in one: K-lines, from the soft solution '
+        '(Euclidean only). A number is a price on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
+        "are reached. ",
     }
 
     def _model(self) -> Model:
@@ -70,6 +79,25 @@ class ONMF(Factorizer):
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
+
+    def _fit(self, X: Any) -> Run:
+        if not is_partition(self.orthogonality) or self.solver != "auto":
+            return super()._fit(X)
+        return self._projected(X)
+
+    def _projected(self, X: Any) -> Run:
+        """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
+        warm = self._warm_factors(X, self._model(), self._rank(X.shape))
+        parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
+        twin = OPNMF(**parameters, init=(warm or self.init)["H"] if isinstance(warm or self.init, Mapping) else self.init)
+        twin._check_numbers()
+        run = twin._fit(X)
+        H = np.ascontiguousarray(run.factors["W"].T)
+        model = self._model()
+        factors = {"W": encode(X, H, model.divergence), "H": H}
+        self.objectives_, self._soft_factors = twin.objectives_, {"H": twin._soft_factors["W"].T}
+        self.orthogonality_ = {"H": twin.orthogonality_["W"]}
+        return replace(run, model=model, factors=factors, objective=objective_of(X, Model(model.form, model.divergence), factors))
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
         return check_components_fit(super()._rank(shape), shape[1])

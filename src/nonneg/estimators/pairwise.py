@@ -21,6 +21,7 @@ from ._base import Factorizer, check_non_negative
 from ._documentation import documented
 from ._parameters import Protocol
 from ._starts import Run
+from .clustering import labelled
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)
     How much of each item is in each component: the rows of W, divided by their sums."""
@@ -99,7 +100,7 @@ class _Pairwise(Factorizer):
         self._warn(run.status)
         W = self.factors_["W"]
         sums = W.sum(axis=1, keepdims=True)
-        self.memberships_, self.labels_ = W / np.where(sums > 0, sums, 1.0), W.argmax(axis=1)
+        self.memberships_, self.labels_ = W / np.where(sums > 0, sums, 1.0), labelled(W, K, W)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
@@ -152,7 +153,6 @@ def _fill(paper: str) -> dict[str, str]:
     return {
         "DEFAULT_INIT": '"kmeans", clusters of items',
         "INIT_ARRAY": "the components to start from, (n_components, n_items)",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": paper,
     }
 

@@ -54,7 +54,6 @@ class PNMF(OnlineMixin, Factorizer):
         "DEFAULT_INIT": 'the best, after a short run of each, of three "angular" starts and one from "kmeans", clusters of '
         'features; or "random" where there are fewer features than components',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "exponent 1 and the best scale after each step, from a random start",
     }
 
@@ -108,14 +107,18 @@ class OPNMF(PNMF):
     1.0
     """
 
-    orthogonality: str = "soft"
+    orthogonality: Any = "soft"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
     _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
     _words: ClassVar[dict[str, str]] = {
         **PNMF._words,
-        "DEFAULT_SOLVER": '"adaptive" with the rule of `PNMF`, whose objective leads to orthogonal components by itself',
+        "DEFAULT_SOLVER": "that of `PNMF`, whose objective leads to orthogonal components by itself",
         "PAPER": "exponent 1 and spectral norm one after each step, from a random start",
+        "ORTHOGONALITY": '{"soft", "exact", "rows", "polar"} or a number from 0 to 1',
+        "EXACT": '"exact" finds components that do not overlap at all, each feature being in one: K-lines, from the soft solution '
+        '(Euclidean only). A number is a price on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
+        "are reached. ",
         "STEP_TOL": 'With ``solver="paper"``: when one iteration changes W by no more than `tol` times its norm. ',
     }
 

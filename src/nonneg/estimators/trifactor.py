@@ -59,7 +59,6 @@ class NMTF(Factorizer):
         "DEFAULT_INIT": 'the best, after a short run of each, of "kmeans", clusters of samples and of features, and "nndsvda"; or '
         '"random" where samples or features are too few',
         "INIT_ARRAY": "not possible here",
-        "DEFAULT_SOLVER": '"adaptive"',
         "PAPER": "the multiplicative rules from a random start",
     }
 
@@ -173,7 +172,7 @@ class FONT(ONMTF):
     def _is_als(self) -> bool:
         return isinstance(self.solver, str) and self.solver == "als"
 
-    def _get_solver(self) -> tuple[Solver, Protocol]:
+    def _get_solver(self) -> tuple[str | Solver, Protocol]:
         if self._is_als:
             solver = AlternatingLeastSquares(("H",))
             return solver, Protocol(solver, self._auto_init)

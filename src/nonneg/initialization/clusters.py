@@ -25,19 +25,32 @@ def one_hot_clusters(samples: Any, count: int, seed: int, where: str) -> np.ndar
     from sklearn.exceptions import ConvergenceWarning
 
     _check_enough(samples, count, "kmeans", where)
-    occupied = np.flatnonzero(np.asarray(abs(samples).sum(axis=1)).ravel() > 0)
+    occupied = np.flatnonzero(np.diff(samples.tocsr().indptr) if sparse.issparse(samples) else samples.any(axis=1))
     if count <= len(occupied) < samples.shape[0]:
         # Items of zeros are alike, and would be a cluster of their own, with nothing in it to approximate.
         indicators = np.full((samples.shape[0], count), 1 / count)
         indicators[occupied] = one_hot_clusters(samples[occupied], count, seed, where)
         return indicators
+    some = _some(samples, count, np.random.default_rng(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different items than clusters: some are then the same
-        labels = KMeans(count, n_init=3, random_state=seed).fit(_with_small_indices(samples)).labels_
+        found = KMeans(count, n_init=3, random_state=seed).fit(_with_small_indices(some))
+    labels = found.labels_ if some is samples else _nearest(samples, found.cluster_centers_)
     indicators = np.eye(count)[labels]
     empty = np.flatnonzero(indicators.sum(axis=0) == 0)
     indicators[np.argsort(-indicators.sum(axis=0)[labels], kind="stable")[: len(empty)], empty] = 1.0
     return indicators
+
+
+def _some(items: Any, count: int, generator: Any) -> Any:
+    """The items, or as many of them, drawn at random, as are enough to find clusters among."""
+    most = max(_ENOUGH, 50 * count)
+    return items if items.shape[0] <= most else items[np.sort(generator.choice(items.shape[0], most, replace=False))]
+
+
+def _nearest(items: Any, centers: np.ndarray) -> np.ndarray:
+    """The number of the closest centre, for each item: ‖x − c‖² is smallest where ⟨x, c⟩ − ½‖c‖² is largest."""
+    return (np.asarray(items @ centers.T) - (centers * centers).sum(axis=1) / 2).argmax(axis=1)
 
 
 def _with_small_indices(items: Any) -> Any:
@@ -58,9 +71,13 @@ def angular(items: Any, count: int, seed: int, whose: str) -> tuple[np.ndarray, 
     """
     _check_enough(items, count, "angular", whose)
     generator = np.random.default_rng(seed)
-    lengths = np.sqrt(np.asarray((items * items).sum(axis=1)).ravel())
-    attempts = [_lines(items, lengths, count, generator) for _ in range(_SEEDINGS)]
+    some = _some(items, count, generator)
+    squares = (some * some).sum(axis=1) if sparse.issparse(some) else np.einsum("ij,ij->i", some, some)
+    lengths = np.sqrt(np.asarray(squares, dtype=float).ravel())
+    attempts = [_lines(some, lengths, count, generator) for _ in range(_SEEDINGS)]
     labels, lines, coordinates, _ = max(attempts, key=lambda attempt: attempt[-1])
+    if some is not items:
+        labels, lines, coordinates = _round(items, lines)
     own = np.zeros((len(labels), count))
     own[np.arange(len(labels)), labels] = coordinates
     scale = np.sqrt((own * own).sum(axis=0))
@@ -81,15 +98,20 @@ def _lines(items: Any, lengths: np.ndarray, count: int, generator: Any) -> tuple
     lines = _unit(_columns(items, seeds))
     labels = coordinates = np.zeros(0)
     for _ in range(_ROUNDS):
-        products = np.asarray(items @ lines)
-        labels = products.argmax(axis=1)
-        coordinates = products[np.arange(len(labels)), labels]
-        weighted = np.zeros_like(products)
-        weighted[np.arange(len(labels)), labels] = coordinates
-        fitted = np.asarray(items.T @ weighted)  # a step of the power method for the leading direction of each cluster
-        alive = (fitted * fitted).sum(axis=0) > 0
-        lines = np.where(alive, _unit(fitted), lines)
+        labels, lines, coordinates = _round(items, lines)
     return labels, lines, coordinates, float((coordinates**2).sum())
+
+
+def _round(items: Any, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Items assigned to the line they are closest to, and lines fitted to their items."""
+    products = np.asarray(items @ lines)
+    labels = products.argmax(axis=1)
+    coordinates = products[np.arange(len(labels)), labels]
+    weighted = np.zeros_like(products)
+    weighted[np.arange(len(labels)), labels] = coordinates
+    fitted = np.asarray(items.T @ weighted)  # a step of the power method for the leading direction of each cluster
+    alive = (fitted * fitted).sum(axis=0) > 0
+    return labels, np.where(alive, _unit(fitted), lines), coordinates
 
 
 def _columns(items: Any, which: list[int]) -> np.ndarray:
@@ -110,5 +132,6 @@ def _check_enough(items: Any, count: int, start: str, whose: str) -> None:
         )
 
 
+_ENOUGH = 2000
 _SEEDINGS = 5
 _ROUNDS = 10

@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from ..naming import find
+from ..problem import Problem
 from .base import Solver, State
+from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .loop import solve
 from .multiplicative import Adaptive, Multiplicative
+from .quasi_newton import QuasiNewton
 from .stopping import Stopping
 
-__all__ = ["NAMES", "Adaptive", "AlternatingLeastSquares", "Multiplicative", "Solver", "State", "Stopping", "get_solver", "solve"]
+__all__ = [
+    "NAMES",
+    "Adaptive",
+    "AlternatingLeastSquares",
+    "Coordinate",
+    "Multiplicative",
+    "QuasiNewton",
+    "Solver",
+    "State",
+    "Stopping",
+    "best_solver",
+    "get_solver",
+    "solve",
+]
 
 NAMES: dict[str, Solver] = {
+    "coordinate": Coordinate(),
+    "quasi-newton": QuasiNewton(),
     "adaptive": Adaptive(),
     "multiplicative": Multiplicative(),
     "least-squares": AlternatingLeastSquares(),
 }
+
+
+def best_solver(problem: Problem) -> Solver:
+    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they can be used."""
+    if Coordinate.obstacle(problem) is None:
+        return Coordinate()
+    return QuasiNewton() if all(problem.model.constraints[name].is_free for name in problem.order) else Adaptive()
 
 
 def get_solver(solver: str | Solver) -> Solver:

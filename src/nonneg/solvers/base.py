@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from ..arrays.namespace import Array
 from ..problem import Point, Problem
@@ -19,6 +20,8 @@ class State:
     """The exponent to try next, where a solver searches for it."""
     unrestored: dict[str, Array] = field(default_factory=dict)
     """Each factor as its last step left it, before the constraint was restored."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """Whatever else a solver has to remember from one step to the next."""
     stalled: bool = False
     """Whether the last step could not move any factor."""
 
@@ -28,6 +31,14 @@ class Solver(ABC):
 
     @abstractmethod
     def init(self, problem: Problem) -> State: ...
+
+    share_of_a_scout: ClassVar[float] = 1 / 50
+    """What share of the iterations a short run needs that is to show which of several starts is best."""
+
+    @property
+    def resumed(self) -> Solver:
+        """The solver that goes on from where this one has been."""
+        return self
 
     @abstractmethod
     def step(self, point: Point, state: State) -> Point:

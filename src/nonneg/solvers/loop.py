@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ..arrays.namespace import Array
-from ..problem import Point, Problem
+from ..problem import Point
 from ..solution import History, Progress, Record, Status
 from ..units import Units
 from .base import Solver, State
@@ -22,31 +22,29 @@ Callback = Callable[[Progress], Any]
 
 
 def solve(
-    problem: Problem,
-    factors: Mapping[str, Array],
+    point: Point,
     solver: Solver,
     stopping: Stopping,
     callback: Callback | None = None,
     units: Units | None = None,
 ) -> tuple[Point, History, int, Status]:
-    """Move from the given factors until something says stop; the final point, its history, iterations and status."""
+    """Move from the given point until something says stop; the final point, its history, iterations and status."""
     units = units or Units()
-    point, state, history = problem.start(factors), solver.init(problem), History()
-    watch = Watch(stopping, problem.namespace.eps)
+    state, history, watch = solver.init(point.problem), History(), Watch(stopping, point.problem.namespace.eps)
     started, iteration = time.perf_counter(), 0
-    status, good = _check(point, point, state, history, watch, 0, started, callback, units), point
+    status, good = _check(point, None, state, history, watch, 0, started, callback, units), point.bare()
     while status is None:
         iteration += 1
-        previous, point = point, solver.step(point, state)
+        previous, point = point if stopping.step_tol else None, solver.step(point, state)
         if iteration % stopping.check_every == 0 or iteration == stopping.max_iter or state.stalled:
             status = _check(point, previous, state, history, watch, iteration, started, callback, units)
-            good = good if status is Status.NON_FINITE else point
+            good = good if status is Status.NON_FINITE else point.bare()
     return good, history, iteration, status
 
 
 def _check(
     point: Point,
-    previous: Point,
+    previous: Point | None,
     state: State,
     history: History,
     watch: Watch,
@@ -59,7 +57,7 @@ def _check(
     violation = _violations(point, state)
     constraints = point.problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
-    step = _step(point, previous) if watch.stopping.step_tol else math.inf
+    step = _step(point, previous) if previous is not None else math.inf
     status = watch.check(iteration, value, magnitude, open_violation, state.stalled, step)
     objective = units.objective_to_user(0.0 - value if point.problem.model.divergence.maximised else value)
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ..arrays.host import by_pieces, clip
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
 from ..naming import is_number
@@ -19,17 +23,20 @@ def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
     every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
     touched by it.
     """
-    if floor is not None:
-        return xp.clip(factor, floor, None)
-    return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
+    if floor is None and xp is not np:  # a device would have to wait for its largest entry
+        return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
+    least = float(factor.max()) * float(np.finfo(factor.dtype).eps) ** 2 if floor is None else floor
+    return clip(xp, factor, least, math.inf)
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:
     """A factor after one multiplicative step, F ∘ (numerator/denominator)^exponent, before its constraint is restored."""
-    xp = point.problem.namespace.xp
-    numerator, denominator = point.sides(factor)
-    multiplier = point.problem.model.rules[factor].law.multiplier(xp, numerator, denominator, exponent)
-    return above_floor(xp, point.factors[factor] * multiplier, floor)
+    xp, law = point.problem.namespace.xp, point.problem.model.rules[factor].law
+
+    def stepped(F: Array, numerator: Array, denominator: Array) -> Array:
+        return F * law.multiplier(xp, numerator, denominator, exponent)
+
+    return above_floor(xp, by_pieces(stepped, point.factors[factor], *point.sides(factor)), floor)
 
 
 def restored(point: Point, factor: str, value: Array) -> Point:

@@ -1,0 +1,205 @@
+"""Sparse data: what can be had from the non-zeros alone is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .base import Data, ElementwiseOperand, Pass, Request, dense, floor_of, row_blocks, share_out
+from .namespace import Array, Namespace
+
+_Way = Callable[[Array, Array | None, Sequence[Request], float | None], tuple[list[Array], Array | None]]
+
+
+@dataclass(eq=False)
+class SparseData(Data):
+    """A SciPy sparse array, in rows. Zeros are never visited unless the operand is not zero there."""
+
+    values: sparse.csr_array
+    namespace: Namespace
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.values.shape
+
+    @property
+    def array(self) -> sparse.csr_array:
+        return self.values
+
+    @property
+    def size(self) -> int:
+        return self.values.nnz
+
+    def samples(self) -> sparse.csr_array:
+        return self.values
+
+    @property
+    def range(self) -> tuple[float, float]:
+        zero = [0.0] if self.size < self.shape[0] * self.shape[1] else []
+        extremes = [float(extreme) for extreme in (self.values.data.min(), self.values.data.max())] if self.size else []
+        return min(extremes + zero), max(extremes + zero)
+
+    @cached_property
+    def _row_of_entry(self) -> np.ndarray:
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr))
+
+    def power_sum(self, exponent: float) -> float:
+        # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
+        if not exponent:
+            return float(self.shape[0] * self.shape[1])
+        return float(np.sum(self.values.data**exponent, dtype=np.float64))
+
+    def log_sum(self, data_power: float) -> float:
+        entries = self.values.data
+        return float(np.sum(np.log(entries) * entries**data_power, dtype=np.float64))
+
+    def divided(self, by: float) -> SparseData:
+        values = self.values.copy()
+        values.data /= by
+        values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
+        return SparseData(values, self.namespace)
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_array:
+        """Xᵀ in rows, for products that would otherwise add to all rows of their result in turn, and could not be shared out."""
+        return self.values.T.tocsr()
+
+    def product(self, left: Any, right: Any) -> Any:
+        if sparse.issparse(right) and not sparse.issparse(left):
+            return self.product(right.T, left.T).T
+        is_data = self.size and sparse.issparse(left) and _are_one(left.data, self.values.data)  # either way round
+        if not is_data or sparse.issparse(right) or right.dtype != self.values.dtype:
+            return left @ right
+        from ..kernels.sampled import product
+        from ..kernels.threads import over_rows
+
+        X = self.values if left.format == "csr" else self._transposed
+        out = np.empty((X.shape[0], right.shape[1]), X.dtype)
+        over_rows(product, X.indptr, X.indptr, X.indices, X.data, np.ascontiguousarray(right), out)
+        return out
+
+    def elementwise(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
+            U, V = dense(U), dense(V)
+        at_non_zeros: _Way = self._gathered if V is None or sparse.issparse(U) or sparse.issparse(V) else self._sampled
+
+        def way(request: Request) -> _Way:
+            if not request.operand.on_pattern:
+                return self._everywhere
+            is_plain = request.operand.exponents is not None and request.matrix is not None and not sparse.issparse(request.matrix)
+            return at_non_zeros if is_plain else self._gathered
+
+        way_of_logarithm = None if log_power is None else at_non_zeros if log_power else self._everywhere
+        ways = [way(request) for request in requests]
+        results: dict[int, Array] = {}
+        logarithm = None
+        for compute in (self._sampled, self._gathered, self._everywhere):
+            where = [i for i, chosen in enumerate(ways) if chosen == compute]
+            if where or compute == way_of_logarithm:
+                power = log_power if compute == way_of_logarithm else None
+                products, total = compute(U, V, [requests[i] for i in where], power)
+                results.update(zip(where, products, strict=True))
+                logarithm = logarithm if power is None else total
+        return [results[i] for i in range(len(requests))], logarithm
+
+    def _sampled(
+        self, U: Array, V: Array, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], float | None]:
+        """Products with X^p ∘ X̂^e, each in one pass over the non-zeros in which nothing is stored.
+
+        X̂ is computed in each of them. To store E in the first would not be quicker: the next one, on the other side, would gather
+        it in another order, and has to read the rows that X̂ is made of anyway, to add them up.
+        """
+        results: list[Array] = []
+        logarithm: float | None = None
+        for operand, side, matrix in requests:
+            M: Array = matrix
+            exponents: Any = operand.exponents
+            power = log_power if logarithm is None else None  # the first pass sums the logarithms
+            if side == "right":
+                product, total = _sampled_pass(self.values, U, V.T, exponents, M, power)
+            else:
+                product, total = _sampled_pass(self._transposed, V.T, U, exponents, M.T, power)
+            results.append(product if side == "right" else product.T)
+            logarithm = total if power else logarithm
+        if not requests:
+            _, logarithm = _sampled_pass(self.values, U, V.T, (1, -1), V.T[:, :0], log_power)
+        return results, logarithm
+
+    def _gathered(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
+        """Products with any operand that vanishes where X does, which is made at the non-zeros and stored."""
+        walk = Pass(self, U, V, requests)
+        x, approximation = self.values.data, self._approximation(walk)
+
+        def evaluate(operand: ElementwiseOperand) -> sparse.csr_array:
+            entries = operand.evaluate(np, x, approximation)
+            return sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
+
+        walk.add(slice(0, self.shape[0]), evaluate)
+        return walk.results, np.sum(x**log_power * np.log(approximation), dtype=np.float64) if log_power else None
+
+    def _approximation(self, walk: Pass) -> np.ndarray:
+        """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
+        rows, columns, U, V = self._row_of_entry, self.values.indices, walk.U, walk.V
+        result = np.empty(self.size, dtype=self.namespace.dtype)
+        if V is None or sparse.issparse(U) or sparse.issparse(V):
+            for block in row_blocks(*self.shape, "cpu"):
+                entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
+                result[entries] = walk.approximation(block)[rows[entries] - block.start, columns[entries]]
+            return result
+        U, VT = np.ascontiguousarray(U), np.ascontiguousarray(V.T)
+        for chunk in row_blocks(self.size, U.shape[1], "cpu"):
+            np.einsum("ij,ij->i", U[rows[chunk]], VT[columns[chunk]], out=result[chunk])
+        return np.clip(result, walk.floor, None)
+
+    def _everywhere(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
+        """Products with operands that do not vanish where X does, for which X̂ has to be formed, a block of rows at a time."""
+        needs_data = any(request.operand.needs_data for request in requests)  # only where X has no zeros
+
+        def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Array | None]:
+            part = SparseData(self.values[rows], self.namespace)
+            within, logarithms = Pass(part, U, V, requests), []
+            for block in row_blocks(*part.shape, "cpu"):
+                approximation = within.approximation(block)
+                x = part.values[block].toarray() if needs_data else None
+                within.add(block, lambda operand, x=x, a=approximation: operand.evaluate(np, x, a))  # type: ignore[misc]
+                if log_power is not None:
+                    logarithms.append(np.sum(np.log(approximation), dtype=np.float64))
+            return within.results, None if log_power is None else np.sum(logarithms)
+
+        return share_out(self.shape, walk, U, requests)
+
+
+def _sampled_pass(
+    X: sparse.csr_array, U: np.ndarray, V: np.ndarray, exponents: tuple[float, float], M: np.ndarray, log_power: float | None
+) -> tuple[np.ndarray, float]:
+    """E·M for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂ if asked for; rows are shared out among threads."""
+    from ..kernels.sampled import sampled_product
+    from ..kernels.threads import over_rows
+
+    data_power, power = exponents
+    rows_of_V = np.ascontiguousarray(V)
+    rows_of_M = rows_of_V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
+    out = np.empty((X.shape[0], M.shape[1]), X.dtype)
+    # (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two: for α and Rényi divergences p + e = 0.
+    floor, powers = X.dtype.type(floor_of(np, X.dtype)), (float(data_power), float(data_power + power), float(log_power or 0))
+    totals = over_rows(
+        sampled_product, X.indptr, X.indptr, X.indices, X.data, np.ascontiguousarray(U), rows_of_V, floor, *powers, rows_of_M, out
+    )
+    return out, sum(totals)
+
+
+def _are_one(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are views of the same numbers in the same order."""
+    return a.__array_interface__ == b.__array_interface__

@@ -1,0 +1,70 @@
+"""Inner products of a factor with sums of words, from the products that are there anyway.
+
+⟨F, w⟩ is the trace of Fᵀ w, and a trace is a word in a ring: it can be turned, read backwards, and cut in two where both parts
+are known. So ⟨W, W Wᵀ X Xᵀ W⟩ and ⟨W, X Xᵀ W Wᵀ W⟩ are one number, and one of the two words is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import NamedTuple
+
+from ..expression import Word
+from .contraction import Multiply, Step, Visit, canonical
+
+
+class Contraction(NamedTuple):
+    """A multiple of ⟨left, right⟩; of the trace of left, where right is empty."""
+
+    coefficient: float
+    left: Word
+    right: Word
+
+
+def contractions(
+    terms: Iterable[tuple[float, Word]], F: Word, have: Container[Word], entries: Callable[[Word], int]
+) -> tuple[Contraction, ...]:
+    """⟨F, Σ coefficient · word⟩, as far as possible from the words in `have`, which are canonical."""
+    rings: dict[Word, tuple[float, Word]] = {}
+    for coefficient, word in terms:
+        ring = F.T + word
+        name = min(turned for way in (ring, ring.T) for turned in _rotations(way))
+        total, ring = rings.get(name, (0.0, ring))
+        rings[name] = total + coefficient, ring
+    return tuple(Contraction(coefficient, *_cut(ring, have, entries)) for coefficient, ring in rings.values())
+
+
+def _rotations(ring: Word) -> list[Word]:
+    return [ring[i:] + ring[:i] for i in range(len(ring))]
+
+
+def _cut(ring: Word, have: Container[Word], entries: Callable[[Word], int]) -> tuple[Word, Word]:
+    """Words with ⟨left, right⟩ = tr(ring), the largest of those that are there; or the ring itself and nothing, for its trace.
+
+    The largest: what is summed here is summed in double precision. The entries of small products are sums already, and in single
+    precision have lost what is small in them.
+    """
+    cuts: list[tuple[Word, Word]] = [(turned[:i].T, turned[i:]) for turned in _rotations(ring) for i in range(1, len(ring) + 1)]
+    if len(ring) == 2:
+        return cuts[0]
+    at_hand = [cut for cut in cuts if all(not word or canonical(word)[0] in have for word in cut)]
+    if at_hand:
+        return max(at_hand, key=lambda cut: entries(cut[0]))
+    return min(_rotations(ring)[:2], key=entries), Word()
+
+
+def results(steps: Iterable[Step]) -> dict[Word, Word]:
+    """What the steps of a plan compute: in its canonical form, and the way round in which they do."""
+    words = (word for step in steps for word in ([step.result] if isinstance(step, Multiply) else step.products))
+    return {canonical(word)[0]: word for word in words}
+
+
+def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:
+    """Those of the steps that lead to the given words: all up to a visit to the data, and what is made of its products."""
+    first = max((place for place, step in enumerate(steps, 1) if isinstance(step, Visit)), default=0)
+    wanted, leading = {canonical(word)[0] for word in words}, []
+    for step in reversed(steps[first:]):
+        if isinstance(step, Multiply) and canonical(step.result)[0] in wanted:
+            leading.append(step)
+            wanted.update(canonical(word)[0] for word in (step.left, step.right))
+    return [*steps[:first], *reversed(leading)]

@@ -1,0 +1,78 @@
+"""A price on components that overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from ..exceptions import IncompatibleError
+from ..majorization import Bounds, Law
+from ..naming import is_number
+from ..rewriting import Sum
+from .base import Array, Constraint, Entrywise, Sides, in_other_units
+
+
+@dataclass(frozen=True)
+class Disjoint(Constraint):
+    """The objective gains weight · Σ_{j<k} ⟨w_j, w_k⟩ over the columns (or rows) of W: the more it weighs, the less they overlap.
+
+    Parameters
+    ----------
+    weight : float
+        It has a scale: that of the objective over that of W squared.
+    axis : {"columns", "rows"}
+
+    Notes
+    -----
+    All terms are non-negative, so it is an exact penalty: from some weight on no two columns have an entry in common, and Wᵀ W is
+    diagonal. Its gradient is weight · (W 1 1ᵀ − W), which has no negative part and joins ∇⁺.
+    """
+
+    weight: float
+    axis: Literal["columns", "rows"] = "columns"
+    theorem: ClassVar[str] = "QNMF Theorem 1, with a price on overlap"
+    restores_fully: ClassVar[bool] = True
+    any_scale: ClassVar[bool] = True
+    is_price: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("columns", "rows"):
+            raise IncompatibleError(f"Disjoint(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
+        if not is_number(self.weight) or self.weight < 0:
+            raise IncompatibleError(f"The weight of Disjoint must be a number that is not negative; got {self.weight!r}.")
+
+    @property
+    def T(self) -> Disjoint:
+        return replace(self, axis="rows" if self.axis == "columns" else "columns")
+
+    def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
+        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the price too
+
+    def widened(self, bounds: Bounds) -> Bounds:
+        return bounds.widened(2, 2)
+
+    def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
+        sums = xp.sum(factor, axis=1 if self.axis == "columns" else 0, keepdims=True)
+        return 0.0, self.weight * (sums - factor)
+
+    def penalty(self, xp: Any, factor: Array) -> Array:
+        sums = xp.sum(factor, axis=1 if self.axis == "columns" else 0)
+        return self.weight / 2 * (xp.sum(sums * sums) - xp.sum(factor * factor))
+
+    @property
+    def entrywise(self) -> Entrywise:
+        return Entrywise(overlap=self.weight, axis=self.axis)
+
+    def in_units(self, objective: float, factor: float) -> Disjoint:
+        return replace(self, weight=in_other_units(self.weight, 2 * factor - objective))
+
+    def text(self, factor: str) -> str:
+        return f"{factor} ≥ 0, {self.axis} of {factor} overlap at a price of {self.weight:g} Σ⟨{factor}ⱼ, {factor}ₖ⟩"
+
+    def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str]:
+        return (
+            "",
+            f"{self.weight:g} ({factor} 1 1ᵀ − {factor})"
+            if self.axis == "columns"
+            else f"{self.weight:g} (1 1ᵀ {factor} − {factor})",
+        )

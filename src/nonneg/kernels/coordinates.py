@@ -1,0 +1,330 @@
+"""Coordinate descent for the Euclidean distance: each entry of a factor in turn takes its exact minimum.
+
+Along one entry the objective is a polynomial, of degree two where the factor occurs once in the product and of degree four where
+it occurs twice. A row of the factor is taken at a time, and gone over several times: what its entries need of the rest are a few
+r × r matrices and one row of a long product, so that the long products are touched once a row.
+"""
+
+from __future__ import annotations
+
+from math import acos, cos, pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from .compiler import compiled, inlined
+
+Array = Any
+_TOGETHER = 16
+
+
+# ---- a factor that occurs once: ½⟨PFQ, F⟩ − ⟨C, F⟩
+
+
+@compiled
+def linear_rows(
+    start: int,
+    stop: int,
+    F: Array,
+    P: Array,
+    Q: Array,
+    C: Array,
+    price: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows of F for which ½⟨PFQ, F⟩ − ⟨C, F⟩ + price ΣF + overlap Σ_{j<k} ⟨f_j, f_k⟩ falls; P empty stands for the identity.
+
+    Columns before `first` stay. A row is gone over until no entry changes by more than `enough` times its largest one.
+    """
+    r = F.shape[1]
+    y, c = np.empty(r), np.empty(r)
+    for i in range(start, stop):
+        p = 1.0
+        total = 0.0
+        for k in range(r):
+            y[k], c[k] = F[i, k], C[i, k] - price
+            total += y[k]
+        if P.shape[0]:
+            p = P[i, i]
+            y[:] = 0.0
+            for j in range(P.shape[0]):
+                for k in range(r):
+                    y[k] += P[i, j] * F[j, k]
+        for _ in range(passes):
+            largest, moved = 0.0, 0.0
+            for k in range(first, r):
+                curvature = p * Q[k, k]
+                if curvature <= 0.0:
+                    continue
+                f = float(F[i, k])
+                slope = overlap * (total - f) - c[k]
+                for j in range(r):
+                    slope += Q[k, j] * y[j]
+                largest = max(largest, f)
+                if f == 0.0 and slope >= 0.0:
+                    continue
+                d = max(-slope / curvature, -f)
+                F[i, k] = f + d
+                y[k] += p * d
+                total += d
+                moved = max(moved, abs(d))
+            if moved <= enough * largest:
+                break
+
+
+# ---- a factor that occurs twice: −⟨C, FFᵀ⟩ + ½⟨FᵀQF, FᵀF⟩
+
+
+@inlined
+def least_quartic(c1: float, c2: float, c3: float, c4: float, least: float) -> float:
+    """The d ≥ least, least ≤ 0, at which c₁d + c₂d² + c₃d³ + c₄d⁴, c₄ > 0, is smallest; the nearest minimum where it is convex."""
+    if c2 > 0.0:  # convex at zero: a few Newton steps reach the minimum, unless the polynomial is not convex on the way
+        x = max(-0.5 * c1 / c2, least)
+        for _ in range(8):
+            curvature = 2 * c2 + x * (6 * c3 + 12 * c4 * x)
+            if curvature <= 0.5 * c2:
+                break
+            before = x
+            x = max(x - (c1 + x * (2 * c2 + x * (3 * c3 + 4 * c4 * x))) / curvature, least)
+            if abs(x - before) <= 1e-6 * abs(x):  # what is left is the square of that
+                if x * (c1 + x * (c2 + x * (c3 + x * c4))) <= 0.0:
+                    return x
+                break
+    # The roots of its derivative, d³ + αd² + βd + γ, by Cardano.
+    third, beta, gamma = 0.25 * c3 / c4, 0.5 * c2 / c4, 0.25 * c1 / c4
+    p, q = beta - 3 * third * third, gamma + third * (2 * third * third - beta)
+    discriminant = 0.25 * q * q + p * p * p / 27.0
+    best, value = least, least * (c1 + least * (c2 + least * (c3 + least * c4)))
+    if value > 0.0:
+        best, value = 0.0, 0.0
+    if discriminant >= 0.0:
+        u = np.cbrt(-0.5 * q + sqrt(discriminant) if q <= 0.0 else -0.5 * q - sqrt(discriminant))
+        x = (u - p / (3.0 * u) if u != 0.0 else 0.0) - third
+        if x > least and x * (c1 + x * (c2 + x * (c3 + x * c4))) < value:
+            best = x
+        return best
+    radius = sqrt(-p / 3.0)
+    angle = acos(min(1.0, max(-1.0, -0.5 * q / (radius * radius * radius))))
+    for turn in (0.0, 2 * pi):  # the outer two of three roots are minima
+        x = 2 * radius * cos((angle + turn) / 3.0) - third
+        here = x * (c1 + x * (c2 + x * (c3 + x * c4)))
+        if x > least and here < value:
+            best, value = x, here
+    return best
+
+
+@inlined
+def _quadratic_row(
+    w: Array,
+    a: Array,
+    b: Array,
+    B: Array,
+    G: Array,
+    c_own: float,
+    q_own: float,
+    price: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+    change: Array,
+    Bw: Array,
+    Gb: Array,
+) -> None:
+    """One row w of F, with a = (CF)ᵢ, b = (QF)ᵢ, B = FᵀQF, G = FᵀF; all of them, and the row's `change`, are kept up to date."""
+    r = w.shape[0]
+    bw = total = 0.0
+    for j in range(r):
+        Gb[j] = Bw[j] = change[j] = 0.0
+        bw += b[j] * w[j]
+        total += w[j]
+    for k in range(r):
+        for j in range(r):
+            Gb[j] += G[k, j] * b[k]
+        if w[k] > 0.0:
+            for j in range(r):
+                Bw[j] += B[k, j] * w[k]
+    for _ in range(passes):
+        largest = moved = 0.0
+        for k in range(first, r):
+            wk, bk = w[k], b[k]
+            largest = max(largest, wk)
+            c1 = -2 * a[k] + Bw[k] + Gb[k] + price + overlap * (total - wk)
+            if wk == 0.0 and c1 > 0.0:
+                continue
+            c2 = -c_own + 0.5 * q_own * G[k, k] + 0.5 * B[k, k] + bw + bk * wk
+            if wk == 0.0 and c1 == 0.0 and c2 >= 0.0:  # otherwise a column of zeros, which is a saddle, comes back to life
+                continue
+            d = least_quartic(c1, c2, q_own * wk + bk, 0.5 * q_own, -wk)
+            if d == 0.0:
+                continue
+            moved = max(moved, abs(d))
+            for j in range(r):  # FᵀQF and FᵀF gain d (e_k bᵀ + b e_kᵀ) + d² q e_k e_kᵀ and its like
+                Bjk, Gjk = B[k, j] + d * b[j], G[k, j] + d * w[j]
+                Bw[j] += d * wk * b[j] + d * Bjk
+                Gb[j] += d * bk * w[j] + d * q_own * Gjk
+                B[k, j] = B[j, k] = Bjk
+                G[k, j] = G[j, k] = Gjk
+            more_B, more_G = d * bk + d * d * q_own, d * wk + d * d
+            B[k, k] += more_B
+            G[k, k] += more_G
+            Bw[k] += d * bw + d * d * q_own * wk + d * more_B
+            Gb[k] += d * bw + d * d * bk + d * q_own * more_G
+            bw += d * bk + q_own * d * (wk + d)
+            total += d
+            w[k] = wk + d
+            a[k] += c_own * d
+            b[k] += q_own * d
+            change[k] += d
+        if moved <= enough * largest:
+            break
+
+
+@compiled
+def quadratic_gram(
+    order: Array,
+    F: Array,
+    CF: Array,
+    QF: Array,
+    B: Array,
+    G: Array,
+    C: Array,
+    Q: Array,
+    price: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows of F in the given order, with C and Q at hand. CF and QF are (CF)ᵀ and (QF)ᵀ, and are kept.
+
+    An empty Q stands for the identity; QF empty, for Q = C.
+    """
+    m, r = F.shape
+    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    is_identity, is_same = Q.shape[0] == 0, QF.shape[0] == 0
+    for i in order:
+        q_own = 1.0 if is_identity else float(Q[i, i])
+        if q_own <= 0.0:
+            continue
+        for k in range(r):
+            w[k], a[k] = F[i, k], CF[k, i]
+            b[k] = w[k] if is_identity else a[k] if is_same else QF[k, i]
+        _quadratic_row(w, a, b, B, G, C[i, i], q_own, price, overlap, first, passes, enough, change, Bw, Gb)
+        for k in range(first, r):
+            d = change[k]
+            if d != 0.0:
+                F[i, k] = w[k]
+                for j in range(m):
+                    CF[k, j] += d * C[i, j]
+                if not is_identity and not is_same:
+                    for j in range(m):
+                        QF[k, j] += d * Q[i, j]
+
+
+@compiled
+def quadratic_rows(
+    order: Array,
+    F: Array,
+    Y: Array,
+    B: Array,
+    G: Array,
+    X: Array,
+    price: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows of F in the given order, where C = Q = XXᵀ is not formed: Y is XᵀF, and is kept.
+
+    A few rows at a time share the products with Y; XXᵀ between them makes up for what those before have changed.
+    """
+    n, r = X.shape[1], F.shape[1]
+    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    rows, D = np.empty((_TOGETHER, n), dtype=X.dtype), np.empty((_TOGETHER, r), dtype=F.dtype)
+    for start in range(0, len(order), _TOGETHER):
+        count = min(_TOGETHER, len(order) - start)
+        for s in range(count):
+            for j in range(n):
+                rows[s, j] = X[order[start + s], j]
+        block = rows[:count]
+        A, K = np.dot(block, Y), np.dot(block, block.T)
+        moved = False
+        for s in range(count):
+            i, own = order[start + s], float(K[s, s])
+            for k in range(r):
+                D[s, k] = 0.0
+            if own <= 0.0:
+                continue
+            for k in range(r):
+                w[k], a[k] = F[i, k], A[s, k]
+            for q in range(s):
+                for k in range(r):
+                    a[k] += K[s, q] * D[q, k]
+            for k in range(r):
+                b[k] = a[k]
+            _quadratic_row(w, a, b, B, G, own, own, price, overlap, first, passes, enough, change, Bw, Gb)
+            for k in range(first, r):
+                if change[k] != 0.0:
+                    F[i, k], D[s, k] = w[k], change[k]
+                    moved = True
+        if moved:
+            Y += np.dot(block.T, D[:count])
+
+
+@compiled
+def quadratic_sparse(
+    order: Array,
+    F: Array,
+    Z: Array,
+    B: Array,
+    G: Array,
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    is_gram: bool,
+    is_identity: bool,
+    price: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows of F in the given order, for sparse X: C = XXᵀ with Z = XᵀF, which is kept; or `is_gram`, C = X with Z = F itself.
+
+    Q is C, or the identity.
+    """
+    r = F.shape[1]
+    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    for i in order:
+        own = 0.0
+        a[:] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            j, x = indices[p], values[p]
+            if not is_gram:
+                own += x * x
+            elif j == i:
+                own = float(x)
+            for k in range(r):
+                a[k] += x * Z[j, k]
+        q_own = 1.0 if is_identity else own
+        if q_own <= 0.0:
+            continue
+        for k in range(r):
+            w[k] = F[i, k]
+            b[k] = w[k] if is_identity else a[k]
+        _quadratic_row(w, a, b, B, G, own, q_own, price, overlap, first, passes, enough, change, Bw, Gb)
+        moved = False
+        for k in range(r):
+            if change[k] != 0.0:
+                F[i, k] = w[k]
+                moved = True
+        if moved and not is_gram:
+            for p in range(indptr[i], indptr[i + 1]):
+                j, x = indices[p], values[p]
+                for k in range(r):
+                    Z[j, k] += x * change[k]

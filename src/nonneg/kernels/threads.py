@@ -1,0 +1,93 @@
+"""Kernels on several cores: rows are shared out among threads, as many as the process may use.
+
+Numba's own threads are not used: their default pool cannot be entered by two threads at a time, which several starts side by side
+would do, and it knows nothing of the limits that are set for BLAS.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+
+_LIMIT: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def limited(threads: int | None) -> Iterator[None]:
+    """Within this, kernels use no more than so many threads; None leaves it as it is."""
+    token = _LIMIT.set(available() if threads is None else threads)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
+
+
+def available() -> int:
+    """How many threads a kernel may use here: the limit set, or OMP_NUM_THREADS, or the cores there are."""
+    limit = _LIMIT.get()
+    if limit is not None:
+        return limit
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return min(int(wanted), cpu_count()) if wanted.isdigit() and int(wanted) else cpu_count()
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def suited_to(multiplications: float) -> Iterator[None]:
+    """Within this, BLAS has one thread if its products are small: several would wait for each other longer than they work."""
+    if multiplications >= _WORTH_THREADS:
+        yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+_WORTH_THREADS = 1e8
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cpu_count(), thread_name_prefix="nonneg")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear) if hasattr(os, "register_at_fork") else None
+
+
+def over_rows(kernel: Callable[..., Any], work: np.ndarray | int, *arguments: Any, least: int = 20_000) -> list[Any]:
+    """Call kernel(start, stop, *arguments) for ranges of rows that together are all of them; what each call returns.
+
+    Parameters
+    ----------
+    work : array or int
+        The number of rows, or an array that grows by each row's share of the work, from 0, such as the `indptr` of a sparse array.
+    least : int
+        Work below which a second thread costs more than it saves.
+    """
+    steps = np.arange(work + 1) if isinstance(work, int) else work
+    count = max(1, min(available(), int(steps[-1]) // least))
+    if count == 1:
+        return [kernel(0, len(steps) - 1, *arguments)]
+    cuts = np.searchsorted(steps, np.linspace(0, steps[-1], count + 1))
+    cuts[0], cuts[-1] = 0, len(steps) - 1
+    pieces = [(int(a), int(b)) for a, b in pairwise(cuts) if a < b]
+    return in_threads(lambda piece: kernel(*piece, *arguments), pieces)
+
+
+def in_threads(work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+    """What the work comes to for each piece, done side by side where there are threads for it."""
+    return [work(piece) for piece in pieces] if available() == 1 else list(_pool().map(work, pieces))

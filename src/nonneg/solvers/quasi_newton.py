@@ -1,0 +1,166 @@
+"""Quasi-Newton steps: all factors move at once, in a direction that the steps before have taught.
+
+A multiplicative rule is a gradient step in disguise. Write F = U∘U. The gradient by U is 2U∘(∇⁺ − ∇⁻), and since ln(a/b) is
+2(a − b)/(a + b) up to third order, F ← F∘(∇⁻/∇⁺)^η is, as long as it is not far,
+
+    U ← U − η · gradient / weight,   weight = 2(∇⁺ + ∇⁻),
+
+a gradient step in which each entry has a length of its own. L-BFGS takes 1/weight for its first guess of the inverse Hessian and
+corrects it by what the last few steps have done to the gradient. So what the rules know of the problem, and what constraints add to
+them, is kept; what they lack, how entries and factors depend on each other, is learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+from ..arrays.namespace import Array
+from ..exceptions import IncompatibleError
+from ..majorization import PowerLaw
+from ..problem import Point, Problem
+from .base import Solver, State
+from .multiplicative import Adaptive, above_floor
+
+_SWEEP = Adaptive()
+_LENGTHS = (1.0, 0.25)
+"""Of the step, and of a second attempt where the first would raise the objective."""
+_LEAST = 0.6
+"""What is left of an entry of U at least. Near zero gradients by U vanish: entries that fall too fast do not come back."""
+_EVERY = 10
+"""One step in so many is a sweep of `Adaptive`, whose ratios bring small entries back that should not be small."""
+_FLAT = 1e-4
+"""A curvature below this share of what the weights say teaches nothing, or, if it is negative, the wrong thing."""
+
+
+class _Pair(NamedTuple):
+    """What one step has taught."""
+
+    move: Array
+    """How U changed."""
+    change: Array
+    """How the gradient changed."""
+    inverse: Array
+    """1/⟨move, change⟩; 0 for a pair that is not to be used."""
+
+
+@dataclass(frozen=True)
+class QuasiNewton(Solver):
+    """L-BFGS for the square roots of all factors together, preconditioned by the multiplicative rules.
+
+    A step that would raise the objective is tried again with a quarter of its length. If that raises it too, what was learned is
+    forgotten, and a sweep of `Adaptive` is taken in its place, whose promises are therefore kept: a factor without a constraint
+    never raises the objective but by rounding. Constraints enter as in any rule, by their multiplier terms and by `restore`.
+
+    Parameters
+    ----------
+    memory : int, default=10
+        From how many steps to learn. Each takes the memory of the factors twice.
+    warmup : int, default=10
+        Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
+    """
+
+    memory: int = 10
+    warmup: int = 10
+    share_of_a_scout: ClassVar[float] = 1 / 100
+
+    def __post_init__(self) -> None:
+        for name, least in (("memory", 1), ("warmup", 0)):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
+
+    @property
+    def resumed(self) -> QuasiNewton:
+        return replace(self, warmup=0)
+
+    def init(self, problem: Problem) -> State:
+        state = _SWEEP.init(problem)
+        state.memory |= {"steps": 0, "pairs": deque(maxlen=self.memory), "last": None}
+        state.memory["exponent"] = min(state.exponents.values())
+        return state
+
+    def step(self, point: Point, state: State) -> Point:
+        memory = state.memory
+        memory["steps"] += 1
+        if memory["steps"] <= self.warmup or memory["steps"] % _EVERY == 0:
+            return _SWEEP.step(point, state)
+        point.prepare()
+        before, _ = point.objective()
+        roots, gradient, weight = _parts(point)
+        if memory["last"] is not None:
+            _learn(point.problem.namespace.xp, memory, roots, gradient, weight)
+        memory["last"] = roots, gradient
+        if memory["pairs"]:
+            direction = _direction(memory["pairs"], memory["exponent"], gradient, weight)
+            for length in _LENGTHS:
+                values = _moved(point, roots, length * direction)
+                candidate = _restored(point, values)
+                candidate.prepare()
+                if candidate.objective()[0] <= before:
+                    state.stalled = False
+                    state.unrestored.update(values)
+                    return candidate
+            memory["pairs"].clear()
+        return _SWEEP.step(point, state)
+
+
+def _parts(point: Point) -> tuple[Array, Array, Array]:
+    """U, the gradient by it, and the weights of its entries, of all factors in one vector."""
+    xp, divergence = point.problem.namespace.xp, point.problem.model.divergence
+    pieces = []
+    for name, F in point.factors.items():
+        roots, (numerator, denominator) = xp.sqrt(F), point.sides(name)
+        if isinstance(divergence.law, PowerLaw):
+            gradient, weight = 2.0 * roots * (denominator - numerator), 2.0 * (denominator + numerator)
+        else:  # F ← F∘exp(η · numerator/denominator)
+            gradient, weight = -2.0 * roots * numerator, 4.0 * denominator
+        if divergence.scale_invariant:  # the parts of the rules lack 1/ΣP∘X̂, which changes from step to step
+            unit = point.problem.model.rules[name].degree / xp.sum(F * denominator)
+            gradient, weight = gradient * unit, weight * unit
+        pieces.append([xp.reshape(array, (-1,)) for array in (roots, gradient, weight)])
+    roots, gradient, weight = (xp.concat(arrays) for arrays in map(list, zip(*pieces, strict=True)))
+    info = xp.finfo(weight.dtype)
+    return roots, gradient, xp.clip(weight, float(info.smallest_normal) / float(info.eps), math.inf)
+
+
+def _learn(xp: Any, memory: dict[str, Any], roots: Array, gradient: Array, weight: Array) -> None:
+    """Remember what the last step did, and the exponent that would have suited it. No device has to wait for what is decided."""
+    move, change = roots - memory["last"][0], gradient - memory["last"][1]
+    change = xp.where(move != 0, change, xp.zeros_like(change))  # entries that are given cannot move, whatever their gradient
+    curvature, spread = move @ change, change @ (change / weight)
+    useful = curvature > _FLAT * (move @ (weight * move))
+    one = xp.ones_like(curvature)
+    curvature, spread = xp.where(useful, curvature, one), xp.where(useful, spread, one)
+    memory["exponent"] = xp.where(useful, curvature / spread, memory["exponent"] * one)
+    memory["pairs"].append(_Pair(move, change, xp.where(useful, one / curvature, 0.0 * one)))
+
+
+def _direction(pairs: Sequence[_Pair], exponent: Array, gradient: Array, weight: Array) -> Array:
+    """Minus the gradient times the inverse Hessian, as the pairs tell it: Nocedal's two loops."""
+    rest, shares = gradient, []
+    for move, change, inverse in reversed(pairs):
+        shares.append((move @ rest) * inverse)
+        rest = rest - shares[-1] * change
+    ascent = rest * (exponent / weight)
+    for (move, change, inverse), share in zip(pairs, reversed(shares), strict=True):
+        ascent = ascent + (share - (change @ ascent) * inverse) * move
+    return -ascent
+
+
+def _moved(point: Point, roots: Array, step: Array) -> dict[str, Array]:
+    """The factors after a step of their roots."""
+    xp, values, start = point.problem.namespace.xp, {}, 0
+    roots = xp.maximum(roots + step, _LEAST * roots)
+    for name, F in point.factors.items():
+        stop = start + F.shape[0] * F.shape[1]
+        values[name] = above_floor(xp, xp.reshape(roots[start:stop] ** 2, F.shape))
+        start = stop
+    return values
+
+
+def _restored(point: Point, values: dict[str, Array]) -> Point:
+    xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
+    return point.problem.start({name: constraints[name].restore(xp, value) for name, value in values.items()})

@@ -1,0 +1,268 @@
+"""Coordinate descent: each step is the exact minimum, nothing rises, and where it ends the K.K.T. conditions hold."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import nonneg
+from nonneg.arrays.reading import Gram
+from nonneg.constraints import Disjoint, PartlyFixed, Sparse
+from nonneg.exceptions import IncompatibleError
+from nonneg.kernels.coordinates import least_quartic
+from nonneg.kernels.threads import limited
+from nonneg.model import Model
+from nonneg.problem import bind
+from nonneg.solvers import Adaptive, Coordinate, best_solver, parts
+
+rng = np.random.default_rng(0)
+X = rng.random((12, 17))
+TALL = rng.random((60, 9))
+TEXT = sparse.random_array((40, 50), density=0.15, format="csr", rng=rng, dtype=np.float64)
+AFFINITY = X @ X.T
+KERNEL = np.asarray((TEXT @ TEXT.T).todense())
+
+PROBLEMS = {
+    "W H": (X, "W H", 3, {}),
+    "W H.T": (X, "W H.T", 3, {}),
+    "W H sparse": (TEXT, "W H", 3, {}),
+    "W S H": (X, "W S H", (3, 4), {}),
+    "W W.T X": (X, "W W.T X", 3, {}),
+    "X W W.T": (X.T.copy(), "X W W.T", 3, {}),
+    "W.T W X": (X, "W.T W X", 3, {}),
+    "W W.T X factored": (TALL, "W W.T X", 3, {}),
+    "X W W.T factored": (TALL.T.copy(), "X W W.T", 3, {}),
+    "W W.T X sparse": (TEXT, "W W.T X", 3, {}),
+    "X W W.T sparse": (TEXT, "X W W.T", 3, {}),
+    "W W.T": (AFFINITY, "W W.T", 3, {}),
+    "W W.T not symmetric": (X[:, :12], "W W.T", 3, {}),
+    "W W.T sparse": (sparse.csr_array(KERNEL), "W W.T", 3, {}),
+    "Gram": (Gram(AFFINITY), "W W.T X", 3, {}),
+    "sparse Gram": (Gram(sparse.csr_array(KERNEL)), "W W.T X", 3, {}),
+    "L L.T X R R.T": (X[:, :12], "L L.T X R R.T", (3, 2), {}),
+    "sparse codes": (X, "W H", 3, {"W": Sparse(0.3), "H": Sparse(0.1)}),
+    "disjoint": (X, "W W.T X", 3, {"W": Disjoint(2.0)}),
+    "disjoint factored": (TALL, "W W.T X", 3, {"W": Disjoint(2.0)}),
+    "disjoint components": (X, "W H", 3, {"W": Sparse(0.1), "H": Disjoint(0.5, "rows")}),
+    "components given": (X, "W H", 4, {"H": PartlyFixed(rng.random((2, 17)), "rows")}),
+    "rows given": (X, "W H", 4, {"W": PartlyFixed(rng.random((3, 4)), "rows")}),
+    "columns given": (X, "W W.T X", 4, {"W": PartlyFixed(np.eye(12)[:, :2], "columns")}),
+    "columns given, sparse": (TEXT, "W W.T X", 4, {"W": PartlyFixed(np.eye(40)[:, :2], "columns")}),
+}
+
+
+def solved(name, **settings):
+    data, form, rank, constraints = PROBLEMS[name]
+    settings = {"solver": "coordinate", "tol": 0, "check_every": 1, "random_state": 1} | settings
+    return nonneg.factorize(data, form, rank, constraints=constraints, **settings)
+
+
+class TestQuartic:
+    @pytest.mark.parametrize("seed", range(200))
+    def test_it_is_the_least(self, seed):
+        g = np.random.default_rng(seed)
+        c1, c2, c3 = g.normal(size=3) * 10.0 ** g.integers(-3, 3, size=3)
+        c4, least = 10.0 ** g.uniform(-2, 2), -g.uniform(0, 2)
+        d = least_quartic(c1, c2, c3, c4, least)
+
+        def value(x):
+            return x * (c1 + x * (c2 + x * (c3 + x * c4)))
+
+        roots = np.roots([4 * c4, 3 * c3, 2 * c2, c1])
+        candidates = np.array([least, *roots[np.abs(roots.imag) < 1e-6].real])
+        lowest = min(value(x) for x in candidates[candidates >= least])
+        assert d >= least
+        if c2 > 0:  # Newton's way to the nearest minimum: it need not be the lowest, but must be one
+            slope = c1 + d * (2 * c2 + d * (3 * c3 + 4 * c4 * d))
+            assert value(d) <= 0
+            assert d == least or abs(slope) <= 1e-6 * abs(c1) or value(d) <= lowest + 1e-9 * abs(lowest)
+        else:
+            assert value(d) <= lowest + 1e-9 * abs(lowest) + 1e-12
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+class TestEveryProblem:
+    def test_nothing_rises(self, name):
+        _, form, _, _ = PROBLEMS[name]
+        values = [record.objective for record in solved(name, max_iter=60).history]
+        values = values[Coordinate().warmup if not form.startswith("W H") else 0 :]
+        assert np.all(np.diff(values) <= 1e-12 * np.abs(values[0]))
+        assert values[-1] < values[0]
+
+    def test_kkt(self, name):
+        data, form, _, constraints = PROBLEMS[name]
+        factors = solved(name, max_iter=3000).factors
+        model = Model(form, "euclidean", constraints)
+        point = bind(model, data, factors)
+        for factor in model.learned:
+            positive, negative = point.sides(factor)
+            F = factors[factor]
+            scale = np.abs(positive).max() + np.abs(negative).max()
+            gradient = (negative - positive) / scale
+            learned = np.ones_like(F, dtype=bool)
+            constraint = constraints.get(factor)
+            if isinstance(constraint, PartlyFixed):
+                count = constraint.values.shape[0 if constraint.axis == "rows" else 1]
+                learned[(slice(count),) if constraint.axis == "rows" else (slice(None), slice(count))] = False
+            assert gradient[learned].min() > -1e-3
+            assert np.abs(gradient * F / F.max())[learned].max() < 1e-3
+
+    def test_kept_products_are_right(self, name):
+        """What is kept up to date entry by entry gives the objective that is computed anew."""
+        often = solved(name, solver=Coordinate(refresh=1), max_iter=40).history
+        rarely = solved(name, solver=Coordinate(refresh=40), max_iter=40).history
+        np.testing.assert_allclose([r.objective for r in often], [r.objective for r in rarely], rtol=1e-7)
+
+    def test_float32(self, name):
+        data, form, rank, constraints = PROBLEMS[name]
+        data = Gram(data.kernel.astype(np.float32)) if isinstance(data, Gram) else data.astype(np.float32)
+        single = nonneg.factorize(data, form, rank, constraints=constraints, solver="coordinate", random_state=1, max_iter=300)
+        double = solved(name, max_iter=300, check_every=10, tol=1e-5)
+        assert all(factor.dtype == np.float32 for factor in single.factors.values())
+        assert single.objective == pytest.approx(double.objective, rel=5e-2)
+
+    def test_no_worse_than_multiplicative(self, name):
+        data, form, rank, constraints = PROBLEMS[name]
+        other = nonneg.factorize(
+            data, form, rank, constraints=constraints, solver="multiplicative", tol=0, max_iter=3000, random_state=1
+        )
+        assert solved(name, max_iter=300).objective <= other.objective * 1.05  # local minima differ
+
+    def test_the_same_every_time(self, name):
+        first, second = (solved(name, max_iter=15).factors for _ in range(2))
+        for factor in first:
+            np.testing.assert_array_equal(first[factor], second[factor])
+
+
+def naive_sweep(objective, F, order, columns):
+    """Every entry, in the given order of rows, at the minimum of the polynomial through the objective's own values."""
+    F = F.copy()
+    for i in order:
+        for k in range(columns):
+
+            def value(x, i=i, k=k):
+                changed = F.copy()
+                changed[i, k] = x
+                return objective(changed)
+
+            places = np.linspace(0, 2 * F.max(), 5)
+            polynomial = np.polynomial.Polynomial.fit(places, [value(x) for x in places], 4)
+            roots = polynomial.deriv().roots()
+            candidates = [0.0, *(root.real for root in roots if abs(root.imag) < 1e-7 and root.real > 0)]
+            F[i, k] = min(candidates, key=polynomial)
+    return F
+
+
+class TestOneSweep:
+    """One pass of one sweep, beside a transcription that knows the objective only by its values."""
+
+    @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_quadratic(self, store):
+        W = np.random.default_rng(3).random((12, 3)) * 0.3
+        solution = nonneg.factorize(store(X), "W W.T X", init={"W": W}, solver=Coordinate(warmup=0, passes=1), max_iter=1, tol=0)
+        order = np.random.default_rng(0).permutation(np.arange(12))
+        expected = naive_sweep(lambda F: 0.5 * np.sum((X - F @ F.T @ X) ** 2), W, order, 3)
+        np.testing.assert_allclose(solution.factors["W"], expected, atol=1e-5)
+
+    def test_linear(self):
+        g = np.random.default_rng(3)
+        W, H = g.random((12, 3)), g.random((3, 17))
+        solution = nonneg.factorize(X, "W H", init={"W": W, "H": H}, solver=Coordinate(passes=1), max_iter=1, tol=0)
+        new_W = naive_sweep(lambda F: 0.5 * np.sum((X - F @ H) ** 2), W, range(12), 3)
+        new_H = naive_sweep(lambda F: 0.5 * np.sum((X - new_W @ F.T) ** 2), H.T, range(17), 3).T
+        np.testing.assert_allclose(solution.factors["W"], new_W, atol=1e-6)
+        np.testing.assert_allclose(solution.factors["H"], new_H, atol=1e-6)
+
+    def test_between_two_others(self):
+        g = np.random.default_rng(3)
+        W, S, H = g.random((12, 3)), g.random((3, 2)), g.random((2, 17))
+        solution = nonneg.factorize(
+            X,
+            "W S H",
+            init={"W": W, "S": S, "H": H},
+            constraints={"W": "fixed", "H": "fixed"},
+            solver=Coordinate(passes=1),
+            max_iter=1,
+            tol=0,
+        )
+        expected = naive_sweep(lambda F: 0.5 * np.sum((X - W @ F @ H) ** 2), S, range(3), 2)
+        np.testing.assert_allclose(solution.factors["S"], expected, atol=1e-6)
+
+
+class TestManyRows:
+    data = np.random.default_rng(5).random((400, 6))
+
+    @pytest.fixture(autouse=True)
+    def lanes_for_few(self, monkeypatch):
+        monkeypatch.setattr(parts, "_MANY", 100)
+
+    def run(self, **settings):
+        return nonneg.factorize(self.data, "W W.T X", 3, solver="coordinate", random_state=0, tol=0, check_every=1, **settings)
+
+    def test_threads_do_not_change_the_result(self):
+        with limited(1):
+            one = self.run(max_iter=20)
+        with limited(2):
+            two = self.run(max_iter=20)
+        np.testing.assert_array_equal(one.factors["W"], two.factors["W"])
+
+    def test_nothing_rises(self):
+        values = [record.objective for record in self.run(max_iter=60).history][10:]
+        assert np.all(np.diff(values) <= 1e-12 * values[0])
+
+    def test_lanes_that_are_in_each_others_way(self, monkeypatch):
+        """Where all rows change at once the objective may rise; the sweep is then done again, row by row."""
+        monkeypatch.setattr(parts, "_ROUNDS", 1)
+        monkeypatch.setattr(parts, "_LANES", 100)
+        values = [record.objective for record in self.run(max_iter=40).history][10:]
+        assert np.all(np.diff(values) <= 1e-12 * values[0])
+
+
+def test_components_come_back_to_life():
+    W = np.abs(np.random.default_rng(0).random((12, 3)))
+    W[:, 1] = 0
+    point = bind(Model("W W.T X"), X, {"W": W})
+    solver = Coordinate(warmup=0)
+    state = solver.init(point.problem)
+    for _ in range(5):
+        point = solver.step(point, state)
+    assert point.factors["W"][:, 1].any()
+
+
+@pytest.mark.parametrize("factor", [1e-160, 1e160])
+def test_extreme_scales(factor):
+    plain = nonneg.factorize(X, "W W.T X", 3, solver="coordinate", random_state=0).factors["W"]
+    extreme = nonneg.factorize(X * factor, "W W.T X", 3, solver="coordinate", random_state=0).factors["W"]
+    np.testing.assert_allclose(plain, extreme, rtol=1e-6, atol=1e-9)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("form", "settings", "words"),
+        [
+            ("W H", {"divergence": "kullback-leibler"}, "no polynomial"),
+            ("W W.T X", {"constraints": {"W": "orthogonal"}}, "ties the entries"),
+            ("W S W.T", {}, "neither once nor as"),
+        ],
+    )
+    def test_by_coordinate(self, form, settings, words):
+        data = AFFINITY if form == "W S W.T" else X
+        with pytest.raises(IncompatibleError, match=words):
+            nonneg.factorize(data, form, 3, solver="coordinate", **settings)
+        nonneg.factorize(data, form, 3, random_state=0, max_iter=3, tol=0, **settings)  # "auto" finds another way
+
+    def test_what_would_not_fit(self):
+        with pytest.raises(IncompatibleError, match="larger than the data"):
+            nonneg.factorize(TALL, "L L.T X R R.T", (3, 2), solver="coordinate")
+
+    @pytest.mark.parametrize("setting", [{"warmup": -1}, {"passes": 0}, {"refresh": 0}, {"enough": 1.0}, {"passes": 2.5}])
+    def test_settings(self, setting):
+        with pytest.raises(IncompatibleError):
+            Coordinate(**setting)
+
+
+def test_the_best_solver():
+    assert isinstance(best_solver(bind(Model("W H"), X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
+    kl = Model("W H", "kullback-leibler")
+    assert not isinstance(best_solver(bind(kl, X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
+    assert Adaptive().resumed == Adaptive()
+    assert Coordinate().resumed == Coordinate(warmup=0)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from nonneg.arrays.host import blas_threads, by_pieces, inner, multiplied
+
+LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("right", LAYOUTS)
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (3, 4, 5),
+        (1000, 300, 7),
+        (701, 300, 20),
+        (20, 5000, 20),
+        (20, 3000, 400),
+        (400, 40, 400),
+        (2000, 2000, 70),
+        (60000, 30, 3),
+        (0, 3, 2),
+    ],
+)
+def test_products(shape, left, right, dtype, threads, rng, monkeypatch):
+    rows, middle, columns = shape
+    A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
+    monkeypatch.setattr("nonneg.arrays.host.blas_threads", lambda: threads)
+    product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
+    assert product.dtype == dtype
+    np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
+
+
+def test_tall_products_come_in_rows(rng):
+    X, W = rng.random((2000, 300)), rng.random((2000, 9))
+    for product in (multiplied(X, X[:9].T), multiplied(X.T, W), multiplied(W, X[:9, :9])):
+        assert product.flags.c_contiguous
+
+
+def test_products_with_sparse_arrays_and_of_two_precisions(rng):
+    X, W = rng.random((2000, 300)), rng.random((300, 9))
+    np.testing.assert_allclose(multiplied(sparse.csr_array(X), W), X @ W)
+    assert multiplied(X.astype(np.float32), W).dtype == np.float64
+
+
+@pytest.mark.parametrize("shapes", [[(9, 4)] * 3, [(1000, 90)] * 3, [(1000, 90), (1000, 1), (1, 90)]], ids=str)
+@pytest.mark.parametrize("layouts", [["rows"] * 3, ["columns"] * 3, ["rows", "columns", "rows"], ["strided"] * 3], ids=str)
+def test_by_pieces(shapes, layouts, rng):
+    a, b, c = arrays = [LAYOUTS[layout](rng.random(shape)) for shape, layout in zip(shapes, layouts, strict=True)]
+    np.testing.assert_array_equal(by_pieces(lambda a, b, c: a * b + c, *arrays), a * b + c)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layouts", [("rows", "rows"), ("columns", "columns"), ("rows", "columns")], ids=str)
+@pytest.mark.parametrize("shape", [(3, 2), (1000, 90)])
+def test_inner_products_are_summed_in_double_precision(shape, layouts, dtype, rng):
+    a, b = (LAYOUTS[layout](rng.random(shape).astype(dtype)) for layout in layouts)
+    assert inner(np, a, b) == pytest.approx(np.sum(a.astype(float) * b.astype(float)), rel=1e-14)
+
+
+def test_the_threads_of_blas():
+    with threadpool_limits(1, user_api="blas"):
+        assert blas_threads() == 1
