@@ -1,6 +1,7 @@
 # make demo    a real factorization, with a picture to look at
 # make test    linters, types, and all tests
-# make bench   what an iteration costs beside its bare products, and the observations that the docs report
+# make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
+# make studies the other figures that the docs report
 # make reproduce   the papers' figures and tables, with their data, into reproduction/
 PYTHON ?= python3
 VENV   ?= .venv
@@ -9,7 +10,7 @@ TORCH  ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit bench reproduce clean
+.PHONY: demo test lint unit bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -25,9 +26,15 @@ unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
 bench: $(VENV)/.demo
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/iteration.py $(ARGS)
+	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
+	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers.txt
+	$(BIN)/python benchmarks $(GROUPS) $(ARGS)
+
+studies: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/observations.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/estimators.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/degrees.py
 
 reproduce: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'

@@ -34,6 +34,7 @@ def orthogonality() -> Iterator[str]:
         for title, settings in (
             ("the printed rule", {"solver": "paper", "max_iter": 50_000}),
             ('default, "soft"', {}),
+            ('"exact"', {"orthogonality": "exact"}),
             ('"rows"', {"orthogonality": "rows"}),
             ('"polar"', {"orthogonality": "polar"}),
         ):

@@ -1,66 +1,93 @@
-"""What an iteration costs, beside the matrix products it cannot do without. Run it with ``make bench``.
+"""What an iteration costs beside the matrix products it cannot do without.
 
-For each problem the two are timed in turn, several times, in one run; the figure is the ratio of the medians.
+The two are timed in turns, several times, in one run. K = X Xᵀ is known before, on both sides: what setting up costs is not part
+of an iteration. As a script, ``python benchmarks/iteration.py [JSON]`` runs this group alone.
 """
 
-import json
+from __future__ import annotations
+
 import sys
-import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-import nonneg
+from _bench import Bench, Timed, in_turns, seconds_of, threads, timed
+from _data import described, documents, faces, spatial
+from nonneg import factorize
+from nonneg.solvers import Multiplicative
 
-ROUNDS, ITERATIONS = 5, 200
+TITLE = "An iteration beside its bare products"
+ORTHOGONAL = {"constraints": {"W": "orthogonal"}}
+SOLVERS: dict[str, dict[str, Any]] = {
+    "exponent 1": {"solver": Multiplicative(exponent=1)},
+    "proven exponent": {"solver": Multiplicative()},
+    "a sweep of the default solver": {},
+}
 
 
-def problems() -> dict[str, tuple[object, str, int, dict, Callable[[], object]]]:
-    """For each name: data, form, rank, settings, and the bare products of one iteration."""
+def run(bench: Bench) -> None:
     rng = np.random.default_rng(0)
-    faces = rng.random((361, 2429))
-    tall = rng.random((20_000, 300))
-    text = sparse.random_array((20_000, 5_000), density=0.002, format="csr", rng=rng)
-    K = faces @ faces.T
-    W, H, V, T = (rng.random(shape) for shape in ((361, 25), (25, 2429), (20_000, 20), (5_000, 20)))
-    U = rng.random((20_000, 20))
-    return {
-        "W W.T X, 361 × 2429, r = 25": (faces, "W W.T X", 25, {}, lambda: K @ W),
-        "W W.T X orthogonal, the same": (faces, "W W.T X", 25, {"constraints": {"W": "orthogonal"}}, lambda: K @ W),
-        "W H, the same": (faces, "W H", 25, {}, lambda: (faces @ H.T, W.T @ faces)),
-        "W W.T X, 20000 × 300, r = 20": (tall, "W W.T X", 20, {}, lambda: tall @ (tall.T @ V)),
-        "W H, sparse 20000 × 5000, r = 20": (text, "W H", 20, {}, lambda: (text @ T, text.T @ U)),
-    }
+    rounds, count = (2, 20) if bench.quick else (5, 200)
+    with bench.attempt("CBCL", TITLE), threads(1):
+        X, r = faces(bench.quick), 25
+        K, W, H = X @ X.T, rng.random((X.shape[0], r)), rng.random((r, X.shape[1]))
+        problem = f"CBCL {described(X)}, r = {r}"
+        compare(bench, problem, X, "W W.T X", r, {}, lambda: K @ W, rounds, count, at_most=1.35)
+        compare(bench, problem, X, "W W.T X", r, ORTHOGONAL, lambda: K @ W, rounds, count, at_most=1.35)
+        compare(bench, problem, X, "W H", r, {}, lambda: (X @ H.T, W.T @ X), rounds, count // 10)
+    with bench.attempt("spatial parts", TITLE), threads(2):
+        X, r = spatial(bench.quick), 20
+        V = rng.random((X.shape[0], r))
+        problem = f"spatial parts {described(X)}, r = {r}"
+        compare(bench, problem, X, "W W.T X", r, {}, lambda: X @ (X.T @ V), rounds, count // 20, at_most=1.25)
+        compare(bench, problem, X, "W W.T X", r, ORTHOGONAL, lambda: X @ (X.T @ V), rounds, count // 20, at_most=1.25)
+    with bench.attempt("reviews", TITLE), threads(1):
+        X, r = documents("reviews", bench.quick), 20
+        transposed, U, T = X.T.tocsr(), rng.random((X.shape[0], r)), rng.random((X.shape[1], r))
+        problem = f"reviews {described(X)}, r = {r}"
+        compare(bench, problem, X, "W H", r, {}, lambda: (X @ T, transposed @ U), rounds, count // 20)
 
 
-def seconds_per_iteration(X: object, form: str, rank: int, settings: dict) -> float:
-    solution = nonneg.factorize(
-        X, form, rank, solver="multiplicative", max_iter=ITERATIONS, tol=0, check_every=ITERATIONS, random_state=0, **settings
-    )
-    return solution.history[-1].seconds / ITERATIONS
+def compare(
+    bench: Bench,
+    problem: str,
+    X: Any,
+    form: str,
+    rank: int,
+    settings: dict[str, Any],
+    products: Callable[[], object],
+    rounds: int,
+    count: int,
+    at_most: float | None = None,
+) -> None:
+    """A row for each way of taking a step: the proven exponent of W H is 1, and what is wanted is so of multiplicative ones."""
+    same = {"proven exponent"} if form == "W H" else {"a sweep of the default solver"} if settings else set()
+    ways = {name: more | settings for name, more in SOLVERS.items() if name not in same}
+    calls = {name: lambda more=more: an_iteration(X, form, rank, more, count) for name, more in ways.items()}
+    calls["products"] = lambda: Timed(timed(lambda: [products() for _ in range(count)]).seconds / count, None)
+    in_turns(calls, 1)  # the first time is slower
+    taken = {name: [1e3 * seconds for seconds in seconds_of(runs)] for name, runs in in_turns(calls, rounds).items()}
+    title = f"{form}, orthogonal" if settings else form
+    for name, more in ways.items():
+        bench.cost(
+            taken[name],
+            taken["products"],
+            at_most=at_most if "solver" in more else None,
+            unit="ms",
+            problem=problem,
+            what=f"{title}, {name}",
+            peer="bare products",
+        )
 
 
-def timed(function: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    for _ in range(ITERATIONS):
-        function()
-    return (time.perf_counter() - started) / ITERATIONS
-
-
-def main() -> None:
-    report = {}
-    print(f"{'problem':36} {'iteration':>12} {'products':>12} {'ratio':>8}")
-    for name, (X, form, rank, settings, products) in problems().items():
-        pairs = [(seconds_per_iteration(X, form, rank, settings), timed(products)) for _ in range(ROUNDS)]
-        iteration, bare = np.median(pairs, axis=0)
-        ratios = [a / b for a, b in pairs]
-        report[name] = {"iteration": iteration, "products": bare, "ratio": iteration / bare, "spread": [min(ratios), max(ratios)]}
-        print(f"{name:36} {1e3 * iteration:9.3f} ms {1e3 * bare:9.3f} ms {iteration / bare:8.2f}")
-    if len(sys.argv) > 1:
-        with open(sys.argv[1], "w") as file:
-            json.dump(report, file, indent=1)
+def an_iteration(X: Any, form: str, rank: int, settings: dict[str, Any], count: int) -> Timed:
+    """Seconds per iteration between two checks, and so without what comes before."""
+    history = factorize(X, form, rank, max_iter=2 * count, check_every=count, tol=0, random_state=0, **settings).history
+    return Timed((history[-1].seconds - history[-2].seconds) / (history[-1].iteration - history[-2].iteration), None)
 
 
 if __name__ == "__main__":
-    main()
+    from _command import main
+
+    sys.exit(main(["iteration", *(("--json", sys.argv[1]) if len(sys.argv) > 1 else ())]))
