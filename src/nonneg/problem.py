@@ -216,6 +216,11 @@ class Point:
         bare._objective = self._objective
         return bare
 
+    def forget_all_but(self, *words: Word) -> None:
+        """Let go of the other products, which take memory; they would be computed again."""
+        kept = {canonical(word)[0] for word in words}
+        self.known = {word: value for word, value in self.known.items() if word in kept or word in self.problem.known}
+
     def with_factor(self, name: str, value: Array) -> Point:
         """The point with one factor replaced."""
         changing = self.problem.changing

@@ -1,9 +1,9 @@
 """The data, as the engine sees it: something that can be multiplied, summed, and compared with a low-rank product.
 
-The engine asks three things of X: the products X·M and Xᵀ·M (through `array`), sums of functions of its entries (`power_sum`,
-`log_sum`), and products with a matrix that is an elementwise function of X and of X̂ = U·V (`elementwise`). Each kind of data
-answers in its own way, and is the only place that knows how it is stored: dense rows in blocks, non-zeros only, or a Gram matrix
-alone.
+The engine asks three things of X: the products X·M and Xᵀ·M (through `array`, or faster through `product`), sums of functions of
+its entries (`power_sum`, `log_sum`), and products with a matrix that is an elementwise function of X and of X̂ = U·V
+(`elementwise`). Each kind of data answers in its own way, and is the only place that knows how it is stored: dense rows in blocks,
+non-zeros only, or a Gram matrix alone.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..constraints import DoublyStochastic
 from ..naming import find
 from ..problem import Problem
 from .base import Solver, State
@@ -40,7 +41,9 @@ def best_solver(problem: Problem) -> Solver:
     """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they can be used."""
     if Coordinate.obstacle(problem) is None:
         return Coordinate()
-    return QuasiNewton() if all(problem.model.constraints[name].is_free for name in problem.order) else Adaptive()
+    constraints = [problem.model.constraints[name] for name in problem.order]
+    suits = all(c.is_free or (c.restores_fully and not isinstance(c, DoublyStochastic)) for c in constraints)
+    return QuasiNewton() if suits else Adaptive()
 
 
 def get_solver(solver: str | Solver) -> Solver:

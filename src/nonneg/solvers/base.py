@@ -32,6 +32,8 @@ class Solver(ABC):
     @abstractmethod
     def init(self, problem: Problem) -> State: ...
 
+    stays_finite: ClassVar[bool] = False
+    """Whether no step can end in numbers that are not finite."""
     share_of_a_scout: ClassVar[float] = 1 / 50
     """What share of the iterations a short run needs that is to show which of several starts is best."""
 

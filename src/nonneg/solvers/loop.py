@@ -32,14 +32,16 @@ def solve(
     units = units or Units()
     state, history, watch = solver.init(point.problem), History(), Watch(stopping, point.problem.namespace.eps)
     started, iteration = time.perf_counter(), 0
-    status, good = _check(point, None, state, history, watch, 0, started, callback, units), point.bare()
+    status = _check(point, None, state, history, watch, 0, started, callback, units)
+    good = None if solver.stays_finite else point.bare()  # to go back to; factors of many rows take memory
     while status is None:
         iteration += 1
         previous, point = point if stopping.step_tol else None, solver.step(point, state)
         if iteration % stopping.check_every == 0 or iteration == stopping.max_iter or state.stalled:
             status = _check(point, previous, state, history, watch, iteration, started, callback, units)
-            good = good if status is Status.NON_FINITE else point.bare()
-    return good, history, iteration, status
+            if good is not None and status is not Status.NON_FINITE:
+                good = point.bare()
+    return good or point.bare(), history, iteration, status
 
 
 def _check(

@@ -146,7 +146,15 @@ class Quadratic(Part):
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 
+    def _trim(self, point: Point) -> None:
+        """Keep only products that a sweep needs, where rows are many, and others as long as F."""
+        if self.is_factored:
+            for word in (self.BF, self.FF):
+                point.product(word)
+            point.forget_all_but(self.BF, self.FF, self.FCF)
+
     def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+        self._trim(point)
         F = self.value(point)
         if not self._has_zeros:
             least = _TINY * F.max()
@@ -166,6 +174,7 @@ class Quadratic(Part):
 
     def warmed(self, point: Point) -> Point:
         """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ."""
+        self._trim(point)
         F, X, Y = self.value(point), point.value(self.B), _evaluated(point, self.BF)
         B, G = _inner(point, self.BF, self.BF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
         info = np.finfo(F.dtype)
