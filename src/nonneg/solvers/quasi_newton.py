@@ -18,6 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from scipy.linalg import get_blas_funcs
+
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
 from ..majorization import PowerLaw
@@ -140,14 +143,19 @@ def _learn(xp: Any, memory: dict[str, Any], roots: Array, gradient: Array, weigh
 
 def _direction(pairs: Sequence[_Pair], exponent: Array, gradient: Array, weight: Array) -> Array:
     """Minus the gradient times the inverse Hessian, as the pairs tell it: Nocedal's two loops."""
-    rest, shares = gradient, []
+    rest, shares = gradient + 0.0, []  # a copy, to be changed
     for move, change, inverse in reversed(pairs):
         shares.append((move @ rest) * inverse)
-        rest = rest - shares[-1] * change
+        rest = _plus(rest, -shares[-1], change)
     ascent = rest * (exponent / weight)
     for (move, change, inverse), share in zip(pairs, reversed(shares), strict=True):
-        ascent = ascent + (share - (change @ ascent) * inverse) * move
+        ascent = _plus(ascent, share - (change @ ascent) * inverse, move)
     return -ascent
+
+
+def _plus(total: Array, share: Any, more: Array) -> Array:
+    """Total + share · more; of NumPy arrays, in place and in one walk."""
+    return get_blas_funcs("axpy", (total,))(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
 
 
 def _moved(point: Point, roots: Array, step: Array) -> dict[str, Array]:
