@@ -58,6 +58,10 @@ def _factorize(X: Any, form: str, **settings: Any) -> Callable[[], Any]:
     return lambda: nonneg.factorize(X, form, 4, max_iter=30, random_state=0, **settings)
 
 
+def _fit(estimator: Any, X: Any) -> Callable[[], Any]:
+    return lambda: estimator.fit(X)
+
+
 FITS: dict[str, Callable[[str], Callable[[], Any]]] = {
     "W W.T X": lambda dtype: _factorize(_dense(60, 200, dtype), "W W.T X"),
     "W W.T X, tall": lambda dtype: _factorize(_dense(500, 20, dtype), "W W.T X"),
@@ -71,7 +75,7 @@ FITS: dict[str, Callable[[str], Callable[[], Any]]] = {
     "W W.T X, sparse, kullback-leibler": lambda dtype: _factorize(
         _sparse(200, 100, dtype), "W W.T X", divergence="kullback-leibler"
     ),
-    "OPNMF, exact": lambda dtype: lambda: nonneg.OPNMF(4, orthogonality="exact", random_state=0).fit(_dense(200, 60, dtype)),
+    "OPNMF, exact": lambda dtype: _fit(nonneg.OPNMF(4, orthogonality="exact", random_state=0), _dense(200, 60, dtype)),
 }
 """One fit of each kind that has compiled loops of its own, for a dtype."""
 

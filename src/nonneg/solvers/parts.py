@@ -6,6 +6,7 @@ For A F B these are Aᵀ A, B Bᵀ and Aᵀ X Bᵀ; for F Fᵀ B, X Bᵀ and B B
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -295,18 +296,22 @@ def _in_lanes(
 
     The number of lanes does not depend on that of threads, so neither does the result.
     """
+    from ..kernels.coordinates import quadratic_rows
 
-    def work(rows: Array) -> tuple[Array, Array]:
-        own = Y.copy(), B.copy(), G.copy()
-        _over_lane(rows, F, *own, X, options)
-        return own[0] - Y, own[2] - G
+    def work(rows: slice) -> tuple[Array, Array]:
+        own_Y, own_G = Y.copy(), G.copy()
+        quadratic_rows(order[rows], F, own_Y, B.copy(), own_G, X, *options)
+        own_Y -= Y
+        own_G -= G
+        return own_Y, own_G
 
     Y, G = Y.copy(), G.copy()
-    for rows in np.array_split(order, _ROUNDS):
-        with suited_to(0):  # threads are for lanes here, not for products
-            changes = in_threads(work, np.array_split(rows, _LANES))
-        for more_Y, more_G in changes:
-            Y += more_Y
-            G += more_G
-        B = (Y.T @ Y).astype(np.float64)
+    with suited_to(0):  # threads are for lanes here, not for products
+        cuts = np.linspace(0, len(order), _ROUNDS * _LANES + 1).astype(int).tolist()
+        pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
+        for first in range(0, len(pieces), _LANES):
+            for more_Y, more_G in in_threads(work, pieces[first : first + _LANES]):
+                Y += more_Y
+                G += more_G
+            B = (Y.T @ Y).astype(np.float64)
     return Y, B, G
