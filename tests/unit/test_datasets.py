@@ -19,7 +19,7 @@ import pytest
 
 from nonneg import datasets
 from nonneg.datasets import FetchError, _cache, _formats, _registry, faces
-from nonneg.datasets._registry import FACES, FILES, MRI, ORL_IMAGES, File
+from nonneg.datasets._registry import FACES, FILES, GRAPHS, MRI, ORL_IMAGES, File
 
 SOURCE = Path(datasets.__file__).parent
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
@@ -220,17 +220,18 @@ def test_ixi(regions, count):
 
 
 def test_registry_is_complete():
-    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES)
+    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS)
     assert (len(FACES), len(MRI), len(ORL_IMAGES)) == (18, 25, 400)
     for path, file in FILES.items():
         assert path == file.path
-        assert re.fullmatch(r"(faces|mri)(/[\w-][\w.-]*)+", path)
+        assert re.fullmatch(r"(faces|mri|graphs)(/[\w-][\w.+-]*)+", path)
         assert file.bytes > 0
         assert (file.url is None) == bool(file.sources)
         assert set(file.sources) <= FILES.keys()
         if file.url is not None:
             assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./-]+", file.url)
-    assert len({file.url for file in FILES.values() if file.url}) == sum(file.url is not None for file in FILES.values())
+    sources = [(file.url, file.member) for file in FILES.values() if file.url]
+    assert len(set(sources)) == len(sources)
     for file in (*FACES, *MRI):
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
@@ -582,7 +583,7 @@ def test_importing_imports_nothing_heavy():
 
 
 def test_every_loader_is_documented():
-    assert len(LOADERS) == 10
+    assert len(LOADERS) == 11
     for name in LOADERS:
         text = getattr(datasets, name).__doc__
         assert "Returns" in text

@@ -1,4 +1,4 @@
-"""Data sets of the papers: faces, swimmers, brains.
+"""Data sets of the papers: faces, swimmers, brains, graphs.
 
 The data are not part of the library. They are downloaded when they are first asked for, into the user's cache, or into the folder
 that the environment variable ``NONNEG_DATA`` names; a folder that already has them needs no network, and may be read-only. Every
@@ -6,17 +6,21 @@ file is checked against a pinned hash each time it is read. Downloading needs po
 
 Each loader returns a `sklearn.utils.Bunch` with ``data`` (n_samples, n_features), non-negative float64, ``feature_shape`` and
 ``DESCR``; with ``images`` where the samples are pictures, upright and 0 for black; and with ``target`` where there are labels. The
-factorizations of the papers have samples in columns: ``X = load_feret().data.T``.
+factorizations of the papers have samples in columns: ``X = load_feret().data.T``. Graphs have an ``adjacency`` instead, and all of
+them one loader: `load_graph`, by one of the names that `graph_names` lists.
 """
 
 from ._cache import FetchError
 from .faces import load_cbcl, load_feret, load_olivetti, load_opnmf_reference, load_orl, load_pie, load_swimmer, load_yale
+from .graphs import graph_names, load_graph
 from .mri import load_ixi, load_mni152
 
 __all__ = [
     "FetchError",
+    "graph_names",
     "load_cbcl",
     "load_feret",
+    "load_graph",
     "load_ixi",
     "load_mni152",
     "load_olivetti",

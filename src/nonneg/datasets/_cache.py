@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import tempfile
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -92,8 +94,14 @@ def _download(file: File, local: Path) -> Path:
         local.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=local.parent, prefix=".download-") as temporary:
             arriving = Path(temporary) / local.name
-            pooch.HTTPDownloader()(file.url, str(arriving), None)
-            _check(file, arriving, origin=file.url)
+            if file.member:
+                archive = Path(temporary) / "archive.zip.part"
+                pooch.HTTPDownloader()(file.url, str(archive), None)
+                arriving.write_bytes(_member(file, archive.read_bytes()))
+                _check(file, arriving, origin=f"{file.member} in {file.url}")
+            else:
+                pooch.HTTPDownloader()(file.url, str(arriving), None)
+                _check(file, arriving, origin=file.url)
             os.replace(arriving, local)
     except FetchError:
         raise
@@ -108,6 +116,22 @@ def _download(file: File, local: Path) -> Path:
             f"{file.path}."
         ) from error
     return local
+
+
+def _member(file: File, content: bytes) -> bytes:
+    """What an archive that was downloaded has under the name of the member; nothing else of it is unpacked."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.archive_sha256:
+        raise FetchError(
+            f"{file.url} is not the archive it should be. Expected SHA-256 {file.archive_sha256}, found {found} ({len(content)} "
+            f"bytes): the download was cut off, or the source has changed. Try again, or set {VARIABLE} to a folder that has "
+            f"{file.path}."
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return archive.read(file.member)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise FetchError(f"{file.url} is not a zip archive that has {file.member}: {error}.") from error
 
 
 def _pooch(purpose: str) -> ModuleType:

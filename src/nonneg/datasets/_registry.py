@@ -25,6 +25,10 @@ class File:
         Where it is downloaded from, at a fixed commit; None if it is made from others.
     sources : tuple of str
         The files that it is made from, if it is.
+    archive_sha256 : str
+        The hash of the zip archive at the url that it is a member of; empty if the url is of the file itself.
+    member : str
+        Its name in the archive.
     """
 
     path: str
@@ -32,6 +36,8 @@ class File:
     bytes: int
     url: str | None = None
     sources: tuple[str, ...] = ()
+    archive_sha256: str = ""
+    member: str = ""
 
 
 def _github(path: str, sha256: str, size: int, repository: str, commit: str, source: str) -> File:
@@ -408,4 +414,224 @@ MRI = [
     ),
 ]
 
-FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI)}
+
+def _graph(path: str, sha256: str, size: int, origin: tuple[str, str, str], source: str, archive_sha256: str = "") -> File:
+    """A file of a graph; origin is a repository, a commit, a folder; in an archive it has the name that it has here."""
+    repository, commit, directory = origin
+    url = f"https://raw.githubusercontent.com/{repository}/{commit}/{directory}{source}"
+    return File(
+        f"graphs/{path}", sha256, size, url, archive_sha256=archive_sha256, member=path.split("/")[-1] if archive_sha256 else ""
+    )
+
+
+_NETS = ("bavla/Nets", "7ec138b740b86f4455687eabfc51ba949b5346cf", "data/Pajek/")
+_COMMUNITIES = ("qinyuenlp/CommunityDetection", "8bc22634570438922e3660f147bf9069ff6ffb6d", "data/")
+_SOCIAL = ("messinguelethomas/SocialNetworkAnalysis", "4115f78ad0ce9a24fe223b55f7259641b4a71ea2", "data/")
+_SUITESPARSE = ("DrTimothyAldenDavis/SuiteSparse", "038d6635096409538260f71986a8ab4a42e0514e", "")
+_VISLA = ("ghbrown/visla", "b8d6fa09264dc144f5dac4c9844935f9f1d3da80", "matrices/")
+_AUTO = ("NorthMa04/auto_versus_conventional", "9921dab995751aa63e29f991ba9f2f2ed0f2db47", "")
+
+GRAPHS = [
+    _graph(
+        "Scotland/Scotland.paj",
+        "f005f330aea7ef15d9662b2facf79b62d1dba9738302bc6a42537aeb02cefcaf",
+        28816,
+        _NETS,
+        "esna/Scotland.zip",
+        "6b87dabf89e4c755f57187d0dd15b1be10e645a5561100fe5053fd4216d998c0",
+    ),
+    _graph(
+        "Cities/da6+.net",
+        "064f05047b217f930125cc3e583df2e56ab95c7824bd96107284fdf6859ad9aa",
+        7586,
+        _NETS,
+        "2mode/cities.zip",
+        "1c0e4f0bc4b9d910c23eee54696c870834e55ba1ad7729a3ef8cd19f203df37b",
+    ),
+    _graph(
+        "Cities/cities.clu",
+        "398b20a0ca01bea437977e69f320e124cb7a5010b777b1d7faecb7dda816b1c5",
+        419,
+        _NETS,
+        "2mode/cities.zip",
+        "1c0e4f0bc4b9d910c23eee54696c870834e55ba1ad7729a3ef8cd19f203df37b",
+    ),
+    _graph(
+        "WorldCities/WorldCities.net",
+        "367cfe0748cb66c6297f17fbdda108ff7a6dd3238356873099c7e31abe393246",
+        86833,
+        _NETS,
+        "2mode/WorldCities.zip",
+        "2853208654be2136cf14339c8722efc2101380522362eb301094ef7996dfd9db",
+    ),
+    _graph(
+        "WorldCities/WorldCities.clu",
+        "ccfee14cb21aea9670c8ee727006c7b97cdf456d992738860681dbabf08026a0",
+        1814,
+        _NETS,
+        "2mode/WorldCities.zip",
+        "2853208654be2136cf14339c8722efc2101380522362eb301094ef7996dfd9db",
+    ),
+    _graph(
+        "Journals/revije.paj",
+        "ba665e0f8b5317b9499386e0cb9dee9602066129eceb9402bc9ba8bd77503de7",
+        42589,
+        _NETS,
+        "2mode/revije.zip",
+        "303220d5d1ab5628902b3c8a08394d2cd594b61660ae6eaed121437a96af9609",
+    ),
+    _graph(
+        "DutchElite/DutchElite.paj",
+        "744d4f87515f4f80ffc99931fc3f219c1c07ce3d4c33a6f7a63dace1bdabe166",
+        370216,
+        _NETS,
+        "2mode/DutchElite.zip",
+        "b6c55ed82b271d3b56849ef23141e0e8c853bb953281348cfe8a15f130e75ad5",
+    ),
+    _graph(
+        "Strike/strike.paj",
+        "332361043d68738d9d1240a03770a75af53b5f0e7182ded7a61e5b04d7eda082",
+        3106,
+        _NETS,
+        "esna/strike.zip",
+        "2deed7dc9a710810c90f23e44291cd975165e1a5b9b600a7ef32e1b7d8309f92",
+    ),
+    _graph(
+        "Sawmill/Sawmill.net",
+        "aad4eb3ce35eebff258979f8f4150b84be82a26be0e56f643386d47b69579f54",
+        4293,
+        _NETS,
+        "esna/sawmill.zip",
+        "c92473bb25677750801eb17c328eba7e174e839af589bf5cba77e2832077bc71",
+    ),
+    _graph(
+        "Sawmill/Sawmill.kcore.clu",
+        "8c0bf5653f88a6be88d4083af592e0d3acb3c421f8fb8eb4871aee50b82736c5",
+        338,
+        _NETS,
+        "esna/sawmill.zip",
+        "c92473bb25677750801eb17c328eba7e174e839af589bf5cba77e2832077bc71",
+    ),
+    _graph(
+        "Korea/Korea.paj",
+        "e4f97cdeb31fb0a9766be22f2edd64f31bc7e1207805a54f01abd45d9ae85ce6",
+        11384,
+        _NETS,
+        "esna/Korea.zip",
+        "b56a04a4ea30485929fb7da55004c67ff111e499055fd4b4d0280c6532971ebf",
+    ),
+    _graph(
+        "Football/football.gml",
+        "48bc58e19bf674cc9064e60fe7128f0b95a908e684fed575178f1388ac34e949",
+        33379,
+        _COMMUNITIES,
+        "football.gml",
+    ),
+    _graph(
+        "A99m/A99m.paj",
+        "4a51e39c34fd0d8e3969e165171d976401db535e43f32def0dcc00ce52db4549",
+        49589,
+        _NETS,
+        "gd/A99m.zip",
+        "1aca6aa67ad2913d3cb9bf2895d16448ffc063963ec93a140ba64e19bd098656",
+    ),
+    _graph(
+        "PolBlogs/polblogs.gml",
+        "bd83e3dd2397a57d2252cc212524c21fee6708663136898d4ace523224bdc632",
+        977839,
+        _COMMUNITIES,
+        "polblogs.gml",
+    ),
+    _graph(
+        "SAMPSON/SAMPSON.DAT", "ee427d7e13ce8defa09a880662134e673d558404e13eb2c8a95006b5175568b1", 7371, _NETS, "ucinet/SAMPSON.DAT"
+    ),
+    _graph("WOLF/WOLF.DAT", "5f984724e2f5e9cc591bb55776561f68c70fd14acb152266a6f17fcd254d5d40", 2169, _NETS, "ucinet/WOLF.DAT"),
+    _graph(
+        "football35/football.net",
+        "14c6b05304c9cab02aeb280ab4fc8a732a0b0ebd521d2d6c7ea65240d71898e0",
+        2569,
+        _NETS,
+        "sport/football.net",
+    ),
+    _graph(
+        "cage5/cage5.mtx",
+        "4cd8072c262765e85907e6078ef777656ae73e5155167432c7d810b30ae657c6",
+        5983,
+        _SUITESPARSE,
+        "ParU/Matrix/cage5.mtx",
+    ),
+    _graph("BKOFF/BKOFF.DAT", "b9c37e8cdf6800d7d85fe947c62960be6ab502d963cf1ae84ac1e2080b9aba40", 10011, _NETS, "ucinet/BKOFF.DAT"),
+    _graph(
+        "curtis54/curtis54.mat",
+        "2fb91679c61586d57f8250f0c8c23ecb99ebe5ebe37420d356e818b2e678ba21",
+        1423,
+        _SUITESPARSE,
+        "MATLAB_Tools/spqr_rank/SJget/mat/HB/curtis54.mat",
+    ),
+    _graph("will57/will57.mtx", "16b66782f7b40de64251d6e35e9d3327a48db9abe6949b52e2fbaf1f724297c4", 2186, _VISLA, "will57.mtx"),
+    _graph(
+        "PRISON/PRISON.DAT", "8d516f71a17874ba40ff91a91b4cf94c26c950c25c099b75589d786befb1e400", 9301, _NETS, "ucinet/PRISON.DAT"
+    ),
+    _graph(
+        "CAG_mat72/CAG_mat72.txt", "abb28662d77ce93488f074f7ec92dc11150cd95135cd1fac3f4af9a997fa979b", 7456, _AUTO, "CAG_mat72.txt"
+    ),
+    _graph(
+        "GlossGT/glossTG.paj", "e7b81d7fb28acc39e0370fbfd243a7b7e543e1307f4ab7a2093aeac78e2fd710", 4215, _NETS, "dic/TG/glossTG.paj"
+    ),
+    _graph(
+        "WIRING/WIRING.DAT", "be46907300529702c77383561115caf2ee5c106d77cde32a83705522c1a252c7", 2974, _NETS, "ucinet/WIRING.DAT"
+    ),
+    _graph(
+        "PADGETT/PADGETT.DAT", "fa835ccafd51bf763fd4b40559c079385680a94c0f36611b4b2bbd9caae60586", 1508, _NETS, "ucinet/PADGETT.DAT"
+    ),
+    _graph(
+        "ZACHARY/Zachary.DAT", "4b24250430f5a0d6fd32f5172cd7c2765f95717566ed9b3595c996a2f4de3c45", 4849, _NETS, "ucinet/Zachary.DAT"
+    ),
+    _graph(
+        "mexican_power/mexican_power.paj",
+        "439c9fd33614d0ec64c56ab3336710afde2ddf32b45c90c85eecef815f0112eb",
+        6290,
+        _NETS,
+        "esna/mexican.zip",
+        "e615eb7186d93e1a347db61b561e0a071320b88dfb5ba5ded08724ac6ff2c59c",
+    ),
+    _graph(
+        "dolphins/dolphins.net", "c2e3396db4d88e8ded4d9712b85ca2ac33989f1277665a8399fdd1da7c4d783b", 2937, _NETS, "bio/dolphins.net"
+    ),
+    _graph(
+        "karate/karate_club.gml",
+        "702fbe0bfa7d87bd5b90670a54889908b5235d70eec3b8779d9c4d0558bc5994",
+        5009,
+        _COMMUNITIES,
+        "karate_club.gml",
+    ),
+    _graph(
+        "lesmis/lesmis.gml", "900f818c57e4112264fa53afba00bac128c50184a064d4b834abccb1ea4cbc37", 17610, _COMMUNITIES, "lesmis.gml"
+    ),
+    _graph(
+        "netscience/netscience.gml",
+        "ede685c5746201f51cf0c00b3c5927b1d8803555956e75dc97f973e5ba995708",
+        247464,
+        _COMMUNITIES,
+        "netscience.gml",
+    ),
+    _graph(
+        "polbooks/polbooks.gml",
+        "29e2439036fa4e13b478a9d4ceda78b5ab4d4d8252882a7f2b6036b028e34848",
+        26314,
+        _COMMUNITIES,
+        "polbooks.gml",
+    ),
+    _graph(
+        "adjnoun/adjnoun.gml", "932e14f8155e96732cfea098765f5dcd59a5eafbe5e05e8266e10d4c439f735a", 24461, _SOCIAL, "adjnoun.gml"
+    ),
+    _graph(
+        "celegansneural/celegansneural.gml",
+        "bd26151dbdf6cca2f947883b493f8867d5be7dad4b1a2c358954d32ad7083eba",
+        144652,
+        _SOCIAL,
+        "celegansneural.gml",
+    ),
+]
+
+FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS)}
