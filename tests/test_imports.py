@@ -22,6 +22,7 @@ LAYERS = [
     ("factorization", "testing", "reporting", "metrics", "datasets"),
     ("encoding",),
     ("estimators",),
+    ("graph",),
     ("catalogue",),
     ("__init__",),
 ]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import constraints, datasets, divergences, metrics, solvers
+from . import constraints, datasets, divergences, graph, metrics, solvers
 from .arrays.reading import Gram
 from .factorization import factorize
 from .model import Model
@@ -50,6 +50,7 @@ __all__ = [
     "datasets",
     "divergences",
     "factorize",
+    "graph",
     "methods",
     "metrics",
     "solvers",

@@ -279,7 +279,7 @@ class Point:
         if self._objective is None:
             divergence = self.problem.model.divergence
             value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
-            if divergence.bounded and value < 0:
+            if divergence.bounded and self.problem.data.bounded and value < 0:
                 # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
                 # belong together, as where X̂ is zero and ln X̂ is not finite.
                 value = 0.0 if value >= -1e4 * self.problem.namespace.eps * magnitude else math.inf

@@ -65,6 +65,8 @@ class Data(ABC):
 
     namespace: Namespace
     shape: tuple[int, int]
+    bounded: bool = True
+    """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
     @property
     @abstractmethod

@@ -12,6 +12,7 @@ from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
 from .base import Data, Request
 from .namespace import Array, Namespace, to_host
+from .operator import Operator, peak_of, stored
 
 
 @dataclass(eq=False)
@@ -20,6 +21,7 @@ class GramData(Data):
 
     gram: Array
     namespace: Namespace
+    bounded: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -41,23 +43,27 @@ class GramData(Data):
 
     @property
     def size(self) -> int:
-        return self.gram.nnz if sparse.issparse(self.gram) else self.shape[0] ** 2
+        return stored(self.gram)
 
     @property
     def range(self) -> tuple[float, float]:
-        return 0.0, float(self.gram.max() if sparse.issparse(self.gram) else self.namespace.xp.max(self.gram)) ** 0.5
+        if isinstance(self.gram, Operator) or sparse.issparse(self.gram):
+            return 0.0, peak_of(self.gram) ** 0.5
+        return 0.0, float(self.namespace.xp.max(self.gram)) ** 0.5
 
     def power_sum(self, exponent: float) -> float:
         if exponent != 2:
             raise self._unknown()
         is_sparse = sparse.issparse(self.gram)
+        if isinstance(self.gram, Operator):
+            return 0.0  # not known, and no more than a constant of the objective
         return float(self.gram.trace() if is_sparse else self.namespace.xp.linalg.trace(self.gram))  # ‖X‖² = tr(X Xᵀ)
 
     def log_sum(self, data_power: float) -> float:
         raise self._unknown()
 
     def divided(self, by: float) -> GramData:
-        return GramData(self.gram / by / by, self.namespace)
+        return GramData(self.gram / by / by, self.namespace, self.bounded)
 
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None

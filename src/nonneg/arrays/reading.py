@@ -10,16 +10,35 @@ from scipy import sparse
 from ..exceptions import DataError
 from .data import Data, DenseData, GramData, SketchData, SparseData
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
+from .operator import Operator, SignedData
 
 
 class Gram:
     """Data X given by its Gram matrix K = X Xᵀ alone: a kernel between the rows of X.
 
     ``factorize(Gram(K), "W W.T X", rank=5)`` is kernel PNMF (QNMF §5.1).
+
+    Parameters
+    ----------
+    kernel : array, sparse array or Operator
+    checked : bool, default=True
+        Refuse what cannot be X Xᵀ. A similarity that is not, as of a graph, can be used all the same: the rule, and its proof, need
+        no more than entries ≥ 0; the objective is then no longer a distance, and may be negative.
     """
 
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Any, *, checked: bool = True) -> None:
+        self.kernel, self.checked = kernel, checked
+
+
+class Signed:
+    """A symmetric matrix of either sign, S = positive − negative, given by two parts without negative entries.
+
+    Each is an array, a sparse array or an `Operator`; ``factorize(Signed(P, N), Model("W.T S W", "trace", …, data="S"))`` never
+    forms S.
+    """
+
+    def __init__(self, positive: Any, negative: Any) -> None:
+        self.positive, self.negative = positive, negative
 
 
 class Sketch:
@@ -42,6 +61,8 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
+    if isinstance(X, Signed):
+        return _read_signed(X, name)
     if isinstance(X, Sketch):
         sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
         if 0 in sketch.shape:
@@ -113,8 +134,20 @@ def _read_sparse(X: Any, name: str) -> SparseData:
     return SparseData(values, Namespace(np, np.dtype(dtype), "cpu"))
 
 
+def _read_signed(X: Signed, name: str) -> SignedData:
+    parts = []
+    for part, label in ((X.positive, f"the positive part of {name}"), (X.negative, f"the negative part of {name}")):
+        parts.append(part if isinstance(part, Operator) else read_data(part, label).array)
+    positive, negative = parts
+    if positive.shape != negative.shape or positive.shape[0] != positive.shape[1]:
+        raise DataError(f"The two parts of {name} must be square and of one size; they are {positive.shape} and {negative.shape}.")
+    return SignedData(positive, negative, Namespace(np, np.dtype(np.float64), "cpu"))
+
+
 def _read_gram(X: Gram, name: str) -> GramData:
     label = f"the Gram matrix of {name}"
+    if isinstance(X.kernel, Operator):
+        return GramData(X.kernel, Namespace(np, np.dtype(np.float64), "cpu"), bounded=False)
     if sparse.issparse(X.kernel):
         data: DenseData | SparseData = _read_sparse(X.kernel, label)
         entries, (rows, columns) = data.array.data, data.array.nonzero()
@@ -127,6 +160,8 @@ def _read_gram(X: Gram, name: str) -> GramData:
     _check_finite(data, entries, label)
     _check_symmetric(data, label)
     _check_sign(data, entries, label, positive=False)
+    if not X.checked:
+        return GramData(K, data.namespace, bounded=False)
     diagonal = K.diagonal() if rows is not None else xp.linalg.diagonal(K)
     length = diagonal**0.5  # squares of extreme kernels are not representable
     most = length[rows] * length[columns] if rows is not None else length[:, None] * length[None, :]

@@ -8,6 +8,7 @@ from .disjoint import Disjoint
 from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
 from .partly_fixed import PartlyFixed
+from .permutation import Permutation
 from .sparse import Sparse
 from .stochastic import DoublyStochastic, Stochastic
 from .unit import Unit
@@ -25,6 +26,7 @@ __all__ = [
     "NearOrthogonal",
     "Orthogonal",
     "PartlyFixed",
+    "Permutation",
     "Sides",
     "Sparse",
     "Stochastic",
@@ -45,6 +47,7 @@ NAMES: dict[str, Constraint] = {
     "unit": Unit("columns"),
     "unit-columns": Unit("columns"),
     "unit-rows": Unit("rows"),
+    "permutation": Permutation(),
     "fixed": Fixed(),
 }
 

@@ -1,0 +1,140 @@
+"""From whatever a graph comes as to its adjacency matrix, or to a sentence that says why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import DataError, IncompatibleError
+
+Symmetrize = Literal["mean", "max"]
+_ROUNDED = 1e-9
+"""By what share of the largest weight mirror images may differ."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph as it was read.
+
+    Attributes
+    ----------
+    adjacency : csr_array or array of shape (n, n)
+        Weights in float64, sparse unless it was given dense.
+    names : array of shape (n,)
+        What the vertices are called: the nodes of a networkx graph, or their numbers.
+    directed : bool
+    """
+
+    adjacency: Any
+    names: np.ndarray
+    directed: bool
+
+    @property
+    def n(self) -> int:
+        return int(self.adjacency.shape[0])
+
+
+def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) -> Graph:
+    """The adjacency matrix of a graph.
+
+    Parameters
+    ----------
+    graph : networkx graph, sparse array, or array of shape (n, n)
+        Of a networkx graph, the attribute "weight" of an edge, 1 where it has none; parallel edges add up.
+    label : str
+        What to call it in an error.
+    signed : bool
+        Whether weights may be negative.
+    """
+    if is_networkx(graph):
+        import networkx
+
+        if len(graph) == 0:
+            raise DataError(f"{label} has no vertices.")
+        names = np.empty(len(graph), dtype=object)
+        names[:] = list(graph)
+        try:
+            adjacency = networkx.to_scipy_sparse_array(graph, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{label} has an edge whose weight is not a number: {error}.") from error
+    else:
+        adjacency = read_adjacency(graph, label)
+        names = np.arange(adjacency.shape[0])
+    adjacency = check_weights(adjacency, label, signed=signed)
+    return Graph(adjacency, names, directed=asymmetry(adjacency) > 0)
+
+
+def is_networkx(graph: Any) -> bool:
+    """Whether it is a graph of networkx, which is not imported to find out."""
+    return hasattr(graph, "is_directed") and hasattr(graph, "adj") and hasattr(graph, "nodes")
+
+
+def read_adjacency(graph: Any, label: str) -> Any:
+    """A square matrix of float64, sparse in canonical form or dense."""
+    if not sparse.issparse(graph):
+        try:
+            graph = np.asarray(graph)
+        except ValueError as error:
+            raise DataError(f"{label} cannot be read as an adjacency matrix: {error}.") from error
+    if graph.dtype.kind not in "fiub":
+        raise DataError(
+            f"{label} holds entries of type {graph.dtype}, which are not weights. Give a networkx graph, or a square array."
+        )
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise DataError(
+            f"{label} must be a networkx graph or a square adjacency matrix; got shape {tuple(graph.shape)}. Rectangular data "
+            "become a graph by nonneg.graph.cosine_graph."
+        )
+    if graph.shape[0] == 0:
+        raise DataError(f"{label} has no vertices.")
+    if sparse.issparse(graph):
+        adjacency = sparse.csr_array(graph, dtype=np.float64, copy=True)
+        adjacency.sum_duplicates()
+        adjacency.eliminate_zeros()
+        return adjacency
+    return np.ascontiguousarray(graph, dtype=np.float64)
+
+
+def check_weights(adjacency: Any, label: str, *, signed: bool = False) -> Any:
+    """The matrix as it is, or an error that says which weight cannot be."""
+    entries = adjacency.data if sparse.issparse(adjacency) else adjacency
+    for wrong, what, remedy in (
+        (~np.isfinite(entries), "not finite", "Drop those edges, or give them a weight."),
+        (entries < 0 if not signed else np.zeros(0, dtype=bool), "negative", "Only weights of zero and above can be used here."),
+    ):
+        if wrong.any():
+            places = adjacency.tocoo().coords if sparse.issparse(adjacency) else np.indices(adjacency.shape, sparse=False)
+            i, j = (int(np.asarray(place).reshape(-1)[int(np.argmax(wrong.reshape(-1)))]) for place in places)
+            count = int(wrong.sum())
+            raise DataError(
+                f"{label} has {count} weight{'s that are' if count > 1 else ' that is'} {what}, the first "
+                f"({float(entries.reshape(-1)[int(np.argmax(wrong.reshape(-1)))]):g}) between vertices {i} and {j}. {remedy}"
+            )
+    return adjacency
+
+
+def asymmetry(adjacency: Any) -> float:
+    """By how much weights differ from those of the way back; 0 where that is rounding."""
+    difference = abs(adjacency - adjacency.T)
+    most = float(difference.max()) if difference.shape[0] else 0.0
+    return most if most > _ROUNDED * float(abs(adjacency).max()) else 0.0
+
+
+def undirected(graph: Graph, symmetrize: Symmetrize | bool | None, label: str = "the graph") -> Any:
+    """The adjacency matrix of an undirected graph; of a directed one, made so as asked, or refused."""
+    if symmetrize not in (None, False, True, "mean", "max"):
+        raise IncompatibleError(f"symmetrize can be None, 'mean' or 'max'; got {symmetrize!r}.")
+    A = graph.adjacency
+    if not graph.directed:
+        return (A + A.T) / 2
+    if not symmetrize:
+        raise DataError(
+            f"{label} is directed: some weights differ from those of the way back, by up to {asymmetry(A):g}. Partitions are of "
+            "undirected graphs: symmetrize='mean' takes the mean of both ways, symmetrize='max' the larger one."
+        )
+    if symmetrize == "max":
+        return A.maximum(A.T) if sparse.issparse(A) else np.maximum(A, A.T)
+    return (A + A.T) / 2

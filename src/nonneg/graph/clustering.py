@@ -1,0 +1,210 @@
+"""The partitioners as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..naming import find, is_number
+from ._partitions import compact, trace_of
+from ._reading import Graph, asymmetry, check_weights, is_networkx, read_graph, undirected
+from .methods import METHODS, Effort, Method
+from .similarities import SIMILARITIES, Similarity, cosine_graph, degrees
+
+
+@dataclass(eq=False, repr=False)
+class GraphClustering(ClusterMixin, BaseEstimator):
+    r"""The vertices of a graph in parts, so that those within a part are alike.
+
+    .. math:: \max_{W \ge 0,\ W^T W = I} \operatorname{tr}(W^T S W)
+
+    S says how alike two vertices are; W are the indicators of the parts, of length one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        How many parts; fewer may come out where S_ii < 0 makes a part worth less than nothing ("discriminative-kmeans").
+    method : str or Method, default="auto"
+        "auto" starts from eigenvectors, from partitions at random and from √ONL, and moves single vertices as long as the trace
+        grows. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq. 39–42; "nsc" is non-negative spectral clustering;
+        "kernel-pnmf" kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod" eigenvectors with the best discretisation.
+        Or an object of `nonneg.graph.methods`.
+    similarity : str or callable, default="auto"
+        S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
+        (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "random-walk" (QNMF §5.1); or a function of the adjacency matrix, such
+        as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with: "normalized", but "random-walk" for
+        "kernel-pnmf".
+    affinity : str or callable, default="precomputed"
+        "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
+        ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
+    symmetrize : {None, "mean", "max"}, default=None
+        What to do with a directed graph: refuse it, take the mean of both ways, or the larger one.
+    n_init : int, default=10
+        Starts of each kind. Above 20 000 vertices "auto" makes do with one.
+    max_iter : int, default=1000
+        Iterations of the multiplicative rules.
+    tol : float, default=1e-5
+        They stop once the objective changes by no more than this share of it between two checks; 0 runs to `max_iter`.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_vertices,)
+        The parts, numbered in the order of their first vertices.
+    memberships_ : array of shape (n_vertices, n_clusters)
+        How much each vertex belongs to each part: rows of W, divided by their sums.
+    objective_ : float
+        tr(WᵀSW) of the parts as they are in `labels_`; larger is better.
+    vertices_ : array of shape (n_vertices,)
+        What the vertices are called: nodes of a networkx graph, or numbers.
+    similarity_ : Similarity
+    n_iter_ : int
+        Iterations, or partitions tried for "auto".
+    n_features_in_ : int
+
+    Notes
+    -----
+    ONL's protocol is ``GraphClustering(k, method="onl", similarity="discriminative-kmeans", n_init=50, max_iter=10_000, tol=0)``.
+    A vertex without edges is like no other. Where its weight in a normalised cut is zero, nothing says where it belongs: it goes
+    to the largest part, with a warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering
+    >>> two_triangles = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    >>> two_triangles[2, 3] = two_triangles[3, 2] = 1
+    >>> GraphClustering(2, random_state=0).fit_predict(two_triangles)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    method: str | Method = "auto"
+    similarity: str | Callable[[Any], Similarity] = "auto"
+    affinity: Any = "precomputed"
+    symmetrize: Any = None
+    n_init: int = 10
+    max_iter: int = 1000
+    tol: float = 1e-5
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any = None) -> GraphClustering:
+        """Partition a graph.
+
+        Parameters
+        ----------
+        X : networkx graph, sparse array or array of shape (n, n); or samples of shape (n_samples, n_features) with an `affinity`
+        y : None
+            Not used.
+        """
+        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
+        effort = self._effort()
+        A, names = self._adjacency(X)
+        n = A.shape[0]
+        count = self._count(n)
+        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        S = self._similarity(method)(A)
+        found = method.partition(S, count, generator, effort)
+        labels = self._settled(A, S, found.labels)
+        order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
+        sums = found.memberships.sum(axis=1, keepdims=True)
+        self.memberships_ = (found.memberships / np.where(sums > 0, sums, 1.0))[:, order]
+        self.labels_ = compact(labels)
+        self.objective_ = trace_of(S, labels, count)
+        self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
+        return self
+
+    def _effort(self) -> Effort:
+        for name, least in (("n_init", 1), ("max_iter", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
+        if not is_number(self.tol) or self.tol < 0:
+            raise IncompatibleError(f"tol must be a number of at least 0; got {self.tol!r}.")
+        return Effort(int(self.n_init), int(self.max_iter), float(self.tol))
+
+    def _count(self, n: int) -> int:
+        k = self.n_clusters
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ShapeError(f"n_clusters must be an int of at least 1; got {k!r}.")
+        if k > n:
+            raise ShapeError(f"n_clusters={k} parts cannot be made of {n} vertices. Use at most as many.")
+        return int(k)
+
+    def _similarity(self, method: Method) -> Callable[[Any], Similarity]:
+        if callable(self.similarity):
+            return self.similarity
+        name = method.similarity if self.similarity == "auto" else self.similarity
+        return find("similarity", name, SIMILARITIES, "a function of the adjacency matrix")
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.affinity, str) and self.affinity == "precomputed"
+
+    def _adjacency(self, X: Any) -> tuple[Any, np.ndarray]:
+        """A symmetric adjacency matrix, and what its vertices are called."""
+        if is_networkx(X):
+            if not self._is_precomputed:
+                raise IncompatibleError(f"affinity={self.affinity!r} is for samples with features; X is a graph already.")
+            graph = read_graph(X, "X")
+            self.n_features_in_ = graph.n
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
+            if self._is_precomputed:
+                if X.shape[0] != X.shape[1]:
+                    raise DataError(
+                        f"X must be square with affinity='precomputed': weights between all pairs of vertices; its shape is "
+                        f"{X.shape}. For samples with features use affinity='cosine', or a kernel such as 'rbf'."
+                    )
+                graph = read_graph(X, "Negative values in data passed to X: X" if _has_negative(X) else "X")
+            else:
+                K = check_weights(self._kernel(X), f"The graph of affinity={self.affinity!r}")
+                graph = Graph(K, np.arange(K.shape[0]), directed=asymmetry(K) > 0)
+        A = undirected(graph, self.symmetrize, "X")
+        if not degrees(A).any():
+            raise DataError(f"X has {graph.n} vertices and no edges: there is nothing to partition it by.")
+        return A, graph.names
+
+    def _kernel(self, X: Any) -> Any:
+        if isinstance(self.affinity, str) and self.affinity == "cosine":
+            return cosine_graph(X)
+        if not callable(self.affinity) and self.affinity not in PAIRWISE_KERNEL_FUNCTIONS:
+            known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
+            raise IncompatibleError(f"Unknown affinity {self.affinity!r}. Known names: {known}; or a function of two samples.")
+        return np.asarray(pairwise_kernels(X, metric=self.affinity), dtype=np.float64)
+
+    def _settled(self, A: Any, S: Similarity, labels: np.ndarray) -> np.ndarray:
+        """Vertices without edges go to the largest part, where their weight is nothing and so nothing says where they belong."""
+        if S.weights is None:
+            return labels
+        alone = S.weights == 0
+        if alone.any():
+            warnings.warn(
+                f"{int(alone.sum())} of {len(labels)} vertices have no edges; nothing says where they belong, and they are put "
+                "into the largest part.",
+                stacklevel=3,
+            )
+            labels = np.where(alone, np.bincount(labels[~alone]).argmax(), labels)
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _has_negative(X: Any) -> bool:
+    return bool(np.min(X.data if hasattr(X, "indptr") else X, initial=0.0) < 0)

@@ -1,0 +1,23 @@
+"""Ways to partition a graph, one file each."""
+
+from __future__ import annotations
+
+from .base import Effort, Found, Method
+from .kernel_kmeans import KernelKMeans
+from .nonnegative import NSC, KernelPNMF, NonnegativeLearning
+from .pod import POD
+from .refined import Refined
+
+METHODS: dict[str, Method] = {
+    "auto": Refined(),
+    "onl": NonnegativeLearning(1.0),
+    "sqrt-onl": NonnegativeLearning(0.5),
+    "nl": NonnegativeLearning(1.0, orthogonal=False),
+    "sqrt-nl": NonnegativeLearning(0.5, orthogonal=False),
+    "nsc": NSC(),
+    "kernel-pnmf": KernelPNMF(),
+    "kernel-kmeans": KernelKMeans(),
+    "pod": POD(),
+}
+
+__all__ = ["METHODS", "NSC", "POD", "Effort", "Found", "KernelKMeans", "KernelPNMF", "Method", "NonnegativeLearning", "Refined"]

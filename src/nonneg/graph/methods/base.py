@@ -1,0 +1,39 @@
+"""What a method of partitioning is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..similarities import Similarity
+
+
+class Effort(NamedTuple):
+    """How much a method may spend."""
+
+    n_init: int = 10
+    max_iter: int = 1000
+    tol: float = 1e-5
+
+
+class Found(NamedTuple):
+    """A partition: what each vertex is labelled, and how much it belongs to each part."""
+
+    labels: np.ndarray
+    memberships: np.ndarray
+    n_iter: int
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way from a similarity to a partition."""
+
+    similarity: ClassVar[str] = "normalized"
+    """The one that it is for, where nothing else is asked for."""
+
+    @abstractmethod
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        """The vertices in so many parts."""

@@ -1,0 +1,105 @@
+"""The papers' own: non-negative W with a large trace, with and without orthogonality, and kernel PNMF."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy import sparse
+
+from ...arrays.reading import Gram, Signed
+from ...factorization import factorize
+from ...model import Model
+from ...solution import Solution
+from ...solvers import Multiplicative, Solver
+from .._partitions import indicators, trace_of
+from ..similarities import Similarity
+from .base import Effort, Found, Method
+from .kernel_kmeans import KernelKMeans
+from .pod import POD
+
+LIFT = 0.2
+"""What ONL adds to an indicator, so that a multiplicative rule can change all of it."""
+
+
+@dataclass(frozen=True)
+class NonnegativeLearning(Method):
+    """max tr(WᵀSW) over W ≥ 0, from W* + 0.2, where W* is the best of so many partitions by kernel K-means and POD (ONL §4.3).
+
+    Attributes
+    ----------
+    exponent : float
+        1 for NL and ONL (Eq. 39, 41), ½ for √NL and √ONL (Eq. 40, 42).
+    orthogonal : bool
+        With Wᵀ W = I: ONL and √ONL. Without, the rule ends far from a partition, as the paper shows.
+    start : {"partition", "random"}
+        From the best of so many partitions, or from random numbers.
+    """
+
+    exponent: float = 0.5
+    orthogonal: bool = True
+    start: Literal["partition", "random"] = "partition"
+
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        start = a_start(self.start, S, count, generator, effort)
+        solution = learned(S, start, Multiplicative(exponent=self.exponent), effort, orthogonal=self.orthogonal)
+        W = solution.factors["W"]
+        return Found(W.argmax(axis=1), W, solution.n_iter)
+
+
+@dataclass(frozen=True)
+class NSC(Method):
+    """Non-negative spectral clustering: max tr(UᵀAU) with UᵀDU = I, by U ∘ √[(AU)/(DU UᵀAU)] (Ding et al. 2008).
+
+    With W = D^½U and S = D^(-½)AD^(-½) this is √ONL (QNMF §5.1).
+    """
+
+    start: Literal["partition", "random"] = "partition"
+
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        return NonnegativeLearning(0.5, start=self.start).partition(S, count, generator, effort)
+
+
+@dataclass(frozen=True)
+class KernelPNMF(Method):
+    """PNMF of what has S for a kernel: W ∘ [2SW/(WWᵀSW + SWWᵀW)]^(1/3) (QNMF §5.1)."""
+
+    similarity: ClassVar[str] = "random-walk"
+    start: Literal["partition", "random"] = "partition"
+
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        start = a_start(self.start, S, count, generator, effort)
+        W, n_iter = projected(S, start, effort)
+        return Found(W.argmax(axis=1), W, n_iter)
+
+
+def a_start(start: str, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> np.ndarray:
+    """Where a multiplicative rule begins."""
+    if start == "random":
+        return generator.random((S.n, count)) + 1e-3
+    return best_start(S, count, generator, effort) + LIFT
+
+
+def best_start(S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> np.ndarray:
+    """The indicators of the best partition that kernel K-means and POD find."""
+    found = [method.partition(S, count, generator, effort._replace(max_iter=100)) for method in (KernelKMeans(), POD())]
+    best = max(found, key=lambda partition: trace_of(S, partition.labels, count))
+    return indicators(best.labels, count, S.weights)
+
+
+def learned(S: Similarity, start: np.ndarray, solver: str | Solver, effort: Effort, *, orthogonal: bool = True) -> Solution:
+    """W for which tr(WᵀSW) is large."""
+    model = Model("W.T S W", "trace", {"W": "orthogonal"} if orthogonal else None, data="S")
+    negative = sparse.csr_array((S.n, S.n)) if S.negative is None else S.negative
+    return factorize(
+        Signed(S.positive, negative), model, init={"W": start}, solver=solver, max_iter=effort.max_iter, tol=effort.tol
+    )
+
+
+def projected(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, int]:
+    """W for which tr(S) − 2 tr(WᵀSW) + tr(WᵀSW WᵀW) is small; the rule needs no more than products with S."""
+    solution: Any = factorize(
+        Gram(S.positive, checked=False), "W W.T X", init={"W": start}, solver="adaptive", max_iter=effort.max_iter, tol=effort.tol
+    )
+    return solution.factors["W"], solution.n_iter

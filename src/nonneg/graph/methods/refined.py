@@ -1,0 +1,95 @@
+"""The default: √ONL from starts of several kinds, undecided vertices settled one by one, and the best kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays.operator import stored
+from .._partitions import Mover, indicators, trace_of
+from ..similarities import Similarity
+from .base import Effort, Found, Method
+from .kernel_kmeans import nearest_centroids, seeds
+from .nonnegative import LIFT, learned
+from .pod import discretised, eigenrows
+
+_ITERATIONS = 100
+_BUDGET = 2e9
+"""Multiplications with S that all starts together may take, about; one start is always made."""
+_SHAKES = 100
+"""For each start, at most."""
+_UNDECIDED = 0.1
+"""The share of its largest membership that another must have for a vertex to be undecided between them."""
+
+
+@dataclass(frozen=True)
+class Refined(Method):
+    """Soft parts W by √ONL, from eigenvectors, from kernel K-means and from random numbers; then moves of single vertices.
+
+    A move is made if it raises the trace, whatever the signs of the eigenvalues of S. Vertices that would gain by a part of their
+    own (S_ii > 0, as with cosines) are moved only between parts that W leaves them undecided between: the trace alone would single
+    them out until one part is left for all others. The others may go anywhere; for them the best partition is also shaken and
+    improved again.
+
+    Attributes
+    ----------
+    may_be_empty : bool, optional
+        Whether there may be fewer parts than asked for, where that raises the trace, as it can where S_ii < 0. None: unless one
+        part for all vertices would be best, as it is for a negative Laplacian.
+    """
+
+    may_be_empty: bool | None = None
+
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
+        cost = 2.0 * _ITERATIONS * count * (stored(S.positive) + (0 if S.negative is None else stored(S.negative)))
+        starts = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
+        rows = eigenrows(S, count, generator)
+        guesses = [indicators(discretised(rows, count, generator), count, S.weights) + LIFT for _ in range(max(starts, 1))]
+        for _ in range(starts):
+            near = nearest_centroids(S, seeds(S.n, count, generator), count, 30)[0]
+            guesses += [indicators(near, count, S.weights) + LIFT, generator.random((S.n, count)) + 0.5]
+        found = [_soft(S, start, limited) for start in guesses]
+        found += [(W, labels) for W, labels in ((found[0][0], guess.argmax(axis=1)) for guess in guesses[:1])]
+        found.sort(key=lambda pair: -trace_of(S, pair[1], count))
+        if S.entries is None:
+            W, labels = found[0]
+            return Found(nearest_centroids(S, labels, count, 30)[0], W, len(guesses))
+
+        mover = Mover(S)
+        tried = found[: 1 + starts if mover.free.all() else 1]
+        may_be_empty = self.may_be_empty
+        if may_be_empty is None:
+            may_be_empty = trace_of(S, found[0][1], count) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1)
+        options = {"may_be_empty": bool(may_be_empty)}
+        settled = [(W, mover(labels, _allowed(W, mover.free), generator, **options)) for W, labels in tried]
+        W, labels = max(settled, key=lambda pair: trace_of(S, pair[1], count))
+        allowed = _allowed(W, mover.free)
+        shakes = int(min(_SHAKES * starts, _BUDGET / 4 / (stored(S.entries) + S.n * count))) if mover.free.any() else 0
+        for _ in range(shakes):
+            again = mover(_shaken(labels, count, mover.free, generator), allowed, generator, **options)
+            labels = max(labels, again, key=lambda partition: trace_of(S, partition, count))
+        return Found(labels, W, len(guesses))
+
+
+def _soft(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
+    W = learned(S, start, "auto", effort).factors["W"]
+    return W, W.argmax(axis=1)
+
+
+def _allowed(W: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Where vertices may go: anywhere if they are free, else to parts that W leaves them undecided between."""
+    return (_UNDECIDED * W.max(axis=1, keepdims=True) <= W) | free[:, None]
+
+
+def _shaken(labels: np.ndarray, count: int, free: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Two parts thrown together and cut at random, and every tenth vertex put anywhere, as far as vertices are free."""
+    shaken = labels.copy()
+    if count > 1:
+        a, b = generator.choice(count, 2, replace=False)
+        both = free & ((labels == a) | (labels == b))
+        shaken[both] = np.where(generator.random(int(both.sum())) < 0.5, a, b)
+    anywhere = free & (generator.random(len(labels)) < 0.1)
+    shaken[anywhere] = generator.integers(count, size=int(anywhere.sum()))
+    return shaken

@@ -1,0 +1,312 @@
+"""How alike two vertices are: the matrices S whose trace tr(WᵀSW) a partition should make large (ONL §4.1, QNMF §5.1).
+
+Each is S = S⁺ − S⁻ with two parts without negative entries, sparse, of rank one, or the solution of an equation: an N × N array is
+formed only where the definition leaves no other way, and for graphs of at most a few thousand vertices.
+
+A partition with indicators C stands for W = V C(CᵀV²C)^(-½) with weights V² of the vertices: those of a normalised cut are the
+degrees, the others are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays.operator import Operator
+from ..exceptions import DataError, IncompatibleError
+
+LARGEST = 5000
+"""Vertices up to which S may be an N × N array."""
+
+
+class Outer(NamedTuple):
+    """factor · u uᵀ."""
+
+    factor: float
+    u: np.ndarray
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """S = positive − negative.
+
+    Attributes
+    ----------
+    positive, negative : sparse array, array or Operator of shape (n, n)
+        Parts without negative entries; negative may be None.
+    weights : array of shape (n,), optional
+        Of the vertices; None for one each.
+    entries : sparse array or array, optional
+        S as far as it is not of rank one, for what looks at single vertices; None where only products can be had.
+    outer : Outer, optional
+        What is subtracted from the entries.
+    """
+
+    positive: Any
+    negative: Any = None
+    weights: np.ndarray | None = None
+    entries: Any = None
+    outer: Outer | None = None
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n(self) -> int:
+        return int(self.positive.shape[0])
+
+    def __matmul__(self, W: np.ndarray) -> np.ndarray:
+        product = np.asarray(self.positive @ W)
+        return product if self.negative is None else product - self.negative @ W
+
+    def toarray(self) -> np.ndarray:
+        """S as an array, for graphs of at most a few thousand vertices."""
+        if self.n > LARGEST:
+            raise IncompatibleError(
+                f"S would be an array of {self.n} × {self.n}; at most {LARGEST} vertices are worth one. Multiply by it: S @ W."
+            )
+        if "array" not in self._kept:
+            if self.entries is not None and self.outer is None:
+                array = self.entries.toarray() if sparse.issparse(self.entries) else self.entries
+            else:
+                array = self @ np.eye(self.n)
+            self._kept["array"] = (array + array.T) / 2
+        return self._kept["array"]
+
+
+def adjacency(A: Any) -> Similarity:
+    """A itself."""
+    return Similarity(A, entries=A)
+
+
+def laplacian(A: Any) -> Similarity:
+    """The negative Laplacian A − D, whose trace is minus what a partition cuts, by size: ratio cut."""
+    D = sparse.diags_array(degrees(A), format="csr")
+    return Similarity(A, D, entries=(A - D).tocsr() if sparse.issparse(A) else A - D.toarray())
+
+
+def modularity(A: Any) -> Similarity:
+    """A − k kᵀ/2m: weights beyond what degrees alone lead one to expect."""
+    k = degrees(A)
+    total = k.sum()
+    outer = Outer(1 / total if total else 0.0, k)
+
+    def expected(W: np.ndarray) -> np.ndarray:
+        return np.multiply.outer(k, outer.factor * (k @ W)) if W.ndim == 2 else k * (outer.factor * (k @ W))
+
+    return Similarity(A, Operator(len(k), expected, outer.factor * float(k.max()) ** 2), entries=A, outer=outer)
+
+
+def normalized(A: Any) -> Similarity:
+    """D^(-½) A D^(-½), with the degrees as weights of vertices: normalised cut, and NSC."""
+    k = degrees(A)
+    inverse = np.where(k > 0, 1 / np.sqrt(np.where(k > 0, k, 1.0)), 0.0)
+    S = scaled(A, inverse)
+    return Similarity(S, weights=k, entries=S)
+
+
+def random_walk(A: Any) -> Similarity:
+    """(B + Bᵀ)/2 with (2D − A) B = A: Σ (½ D⁻¹A)ᵗ over walks of all lengths t ≥ 1 (QNMF §5.1)."""
+    k = degrees(A)
+    root = np.sqrt(k)
+    inverse = np.where(k > 0, 1 / np.where(k > 0, root, 1.0), 0.0)
+    half = scaled(A, inverse) / 2
+
+    def walks(W: np.ndarray) -> np.ndarray:
+        return chebyshev(lambda V: V - half @ V, 0.5, 1.5, half @ W)  # M W with M = (I − ½Ā)⁻¹ ½Ā, and B = D^(-½) M D^½
+
+    def apply(W: np.ndarray) -> np.ndarray:
+        by = (slice(None),) + (None,) * (W.ndim - 1)
+        both = inverse[by] * walks(root[by] * W) + root[by] * walks(inverse[by] * W)
+        return np.maximum(both / 2, 0.0) if np.min(W, initial=0.0) >= 0 else both / 2
+
+    return explicit(Operator(len(k), apply))
+
+
+def vertex_similarity(A: Any, reach: float = 0.97) -> Similarity:
+    """D⁻¹ (I − (reach/λ₁) A)⁻¹ D⁻¹ · 2m/λ₁ of Leicht, Holme and Newman: paths, beside how many are to be expected.
+
+    Parameters
+    ----------
+    A : array or sparse array
+    reach : float in (0, 1)
+        What a step more costs a path.
+    """
+    if not 0 < reach < 1:
+        raise IncompatibleError(f"The reach of vertex similarity must be between 0 and 1; got {reach!r}.")
+    k = degrees(A)
+    largest = spectral_radius(A)
+    if largest == 0:
+        raise DataError("The graph has no edges, and vertex similarity compares paths.")
+    inverse = np.where(k > 0, 1 / np.where(k > 0, k, 1.0), 0.0)
+    scale = k.sum() / largest
+
+    def apply(W: np.ndarray) -> np.ndarray:
+        by = (slice(None),) + (None,) * (W.ndim - 1)
+        paths = chebyshev(lambda V: V - (reach / largest) * (A @ V), 1 - reach, 1 + reach, inverse[by] * W)
+        product = scale * inverse[by] * paths
+        return np.maximum(product, 0.0) if np.min(W, initial=0.0) >= 0 else product
+
+    return explicit(Operator(len(k), apply))
+
+
+def discriminative_kmeans(A: Any, strength: float = 10.0) -> Similarity:
+    """I − (I + A/λ)⁻¹ with λ = `strength`: ONL Eq. 38.
+
+    For more than a few thousand vertices λ must be above the largest eigenvalue of A: then S = (A/λ − (A/λ)²) + (A/λ)³ − … ends,
+    odd powers make up S⁺ and even ones S⁻.
+
+    Parameters
+    ----------
+    A : array or sparse array
+    strength : float
+        λ, of the regularization.
+    """
+    if not strength > 0:
+        raise IncompatibleError(f"The strength of 'discriminative-kmeans' must be a number above 0; got {strength!r}.")
+    n = A.shape[0]
+    if n <= LARGEST:
+        dense = A.toarray() if sparse.issparse(A) else A
+        try:
+            S = np.linalg.solve(np.eye(n) + dense / strength, dense / strength)  # I − (I + A/λ)⁻¹ = (I + A/λ)⁻¹ A/λ
+        except np.linalg.LinAlgError:
+            S = np.full((n, n), np.inf)
+        if not np.isfinite(S).all():
+            raise DataError(f"I + A/λ is singular for λ = {strength:g}, an eigenvalue of −A. Use another strength.")
+        return explicit((S + S.T) / 2)
+    largest = spectral_radius(A)
+    if largest >= strength:
+        raise DataError(
+            f"With {n} vertices, 'discriminative-kmeans' needs a strength above the largest eigenvalue of A, {largest:g}; it is "
+            f"{strength:g}. Use similarity=DiscriminativeKMeans({np.ceil(1.1 * largest):g}), or 'normalized'."
+        )
+    share = largest / strength
+
+    def twice(W: np.ndarray) -> np.ndarray:  # (I − (A/λ)²)⁻¹ W
+        return chebyshev(lambda V: V - A @ (A @ V) / strength**2, 1 - share**2, 1.0, W)
+
+    def odd(W: np.ndarray) -> np.ndarray:
+        return twice(A @ W) / strength
+
+    def even(W: np.ndarray) -> np.ndarray:
+        return twice(A @ (A @ W)) / strength**2
+
+    return Similarity(Operator(n, odd), Operator(n, even))
+
+
+def cosine_graph(X: Any) -> Any:
+    """The graph of rectangular data: cosines between its rows (ONL §4.3), those of a row with itself included.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+        Non-negative; rows of zeros have no edges.
+
+    Returns
+    -------
+    array or sparse array of shape (n_samples, n_samples)
+    """
+    from sklearn.preprocessing import normalize
+    from sklearn.utils.validation import check_array
+
+    from ..estimators._base import check_non_negative
+
+    X = check_non_negative(check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X"))
+    if not sparse.issparse(X) and X.shape[0] > 4 * LARGEST:
+        raise DataError(
+            f"X has {X.shape[0]} samples, and cosines between all of them would fill an array of that size squared. Use a graph of "
+            "nearest neighbours (sklearn.neighbors.kneighbors_graph), or nonneg.ProjectiveClustering, which needs none."
+        )
+    rows = normalize(X)
+    return sparse.csr_array(rows @ rows.T) if sparse.issparse(rows) else rows @ rows.T
+
+
+def degrees(A: Any) -> np.ndarray:
+    """The weights at each vertex, added up."""
+    return np.asarray(A.sum(axis=1), dtype=np.float64).reshape(-1)
+
+
+def scaled(A: Any, by: np.ndarray) -> Any:
+    """diag(by) A diag(by)."""
+    if sparse.issparse(A):
+        coordinates = A.tocoo()
+        values = coordinates.data * by[coordinates.row] * by[coordinates.col]
+        return sparse.csr_array((values, (coordinates.row, coordinates.col)), shape=A.shape)
+    return by[:, None] * A * by
+
+
+def explicit(S: Any) -> Similarity:
+    """S as an array, with its parts, where there are few vertices; as an operator elsewhere."""
+    if isinstance(S, Operator):
+        if S.size > LARGEST:
+            return Similarity(S)
+        S = S @ np.eye(S.size)
+        S = (S + S.T) / 2
+    positive, negative = np.maximum(S, 0.0), np.maximum(-S, 0.0)
+    return Similarity(positive, negative if negative.any() else None, entries=S)
+
+
+def spectral_radius(A: Any) -> float:
+    """The largest eigenvalue of a symmetric matrix without negative entries."""
+    n = A.shape[0]
+    if n <= 200:
+        return float(np.linalg.eigvalsh(A.toarray() if sparse.issparse(A) else A)[-1])
+    from scipy.sparse.linalg import eigsh
+
+    if (A.nnz if sparse.issparse(A) else A.any()) == 0:
+        return 0.0
+    start = degrees(A) + degrees(A).mean()
+    return float(eigsh(A, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-8)[0])
+
+
+def chebyshev(
+    apply: Callable[[np.ndarray], np.ndarray], low: float, high: float, right: np.ndarray, tol: float = 1e-12
+) -> np.ndarray:
+    """The solution of M x = right, M symmetric with eigenvalues between low and high, by Chebyshev's iteration."""
+    centre, radius = (high + low) / 2, (high - low) / 2
+    sigma = centre / radius
+    rho = 1 / sigma
+    x = right / centre
+    residual = right - apply(x)
+    step = residual / centre
+    condition = np.sqrt(high / low)
+    count = int(np.ceil(np.log(2 / tol) / -np.log((condition - 1) / (condition + 1))))
+    for _ in range(count):
+        x = x + step
+        residual = residual - apply(step)
+        rho, last = 1 / (2 * sigma - rho), rho
+        step = rho * last * step + 2 * rho / radius * residual
+    return x
+
+
+@dataclass(frozen=True)
+class DiscriminativeKMeans:
+    """`discriminative_kmeans` with another strength than 10."""
+
+    strength: float = 10.0
+
+    def __call__(self, A: Any) -> Similarity:
+        return discriminative_kmeans(A, self.strength)
+
+
+@dataclass(frozen=True)
+class VertexSimilarity:
+    """`vertex_similarity` with another reach than 0.97."""
+
+    reach: float = 0.97
+
+    def __call__(self, A: Any) -> Similarity:
+        return vertex_similarity(A, self.reach)
+
+
+SIMILARITIES: dict[str, Callable[[Any], Similarity]] = {
+    "adjacency": adjacency,
+    "laplacian": laplacian,
+    "modularity": modularity,
+    "vertex": vertex_similarity,
+    "discriminative-kmeans": discriminative_kmeans,
+    "normalized": normalized,
+    "random-walk": random_walk,
+}
