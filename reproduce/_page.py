@@ -79,7 +79,7 @@ class Page:
         begin = perf_counter()
         estimator.fit(X)
         self.seconds = perf_counter() - begin
-        self._record(estimator, X, estimator.n_iter_, estimator.status_, self.seconds)
+        self._record(estimator, X, estimator.n_iter_, getattr(estimator, "status_", ""), self.seconds)
         return estimator
 
     def follow(self, estimator: Any, X: np.ndarray, checks: Sequence[int]) -> dict[int, np.ndarray]:

@@ -23,6 +23,8 @@ from .correspondences import CORRESPONDENCES, Correspondence
 
 _BALANCING = 20
 _UNLIKELY = 1e-9
+_SHAKES, _EFFORT = 200, 5e7
+"""How often the best matching is shaken, at most, and for how many cubes of the number of vertices."""
 _LARGEST = 5000
 """Vertices that can be matched: the matrix of who is whom is dense."""
 
@@ -169,6 +171,8 @@ def match_graphs(
             best = error, permutation, W, name, n_iter
     assert best is not None
     error, permutation, W, name, n_iter = best
+    if polish and error > 0:
+        permutation, error = _shaken(full_A, full_B, permutation, error, seeded, generator)
     differing = int(np.count_nonzero(full_A[np.ix_(permutation, permutation)] != full_B))
     matched = np.where(permutation[: graph_B.n] < graph_A.n, permutation[: graph_B.n], -1)
     confidence = _confidence(W, permutation)[: graph_B.n]
@@ -288,6 +292,28 @@ def _polished(A: np.ndarray, B: np.ndarray, permutation: np.ndarray, seeds: np.n
     least = 1e-9 * float(np.sqrt((A**2).sum() * (B**2).sum()))
     swap_pairs(np.ascontiguousarray(A), np.ascontiguousarray(B), permutation, movable, least, 100)
     return permutation
+
+
+def _shaken(
+    A: np.ndarray, B: np.ndarray, permutation: np.ndarray, error: float, seeds: np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """The best matching after a few vertices that do not fit have been exchanged at random, again and again, and polished."""
+    n = len(A)
+    free = np.setdiff1d(np.arange(n), seeds[:, 1])
+    for _ in range(int(min(_SHAKES, _EFFORT / n**3))):
+        differing = A[np.ix_(permutation, permutation)] != B
+        wrong = (differing.sum(axis=0) + differing.sum(axis=1))[free].astype(float) + 1 / n
+        count = min(int(generator.integers(3, 9)), len(free))
+        chosen = generator.choice(free, count, replace=False, p=wrong / wrong.sum())
+        again = permutation.copy()
+        again[chosen] = permutation[generator.permutation(chosen)]
+        again = _polished(A, B, again, seeds)
+        other = _squared_error(A, B, again)
+        if other <= error:
+            permutation, error = again, other
+        if error == 0:
+            break
+    return permutation, error
 
 
 def _squared_error(A: np.ndarray, B: np.ndarray, permutation: np.ndarray) -> float:
