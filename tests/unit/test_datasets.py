@@ -19,7 +19,7 @@ import pytest
 
 from nonneg import datasets
 from nonneg.datasets import FetchError, _cache, _formats, _registry, faces
-from nonneg.datasets._registry import FACES, FILES, GRAPHS, MRI, ORL_IMAGES, File
+from nonneg.datasets._registry import FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
 
 SOURCE = Path(datasets.__file__).parent
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
@@ -220,11 +220,11 @@ def test_ixi(regions, count):
 
 
 def test_registry_is_complete():
-    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS)
+    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS)
     assert (len(FACES), len(MRI), len(ORL_IMAGES)) == (18, 25, 400)
     for path, file in FILES.items():
         assert path == file.path
-        assert re.fullmatch(r"(faces|mri|graphs)(/[\w-][\w.+-]*)+", path)
+        assert re.fullmatch(r"(faces|mri|graphs|text)(/[\w-][\w.+-]*)+", path)
         assert file.bytes > 0
         assert (file.url is None) == bool(file.sources)
         assert set(file.sources) <= FILES.keys()
@@ -583,7 +583,7 @@ def test_importing_imports_nothing_heavy():
 
 
 def test_every_loader_is_documented():
-    assert len(LOADERS) == 11
+    assert len(LOADERS) == 12
     for name in LOADERS:
         text = getattr(datasets, name).__doc__
         assert "Returns" in text

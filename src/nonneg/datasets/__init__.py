@@ -1,4 +1,4 @@
-"""Data sets of the papers: faces, swimmers, brains, graphs.
+"""Data sets of the papers: faces, swimmers, brains, graphs, texts.
 
 The data are not part of the library. They are downloaded when they are first asked for, into the user's cache, or into the folder
 that the environment variable ``NONNEG_DATA`` names; a folder that already has them needs no network, and may be read-only. Every
@@ -7,13 +7,15 @@ file is checked against a pinned hash each time it is read. Downloading needs po
 Each loader returns a `sklearn.utils.Bunch` with ``data`` (n_samples, n_features), non-negative float64, ``feature_shape`` and
 ``DESCR``; with ``images`` where the samples are pictures, upright and 0 for black; and with ``target`` where there are labels. The
 factorizations of the papers have samples in columns: ``X = load_feret().data.T``. Graphs have an ``adjacency`` instead, and all of
-them one loader: `load_graph`, by one of the names that `graph_names` lists.
+them one loader: `load_graph`, by one of the names that `graph_names` lists. So have texts, whose ``data`` are sparse, documents ×
+terms: `load_text` and `text_names`.
 """
 
 from ._cache import FetchError
 from .faces import load_cbcl, load_feret, load_olivetti, load_opnmf_reference, load_orl, load_pie, load_swimmer, load_yale
 from .graphs import graph_names, load_graph
 from .mri import load_ixi, load_mni152
+from .texts import load_text, text_names
 
 __all__ = [
     "FetchError",
@@ -28,5 +30,7 @@ __all__ = [
     "load_orl",
     "load_pie",
     "load_swimmer",
+    "load_text",
     "load_yale",
+    "text_names",
 ]

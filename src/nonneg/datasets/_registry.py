@@ -26,7 +26,8 @@ class File:
     sources : tuple of str
         The files that it is made from, if it is.
     archive_sha256 : str
-        The hash of the zip archive at the url that it is a member of; empty if the url is of the file itself.
+        The hash of the zip archive at the url that it is a member of; empty if the url is of the file itself, or if that hash is
+        not known: then the file is not downloaded.
     member : str
         Its name in the archive.
     """
@@ -634,4 +635,240 @@ GRAPHS = [
     ),
 ]
 
-FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS)}
+
+def _text(path: str, sha256: str, size: int, origin: tuple[str, str, str], source: str) -> File:
+    """A file of texts; origin is a repository, a commit, a folder; in an archive it has the name that it has here."""
+    repository, commit, directory = origin
+    url = f"https://raw.githubusercontent.com/{repository}/{commit}/{directory}{source}"
+    return File(f"text/{path}", sha256, size, url, member=path.split("/")[-1] if source.endswith(".tar.gz") else "")
+
+
+_HADAMARD = ("StefanoSicilia/Hadamard-Decomposition", "99bf275080a9ab8e44a75bbb96f1bb2b9508e10b", "datasets/")
+_SOME_DATASETS = ("ntyaan/some-datasets", "ac28270cc96f5de53d67f22ae9547ff1a9e7c933", "")
+_FUZZY_FS = ("achyudh/fuzzy-fs", "3c8fc8b5d4a1883dde8ead22fee0dfafa7b8c767", "data/")
+_NMTFCOCLUST = ("Saeidhoseinipour/NMTFcoclust", "6c12fd903742acebd43a7b214ec95ff4a0e0e1ef", "Datasets/")
+_PROBML = ("probml/probml-data", "f74e6f00ef1570f5b3843c49818d0bfa6b473069", "data/")
+_BELIEF_NETWORK = ("lailaglez/belief-network-irs", "9094e4cde738bd93ed1747dc958b5acb0e0fa684", "")
+_RI_TP = ("Hamza5/RI-TP", "b362e149af06f9ed6278d71d36752d66e33b2a9d", "cacm/")
+
+TEXTS = [
+    _text(
+        "classic/classic.mat", "4ea89c5511bd84de015f5cf51962938bd3b6c4e8c256d49d14f9b9370c90bc63", 1293288, _HADAMARD, "classic.mat"
+    ),
+    _text(
+        "reviews/reviews.mat", "ac52aacf94cde86aea026dbce726a645d1ae06a505e5a3c1211e83b1019a0ba1", 3871456, _HADAMARD, "reviews.mat"
+    ),
+    _text(
+        "k1b/cluto_k1b_correct.txt",
+        "447b515e819e3e685839b05f2e3f1fbbfd1fa5748fc5966d9db887ccef5bd129",
+        28086,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/k1b/k1b_correct.txt",
+    ),
+    _text(
+        "k1b/cluto_sparse_k1b.txt",
+        "6532b56dcefe39614b1ac90558b32583932744944ca9756d32bfc92a0b8a27f6",
+        2633796,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/k1b/sparse_k1b.txt",
+    ),
+    _text(
+        "ohscal/ohscal.mat", "d4bc8a9fab44d7c64273329b0214463074ad2f069c803ff86ee6fe2ef586d291", 3429128, _HADAMARD, "ohscal.mat"
+    ),
+    _text("la1/la1.mat", "12c2884e474c276b0fa5f23f0010ca0abede97f03e89bae5227b827b186bf7aa", 2549488, _HADAMARD, "la1.mat"),
+    _text("la2/la2.mat", "c33e080adf1b0ecf74d71cc4c972c68ecc0eaac7609888457552cd29ba33fd1d", 2406160, _HADAMARD, "la2.mat"),
+    _text(
+        "hitech/hitech.mat", "728eeb48e78700afb78dcf181de549e081600ef5b15dd0bfd3c695252ac97163", 1699768, _HADAMARD, "hitech.mat"
+    ),
+    _text("tr11/tr11.mat", "891936d002e441ebcfa743f2f59505dd0ff9308b75b67761a17b45f15cf24a79", 1400904, _HADAMARD, "tr11.mat"),
+    _text("tr23/tr23.mat", "a466e9beb098e94d53bfe6127627125c0ec499fd82847aa5a678baf316eb9d7f", 964664, _HADAMARD, "tr23.mat"),
+    _text("tr41/tr41.mat", "861374a788e1a0be548e6adc20d9077c72290b008a6ab528f30b3acd53627dc9", 2078536, _HADAMARD, "tr41.mat"),
+    _text("tr45/tr45.mat", "973611453015d47faa0da1224a4a1eb1e3c2fa0bf80ba3c040ec6a93517ad2cc", 1195648, _HADAMARD, "tr45.mat"),
+    _text(
+        "tr12/cluto_sparse_tr12.txt",
+        "29a12d7e8a2b1de127c733d5208d792cf5dc8536d9c86d96e1344eb5a0afe099",
+        595082,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/tr12/sparse_tr12.txt",
+    ),
+    _text(
+        "tr12/cluto_tr12_correct.txt",
+        "c0305818f4be3bf971c69c68c0d33bdf6939d7a52c961831d0b153286e08b144",
+        5016,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/tr12/tr12_correct.txt",
+    ),
+    _text(
+        "tr31/cluto_sparse_tr31.txt",
+        "ad66917b5022dbe7597d35525f9e719b05da5e5239aab7fbeec18d6ee9813bb7",
+        1740676,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/tr31/sparse_tr31.txt",
+    ),
+    _text(
+        "tr31/cluto_tr31_correct.txt",
+        "e38da953dba4de568b6e6bb059212201011f00c437deb104ea390f57c8cdec08",
+        12985,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/tr31/tr31_correct.txt",
+    ),
+    _text(
+        "re0/cluto_re0_correct.txt",
+        "ede3e80cc1710922effe460e5b80d246f8d632b88b62cd4aae8ccd76f421d2f0",
+        39117,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/re0/re0_correct.txt",
+    ),
+    _text(
+        "re0/cluto_sparse_re0.txt",
+        "3c1d433211e98aec011184257e706e9d1991e498c1be8504c9d3235e6b28e049",
+        520506,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/re0/sparse_re0.txt",
+    ),
+    _text(
+        "wap/cluto_sparse_wap.txt",
+        "a23d0b5ff493ffedec07ab0146b2fae5ea15d33fbe1f70dea8c594a8bc633b5a",
+        1523960,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/wap/sparse_wap.txt",
+    ),
+    _text(
+        "wap/cluto_wap_correct.txt",
+        "dd239fd35727c3854a198b474f19ae9664176880337e174a15ef75a15ab2deca",
+        62420,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/wap/wap_correct.txt",
+    ),
+    _text(
+        "fbis/cluto_fbis_correct.txt",
+        "a1594eb5501ed5aeb0901cd7b6f0177e10a08ff3a53f3c11d0fd8713113f57cf",
+        83759,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/fbis/fbis_correct.txt",
+    ),
+    _text(
+        "fbis/cluto_sparse_fbis.txt",
+        "97c65320af7af47cd7051415cbd0c2619543f88f21c100cd6535267286dc6e22",
+        2475232,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/fbis/sparse_fbis.txt",
+    ),
+    _text(
+        "cranmed/cluto_cranmed_correct.txt",
+        "af6e6cbc9d25d9e7b604f7cecb9421c15eaf0dad092d3642385ce463611fd7d8",
+        9726,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/cranmed/cranmed_correct.txt",
+    ),
+    _text(
+        "cranmed/cluto_sparse_cranmed.txt",
+        "555cad650d5f88b503b1155ca5e11e195a83a022c52dbd0ef3af5dee58717f0e",
+        1017598,
+        _SOME_DATASETS,
+        "datasets_cluto_20171213/CLUTO/cranmed/sparse_cranmed.txt",
+    ),
+    _text(
+        "webkb/webkb-test-stemmed.txt",
+        "2ecc8135835fa2151080488524eaeda757e254160a93d21eac951b13357a0df9",
+        1301241,
+        _FUZZY_FS,
+        "WebKB/webkb-test-stemmed.txt",
+    ),
+    _text(
+        "webkb/webkb-train-stemmed.txt",
+        "bcfab4aaab816ce289409b0ad7926f8a3c21bc4cd78dbfec1a2f394717db1f0d",
+        2550700,
+        _FUZZY_FS,
+        "WebKB/webkb-train-stemmed.txt",
+    ),
+    _text(
+        "webkb_linqs/sparse_webkb.txt",
+        "d0065afa8f312f09424f3caba6a6b53a670031648ed0c5ae35573bca3a577c06",
+        506653,
+        _SOME_DATASETS,
+        "dataset_linqs_20171213/sparse_webkb.txt",
+    ),
+    _text(
+        "webkb_linqs/webkb_correct.txt",
+        "2604bae9be7402b03598914fb0213f58223e1c377c1ea74d2db6e34fefca0b4a",
+        8775,
+        _SOME_DATASETS,
+        "dataset_linqs_20171213/webkb_correct.txt",
+    ),
+    _text(
+        "20newsgroups/20Newsgroups.mat",
+        "dc1418f7291a4c09a4ab3b6a7d31c129d6edad7643ac5ec6bdaf67180a000ae8",
+        3715065,
+        _NMTFCOCLUST,
+        "20Newsgroups.mat",
+    ),
+    _text(
+        "20news_w100/20news_w100.mat",
+        "6667c5459e22eb544a854bff1443edaaea71735cf1af7b12cc5d986e74af7064",
+        416176,
+        _PROBML,
+        "20news_w100.mat",
+    ),
+    _text(
+        "reuters21578/Reuters21578.mat",
+        "2e442026efc64cfbcd3a531b4bc99b21eed6c5463276dbfa69d096f91dd5c245",
+        896756,
+        _NMTFCOCLUST,
+        "Reuters21578.mat",
+    ),
+    _text(
+        "r8/r8-test-stemmed.txt",
+        "bac15782889426df2fb8414a154330c7fafd9cc7e7bc3d3669f6fc78d069313e",
+        798944,
+        _FUZZY_FS,
+        "R8/r8-test-stemmed.txt",
+    ),
+    _text(
+        "r8/r8-train-stemmed.txt",
+        "52d8f626d6b3d71c4ac859d84e9b5fd5469a3f4948ca25e46a4d0ddeedab52b6",
+        2237351,
+        _FUZZY_FS,
+        "R8/r8-train-stemmed.txt",
+    ),
+    _text("tdt2/TDT2.mat", "a28844f8bf18076838ede0d7554c8c2476d6b6d1c7eb57558e7288e10d16fde9", 2657541, _NMTFCOCLUST, "TDT2.mat"),
+    _text(
+        "webace/WebACE.mat", "f7c7f4f891c90491fdbe52b5ff7f060cb0d67fb414f1c987da7eb117d15c7a41", 450003, _NMTFCOCLUST, "WebACE.mat"
+    ),
+    _text("cstr/cstr.mat", "8e0876ddef4cb6358f8b87e81888864668c0fed88226965cc0343244c2cf9c87", 77010, _NMTFCOCLUST, "cstr.mat"),
+    _text(
+        "classic3/classic3.mat",
+        "94989d2c1c884945ae960f173eb2ed1cc078c5eded6786f24d2d717274d767d4",
+        440589,
+        _NMTFCOCLUST,
+        "classic3.mat",
+    ),
+    _text(
+        "med/MED.ALL",
+        "fdcd99cf7fc6c45707c9b5bef7daac739f06c4063ebcad9b5cccf2f939fa4236",
+        1114589,
+        _BELIEF_NETWORK,
+        "med/med.tar.gz",
+    ),
+    _text(
+        "med/MED.REL", "aef5ac922c08d5711ffd525985e03cda4272694e35f646deab90177f329ff575", 7408, _BELIEF_NETWORK, "med/med.tar.gz"
+    ),
+    _text(
+        "cran/cran.all.1400",
+        "b234544b6ceccd131520df4a3cb6d42aee6576eb577933d047e722bbfe7b0b09",
+        1644706,
+        _BELIEF_NETWORK,
+        "cran/cran.tar.gz",
+    ),
+    _text(
+        "cisi/CISI.ALL",
+        "df5af339fa4623ef33e315f39f3e13c050d17535c18360c727bf3c96ce60ba40",
+        2228098,
+        _BELIEF_NETWORK,
+        "cisi/cisi.tar.gz",
+    ),
+    _text("cacm/cacm.all", "34bdd3eb27a92e5f8068a785b53ef40b9dc0b800dbafc5bac79a80dd999cdc17", 2187734, _RI_TP, "cacm.all"),
+    _text("cacm/common_words", "764c71ff1764b7745dc0df87c97646b50c56c989284997ad5c5182f41366dec3", 2668, _RI_TP, "common_words"),
+]
+
+FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS, *TEXTS)}
