@@ -1,6 +1,6 @@
 """What has to be measured in a process of its own: peak memory, and what the first fit of a process costs. Prints JSON.
 
-``_apart.py memory PATH FORM RANK SETTINGS`` and ``_apart.py fits NAME...``; see `_bench.apart`.
+``_apart.py memory PATH FORM RANK SETTINGS``, ``_apart.py fits NAME...``, ``_apart.py partition WHO …``; see `_bench.apart`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,31 @@ def memory(path: str, form: str, rank: str, settings: str) -> dict[str, int]:
     nonneg.factorize(X, form, int(rank), random_state=0, **more)
     data = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
     return {"before": 1024 * before, "peak": 1024 * _kilobytes("VmHWM"), "data": data}
+
+
+def partition(who: str, vertices: str, edges: str, blocks: str, inside: str) -> dict[str, float]:
+    """Seconds, adjusted Rand index, and megabytes at the peak beyond what is held with the graph, of a planted partition."""
+    from sklearn.cluster import SpectralClustering
+    from sklearn.metrics import adjusted_rand_score
+
+    from _data import planted_partition
+    from nonneg.graph import GraphClustering
+
+    count = int(blocks)
+    small, _ = planted_partition(500, 5000, count, 0.9)
+    A, truth = planted_partition(int(vertices), int(edges), count, float(inside))
+    if who == "nonneg":
+        estimator: Any = GraphClustering(count, random_state=0)
+    else:
+        solver = who.removeprefix("scikit-learn ")
+        estimator = SpectralClustering(
+            count, affinity="precomputed", eigen_solver=solver, assign_labels="cluster_qr", random_state=0
+        )
+    estimator.fit(small)  # so that no library is loaded, and nothing compiled, in what is timed
+    before, begin = _kilobytes("VmRSS"), perf_counter()
+    labels = estimator.fit_predict(A)
+    seconds = perf_counter() - begin
+    return {"seconds": seconds, "ari": adjusted_rand_score(truth, labels), "megabytes": (_kilobytes("VmHWM") - before) / 1024}
 
 
 def _dense(rows: int, columns: int, dtype: str) -> np.ndarray:
@@ -101,4 +126,4 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps({"memory": memory, "fits": fits}[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps({"memory": memory, "fits": fits, "partition": partition}[sys.argv[1]](*sys.argv[2:])))

@@ -1,8 +1,7 @@
 """The one command: ``python benchmarks`` for all groups, ``python benchmarks tall text`` for some.
 
 Rows are told as they come; each group is put into the file when it is done, beside what other groups have put there before, so a
-run can be taken up again group by group. The table at the end is of all that is in the file. SciPy's FAQ, a peer in the matching
-of graphs, comes with that.
+run can be taken up again group by group. The table at the end is of all that is in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from time import perf_counter
 
 from _bench import FOLDER, Bench, as_results, as_rows, read, table, write
 
-GROUPS = ("projective", "exact", "tall", "text", "divergence", "dense", "acceleration", "iteration", "growth", "startup")
+GROUPS = ("projective", "exact", "tall", "text", "divergence", "dense", "acceleration", "graphs", "iteration", "growth", "startup")
 
 
 def main(arguments: Sequence[str]) -> int:

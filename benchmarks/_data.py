@@ -137,3 +137,33 @@ def pair(X: np.ndarray | sparse.sparray, rank: int, seed: int = 0) -> tuple[np.n
     """W and H, uniform, and such that W H is as large as X on average."""
     rng, size = np.random.default_rng(seed), 2 * np.sqrt(X.mean() / rank)
     return size * rng.random((X.shape[0], rank)), size * rng.random((rank, X.shape[1]))
+
+
+def planted_partition(vertices: int, edges: int, blocks: int, inside: float, seed: int = 0) -> tuple[sparse.csr_array, np.ndarray]:
+    """A graph with about so many edges, that share of them between vertices of one block, the others anywhere; and the blocks."""
+    generator = np.random.default_rng(seed)
+    block = generator.integers(blocks, size=vertices)
+    order = np.argsort(block, kind="stable")
+    first = np.searchsorted(block[order], np.arange(blocks + 1))
+    i = generator.integers(vertices, size=edges)
+    size = first[block[i] + 1] - first[block[i]]
+    near = order[first[block[i]] + (generator.random(edges) * size).astype(np.int64)]
+    j = np.where(generator.random(edges) < inside, near, generator.integers(vertices, size=edges))
+    kept = i != j
+    A = sparse.coo_array((np.ones(kept.sum()), (i[kept], j[kept])), shape=(vertices, vertices)).tocsr()
+    A = sparse.csr_array(A + A.T)
+    A = sparse.csr_array((np.ones(A.nnz), A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
+    return A, block
+
+
+def rewired(A: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
+    """The graph with a share of its edges, at least one, between other vertices; loops stay."""
+    A, is_undirected = A.copy(), bool((A == A.T).all())
+    i, j = np.triu_indices(len(A), 1) if is_undirected else np.nonzero(~np.eye(len(A), dtype=bool))
+    edges, gaps = np.flatnonzero(A[i, j]), np.flatnonzero(A[i, j] == 0)
+    count = min(max(1, round(share * len(edges))), len(gaps))
+    for chosen, value in ((generator.permutation(edges)[:count], 0.0), (generator.permutation(gaps)[:count], 1.0)):
+        A[i[chosen], j[chosen]] = value
+        if is_undirected:
+            A[j[chosen], i[chosen]] = value
+    return A

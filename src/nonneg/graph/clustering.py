@@ -201,7 +201,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = isinstance(self.affinity, str) and self.affinity in ("precomputed", "cosine")
         tags.input_tags.sparse = True
         return tags
 

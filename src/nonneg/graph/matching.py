@@ -80,11 +80,11 @@ def match_graphs(
     divergence: str | float | Objective | None = "kullback-leibler",
     constraint: str | Constraint = "permutation",
     init: str | Correspondence | Any = "auto",
-    n_init: int = 1,
+    n_init: int = 0,
     seeds: Any = None,
     polish: bool = True,
     solver: str | Solver = "auto",
-    max_iter: int = 100,
+    max_iter: int = 40,
     tol: float = 1e-5,
     random_state: Any = None,
 ) -> Matching:
@@ -106,13 +106,13 @@ def match_graphs(
         "permutation" has W orthogonal on both sides, with rows and columns balanced; "orthogonal" is the paper's.
     init : str, callable, array, or a list of them, default="auto"
         First guesses: "umeyama", "eigenvectors" (all pairs of them), "walks", "random"; a function of A and B, or an array with
-        rows for B and columns for A. "auto" tries the first three, in turn until one fits without error, then `n_init` at random.
-    n_init : int, default=1
-        How many at random, where they are asked for.
+        rows for B and columns for A. "auto" tries the first three and `n_init` at random, in turn until one fits without error.
+    n_init : int, default=0
+        How many at random; one at least where ``init="random"``.
     seeds : array of shape (n_seeds, 2) or dict, optional
         Pairs known beforehand, a vertex of A and one of B: numbers, or the names of networkx nodes.
     polish : bool, default=True
-        Exchange pairs as long as that gains.
+        Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then shake the best and go on.
     solver, max_iter, tol
         As in `nonneg.factorize`.
     random_state : int, Generator or None
@@ -144,8 +144,8 @@ def match_graphs(
         raise DataError(
             f"The larger graph has {n} vertices; at most {_LARGEST} can be matched, since W has an entry for each pair."
         )
-    if not isinstance(n_init, Integral) or isinstance(n_init, bool) or n_init < 1:
-        raise IncompatibleError(f"n_init must be an int of at least 1; got {n_init!r}.")
+    if not isinstance(n_init, Integral) or isinstance(n_init, bool) or n_init < 0:
+        raise IncompatibleError(f"n_init must be an int of at least 0; got {n_init!r}.")
     full_A, full_B = _filled(graph_A, n), _filled(graph_B, n)
     seeded = _read_seeds(seeds, graph_A, graph_B)
     generator = np.random.default_rng(random_state)
@@ -162,13 +162,14 @@ def match_graphs(
         if task is not None:
             solution = task.solve({"W": start, "A": full_A}, solver, stopping)
             W, n_iter = solution.factors["W"], solution.n_iter
-        permutation = _rounded(W, seeded)
-        if polish:
-            permutation = _polished(full_A, full_B, permutation, seeded)
-        error = _squared_error(full_A, full_B, permutation)
-        errors[name] = error
-        if best is None or error < best[0]:
-            best = error, permutation, W, name, n_iter
+        for candidate in (W, start) if polish and task is not None else (W,):
+            permutation = _rounded(candidate, seeded)
+            if polish:
+                permutation = _polished(full_A, full_B, permutation, seeded)
+            error = _squared_error(full_A, full_B, permutation)
+            errors[name] = min(error, errors.get(name, np.inf))
+            if best is None or error < best[0]:
+                best = error, permutation, W, name, n_iter
     assert best is not None
     error, permutation, W, name, n_iter = best
     if polish and error > 0:
@@ -205,7 +206,7 @@ def _guesses(init: Any, n_init: int, n: int) -> Iterable[tuple[str, Corresponden
     for number, one in enumerate(several):
         if isinstance(one, str):
             guess = find("init", one, CORRESPONDENCES, "a function of A and B, or an array")
-            for k in range(n_init if one == "random" else 1):
+            for k in range(1 if one != "random" else n_init if _is(init, "auto") else max(n_init, 1)):
                 yield (f"{one} {k}" if one == "random" else one), guess
         elif callable(one):
             yield getattr(one, "__name__", f"init {number}"), one
