@@ -107,7 +107,8 @@ class Mover:
         is_sparse = sparse.issparse(self.matrix)
         if is_sparse:
             inside = inside - self.factor * shares**2
-        volumes, sizes = np.bincount(labels, self.weights, minlength=count), np.bincount(labels, minlength=count)
+        volumes = np.bincount(labels, self.weights, minlength=count)
+        sizes = np.bincount(labels[self.weights > 0], minlength=count)  # a part of vertices without weight is empty
         least = 1e-10 * (np.abs(inside / np.where(volumes > 0, volumes, 1.0)).sum() + 1e-300)
         for _ in range(visits):
             order = generator.permutation(n)

@@ -33,7 +33,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        How many parts; fewer may come out where S_ii < 0 makes a part worth less than nothing ("discriminative-kmeans").
+        How many parts; fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
     method : str or Method, default="auto"
         "auto" starts from eigenvectors, from partitions at random and from √ONL, and moves single vertices as long as the trace
         grows. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq. 39–42; "nsc" is non-negative spectral clustering;
@@ -42,8 +42,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     similarity : str or callable, default="auto"
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
         (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "random-walk" (QNMF §5.1); or a function of the adjacency matrix, such
-        as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with: "normalized", but "random-walk" for
-        "kernel-pnmf".
+        as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with: "discriminative-kmeans" for NL and
+        ONL, "random-walk" for "kernel-pnmf", "normalized" for the others.
     affinity : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.

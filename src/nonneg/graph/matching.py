@@ -105,8 +105,8 @@ def match_graphs(
     constraint : str or Constraint, default="permutation"
         "permutation" has W orthogonal on both sides, with rows and columns balanced; "orthogonal" is the paper's.
     init : str, callable, array, or a list of them, default="auto"
-        First guesses: "umeyama", "eigenvectors" (all pairs of them), "walks", "random"; a function of A and B, or an array with
-        rows for B and columns for A. "auto" tries the first three and `n_init` at random, in turn until one fits without error.
+        First guesses: "umeyama", "eigenvectors" (all pairs of them), "walks", "random"; a function of A, B and a Generator; or an
+        array with rows for B and columns for A. "auto" tries the first three and `n_init` at random, in turn until one fits.
     n_init : int, default=0
         How many at random; one at least where ``init="random"``.
     seeds : array of shape (n_seeds, 2) or dict, optional
@@ -154,11 +154,11 @@ def match_graphs(
 
     best: tuple[float, np.ndarray, np.ndarray, str, int] | None = None
     errors: dict[str, float] = {}
-    for name, guess in _guesses(init, int(n_init), n):
+    for name, guess in _guesses(init, int(n_init), (graph_B.n, graph_A.n)):
         if best is not None and best[0] == 0 and init == "auto":
             break
-        start = _balanced(_with_seeds(guess(full_A, full_B, generator), seeded, full_A, full_B))
-        W, n_iter = start, 0
+        W, n_iter = _with_seeds(guess(full_A, full_B, generator), seeded, full_A, full_B), 0
+        start = _balanced(W)
         if task is not None:
             solution = task.solve({"W": start, "A": full_A}, solver, stopping)
             W, n_iter = solution.factors["W"], solution.n_iter
@@ -170,7 +170,8 @@ def match_graphs(
             errors[name] = min(error, errors.get(name, np.inf))
             if best is None or error < best[0]:
                 best = error, permutation, W, name, n_iter
-    assert best is not None
+    if best is None:
+        raise IncompatibleError("init is an empty list; at least one first guess is needed.")
     error, permutation, W, name, n_iter = best
     if polish and error > 0:
         permutation, error = _shaken(full_A, full_B, permutation, error, seeded, generator)
@@ -188,14 +189,16 @@ def _filled(graph: Graph, n: int) -> np.ndarray:
 
 
 def _task(A: np.ndarray, B: np.ndarray, divergence: Any, constraint: Any, max_iter: int) -> Task | None:
-    if divergence is None or not A.any() or not B.any():
+    if divergence is None:
         return None
     model = Model("W A W.T", divergence, {"W": constraint, "A": "fixed"}, data="B")
+    if not A.any() or not B.any():
+        return None
     return Task(B, model, init={"A": A}, horizon=max_iter)
 
 
-def _guesses(init: Any, n_init: int, n: int) -> Iterable[tuple[str, Correspondence]]:
-    """First guesses with what to call them."""
+def _guesses(init: Any, n_init: int, shape: tuple[int, int]) -> Iterable[tuple[str, Correspondence]]:
+    """First guesses with what to call them; shape is the numbers of vertices of B and of A."""
     several = (
         init
         if isinstance(init, list | tuple)
@@ -209,31 +212,48 @@ def _guesses(init: Any, n_init: int, n: int) -> Iterable[tuple[str, Corresponden
             for k in range(1 if one != "random" else n_init if _is(init, "auto") else max(n_init, 1)):
                 yield (f"{one} {k}" if one == "random" else one), guess
         elif callable(one):
-            yield getattr(one, "__name__", f"init {number}"), one
+            yield f"init {number}", _computed(one, shape)
         else:
-            yield f"init {number}", _given(one, n)
+            yield f"init {number}", _given(one, shape)
 
 
 def _is(value: Any, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def _given(array: Any, n: int) -> Correspondence:
-    W = np.asarray(array, dtype=np.float64)
-    if W.ndim != 2 or max(W.shape) > n or not np.isfinite(W).all() or (W < 0).any():
-        raise ShapeError(
-            f"init must be an array without negative entries, with a row for each vertex of B and a column for each of A, at most "
-            f"{n} × {n}; got shape {W.shape}."
-        )
-    W = np.pad(W, ((0, n - W.shape[0]), (0, n - W.shape[1])))
+def _computed(guess: Correspondence, shape: tuple[int, int]) -> Correspondence:
+    return lambda A, B, generator: _checked(guess(A, B, generator), shape)
+
+
+def _given(array: Any, shape: tuple[int, int]) -> Correspondence:
+    W = _checked(array, shape)
     return lambda A, B, generator: W
+
+
+def _checked(array: Any, shape: tuple[int, int]) -> np.ndarray:
+    """A guess that was given, filled up until it is square."""
+    n = max(shape)
+    try:
+        W = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"init cannot be read as an array of numbers: {error}.") from error
+    if W.shape not in (shape, (n, n)) or not np.isfinite(W).all() or (W < 0).any():
+        raise ShapeError(
+            f"init must be an array of shape {shape}, without negative or missing entries: a row for each vertex of B, a column "
+            f"for each of A; got shape {W.shape}."
+        )
+    return np.pad(W, ((0, n - W.shape[0]), (0, n - W.shape[1])))
 
 
 def _read_seeds(seeds: Any, A: Graph, B: Graph) -> np.ndarray:
     """Pairs of numbers, of a vertex of A and one of B."""
     if seeds is None:
         return np.zeros((0, 2), dtype=np.int64)
-    pairs = list(seeds.items()) if isinstance(seeds, Mapping) else [tuple(pair) for pair in seeds]
+    try:
+        pairs = list(seeds.items()) if isinstance(seeds, Mapping) else [tuple(pair) for pair in seeds]
+        hash(tuple(pairs))
+    except TypeError:
+        pairs = [()]
     if any(len(pair) != 2 for pair in pairs):
         raise ShapeError("Each of the seeds must be a pair: a vertex of A, and the vertex of B that it is.")
     numbers = [{name: number for number, name in enumerate(graph.names)} for graph in (A, B)]

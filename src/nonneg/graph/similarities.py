@@ -266,6 +266,8 @@ def chebyshev(
 ) -> np.ndarray:
     """The solution of M x = right, M symmetric with eigenvalues between low and high, by Chebyshev's iteration."""
     centre, radius = (high + low) / 2, (high - low) / 2
+    if radius <= 1e-12 * centre:
+        return right / centre
     sigma = centre / radius
     rho = 1 / sigma
     x = right / centre

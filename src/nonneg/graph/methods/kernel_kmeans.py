@@ -44,7 +44,7 @@ def nearest_centroids(S: Similarity, labels: np.ndarray, count: int, max_iter: i
     for seen in range(1, max_iter + 1):  # noqa: B007
         volumes = np.bincount(labels, V2, minlength=count)
         C = np.zeros((n, count))
-        C[np.arange(n), labels] = root / volumes[labels]
+        C[np.arange(n), labels] = root / np.where(volumes > 0, volumes, 1.0)[labels]
         product = S @ C
         closeness = 2 * product / np.where(root > 0, root, 1.0)[:, None] - np.einsum(
             "ik,ik->k", C, product

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...arrays.reading import Gram, Signed
+from ...exceptions import IncompatibleError
 from ...factorization import factorize
 from ...model import Model
 from ...solution import Solution
@@ -37,6 +38,7 @@ class NonnegativeLearning(Method):
         From the best of so many partitions, or from random numbers.
     """
 
+    similarity: ClassVar[str] = "discriminative-kmeans"
     exponent: float = 0.5
     orthogonal: bool = True
     start: Literal["partition", "random"] = "partition"
@@ -76,6 +78,8 @@ class KernelPNMF(Method):
 
 def a_start(start: str, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> np.ndarray:
     """Where a multiplicative rule begins."""
+    if start not in ("partition", "random"):
+        raise IncompatibleError(f"start can be 'partition' or 'random'; got {start!r}.")
     if start == "random":
         return generator.random((S.n, count)) + 1e-3
     return best_start(S, count, generator, effort) + LIFT

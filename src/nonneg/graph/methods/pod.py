@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._partitions import indicators, trace_of
-from ..similarities import Similarity
+from ..similarities import LARGEST, Similarity
 from .base import Effort, Found, Method
 
 _SMALL = 1500
@@ -36,7 +36,7 @@ class POD(Method):
 def eigenvectors(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:
     """Those of the `count` largest eigenvalues, the largest first."""
     n = S.n
-    if n <= max(_SMALL, 2 * count):
+    if n <= _SMALL or (n <= 2 * count and n <= LARGEST):
         from scipy.linalg import eigh
 
         return eigh(S.toarray(), subset_by_index=[n - count, n - 1])[1][:, ::-1]

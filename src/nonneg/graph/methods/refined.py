@@ -61,7 +61,8 @@ class Refined(Method):
         tried = found[: 1 + starts if mover.free.all() else 1]
         may_be_empty = self.may_be_empty
         if may_be_empty is None:
-            may_be_empty = trace_of(S, found[0][1], count) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1)
+            rounding = 1e-9 * float(abs(S.entries).max())
+            may_be_empty = trace_of(S, found[0][1], count) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
         options = {"may_be_empty": bool(may_be_empty)}
         settled = [(W, mover(labels, _allowed(W, mover.free), generator, **options)) for W, labels in tried]
         W, labels = max(settled, key=lambda pair: trace_of(S, pair[1], count))
@@ -70,7 +71,14 @@ class Refined(Method):
         for _ in range(shakes):
             again = mover(_shaken(labels, count, mover.free, generator), allowed, generator, **options)
             labels = max(labels, again, key=lambda partition: trace_of(S, partition, count))
-        return Found(labels, W, len(guesses))
+        return Found(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
+
+
+def _named(W: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """The columns of W in the order of the parts that they are most like: moves may have exchanged the parts."""
+    from scipy.optimize import linear_sum_assignment
+
+    return W[:, linear_sum_assignment(parts.T @ W, maximize=True)[1]]
 
 
 def _soft(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,420 @@
+"""`GraphClustering`: what it finds in graphs whose parts are known, what it takes, and what it says of the rest."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from nonneg.datasets import FetchError, _cache, graphs, load_graph
+from nonneg.exceptions import DataError, IncompatibleError, ShapeError
+from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
+from nonneg.graph._partitions import trace_of
+from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning
+from nonneg.metrics import purity
+
+SIZES = (15, 10, 20)
+PLANTED = np.repeat([0, 1, 2], SIZES)
+WITH_NEGATIVE = {"nl": "discriminative-kmeans", "sqrt-nl": "discriminative-kmeans"}
+FEW = {"n_init": 3, "random_state": 0}
+
+
+def planted(inside=0.6, across=0.05, seed=0):
+    """Three parts with many edges inside and few across."""
+    g = np.random.default_rng(seed)
+    chance = np.where(PLANTED[:, None] == PLANTED, inside, across)
+    A = np.triu(g.random(chance.shape) < chance, 1).astype(float)
+    return A + A.T
+
+
+def two_triangles():
+    A = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    A[2, 3] = A[3, 2] = 1
+    return A
+
+
+def with_isolated(A, count):
+    return np.pad(A, (0, count))
+
+
+class TestPlantedParts:
+    @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.coo_array], ids=["dense", "csr", "coo"])
+    def test_default(self, container):
+        model = GraphClustering(3, **FEW).fit(container(planted()))
+        np.testing.assert_array_equal(model.labels_, PLANTED)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_every_method(self, method):
+        model = GraphClustering(3, method=method, similarity=WITH_NEGATIVE.get(method, "auto"), **FEW).fit(planted())
+        score = adjusted_rand_score(PLANTED, model.labels_)
+        if method in WITH_NEGATIVE:  # without orthogonality W ends far from a partition, as the paper shows
+            assert score < 0.9
+        else:
+            assert score >= 0.95
+
+    @pytest.mark.parametrize("similarity", [name for name in SIMILARITIES if name not in ("laplacian", "adjacency")])
+    def test_every_similarity(self, similarity):
+        model = GraphClustering(3, similarity=similarity, **FEW).fit(planted())
+        least = 0.6 if similarity == "vertex" else 0.9  # S_ii of vertices with few edges is large, and they are singled out
+        assert adjusted_rand_score(PLANTED, model.labels_) >= least
+
+    def test_what_is_told(self):
+        A = planted()
+        model = GraphClustering(3, **FEW).fit(A)
+        assert model.memberships_.shape == (45, 3)
+        np.testing.assert_allclose(model.memberships_.sum(axis=1), 1)
+        assert (model.memberships_ >= 0).all()
+        assert (model.memberships_.argmax(axis=1) == model.labels_).mean() > 0.9
+        np.testing.assert_array_equal(model.vertices_, np.arange(45))
+        assert model.objective_ == pytest.approx(trace_of(SIMILARITIES["normalized"](A), PLANTED, 3))
+        assert model.n_iter_ >= 1
+        assert model.n_features_in_ == 45
+        np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES["normalized"](A).toarray())
+
+    def test_parts_are_numbered_by_their_first_vertices(self):
+        shuffled = np.random.default_rng(1).permutation(45)
+        model = GraphClustering(3, **FEW).fit(planted()[np.ix_(shuffled, shuffled)])
+        assert adjusted_rand_score(PLANTED[shuffled], model.labels_) == 1
+        _, first = np.unique(model.labels_, return_index=True)
+        assert np.all(np.diff(first) > 0)
+
+    @pytest.mark.parametrize("method", [name for name in METHODS if name != "auto"])
+    def test_memberships_say_what_labels_say(self, method):
+        model = GraphClustering(3, method=method, similarity=WITH_NEGATIVE.get(method, "auto"), **FEW)
+        model.fit(planted(0.4, 0.2, seed=2))
+        assert (model.memberships_.argmax(axis=1) == model.labels_).all()
+
+    def test_memberships_say_what_labels_say_by_default(self):
+        agreed = []
+        for seed in range(4):
+            g = np.random.default_rng(seed)
+            A = np.triu(g.random((30, 30)) < 0.2, 1).astype(float)
+            model = GraphClustering(3, n_init=3, random_state=seed).fit(A + A.T)
+            agreed.append((model.memberships_.argmax(axis=1) == model.labels_).mean())
+        assert min(agreed) >= 0.5
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_same_seed_same_result(self, method):
+        def found(seed):
+            model = GraphClustering(3, method=method, similarity=WITH_NEGATIVE.get(method, "auto"), n_init=2, random_state=seed)
+            return model.fit(planted(0.3, 0.2))
+
+        first, again = found(3), found(3)
+        np.testing.assert_array_equal(first.labels_, again.labels_)
+        np.testing.assert_array_equal(first.memberships_, again.memberships_)
+        np.testing.assert_array_equal(found(np.random.RandomState(3)).labels_, first.labels_)
+
+    def test_more_starts_are_no_worse(self):
+        A = planted(0.3, 0.2)
+        few, many = (
+            GraphClustering(4, method="kernel-kmeans", n_init=count, random_state=0).fit(A).objective_ for count in (1, 10)
+        )
+        assert many > few
+
+
+class TestShapesOfGraphs:
+    @pytest.mark.parametrize("method", ["auto", "nsc", "pod", "onl", "kernel-pnmf"])
+    def test_components_are_found(self, method):
+        g = np.random.default_rng(0)
+        A = np.zeros((24, 24))
+        for start, stop in ((0, 7), (7, 15), (15, 24)):
+            block = np.triu(g.random((stop - start, stop - start)) < 0.7, 1)
+            A[start:stop, start:stop] = block + block.T
+        order = g.permutation(24)
+        model = GraphClustering(3, method=method, **FEW).fit(A[np.ix_(order, order)])
+        assert adjusted_rand_score(np.searchsorted([7, 15], order, side="right"), model.labels_) == 1
+
+    def test_vertices_without_edges(self):
+        self.check_isolated("pod")
+
+    @pytest.mark.parametrize("method", ["auto", "sqrt-onl", "nsc", "kernel-kmeans", "kernel-pnmf"])
+    def test_vertices_without_edges_in_parts_of_their_own(self, method):
+        self.check_isolated(method)
+
+    @staticmethod
+    def check_isolated(method):
+        A = with_isolated(two_triangles(), 14)
+        for seed, count in product(range(8), (2, 3)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                warnings.filterwarnings("ignore", message="14 of 20 vertices have no edges; .* largest part")
+                model = GraphClustering(count, method=method, similarity="normalized", n_init=5, random_state=seed).fit(A)
+            assert np.isfinite(model.objective_)
+            assert np.isfinite(model.memberships_).all()
+            assert len(set(model.labels_[6:])) == 1
+            if count == 2:
+                np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1] + 14 * [model.labels_[6]])
+
+    def test_vertices_without_edges_are_warned_of(self):
+        with pytest.warns(UserWarning, match="2 of 47 vertices have no edges; nothing says where they belong"):
+            model = GraphClustering(3, method="pod", random_state=0).fit(with_isolated(planted(), 2))
+        np.testing.assert_array_equal(model.labels_, [*PLANTED, 2, 2])  # 20 of the others are there
+
+    def test_no_warning_where_they_have_weight(self):
+        A = with_isolated(two_triangles(), 1)
+        labels = GraphClustering(3, similarity="modularity", **FEW).fit_predict(A)
+        np.testing.assert_array_equal(labels[:6], [0, 0, 0, 1, 1, 1])
+
+    def test_loops(self):
+        A = two_triangles() + np.diag([0, 0, 0, 0, 0, 2.0])
+        np.testing.assert_array_equal(GraphClustering(2, **FEW).fit_predict(A), [0, 0, 0, 1, 1, 1])
+
+    def test_weights(self):
+        A = np.ones((6, 6)) + 9 * np.kron(np.eye(2), np.ones((3, 3))) - 10 * np.eye(6)
+        np.testing.assert_array_equal(GraphClustering(2, **FEW).fit_predict(A), [0, 0, 0, 1, 1, 1])
+
+    def test_scale_of_weights_is_nothing_to_it(self):
+        A = planted(0.4, 0.1)
+        for scale in (1e-8, 1e8):
+            labels = GraphClustering(3, **FEW).fit_predict(scale * A)
+            np.testing.assert_array_equal(labels, GraphClustering(3, **FEW).fit_predict(A))
+
+    @pytest.mark.parametrize("count", [1, 6])
+    def test_as_few_and_as_many_parts_as_can_be(self, count):
+        model = GraphClustering(count, **FEW).fit(two_triangles())
+        assert len(set(model.labels_)) <= count
+        assert model.memberships_.shape == (6, count)
+
+    def test_one_vertex(self):
+        np.testing.assert_array_equal(GraphClustering(1, **FEW).fit_predict([[1.0]]), [0])
+
+    def test_ratio_cut_has_as_many_parts_as_asked_for(self):
+        for seed in range(10):
+            g = np.random.default_rng(seed)
+            A = np.triu(g.random((9, 9)) < 0.6, 1) + np.eye(9, k=1)
+            model = GraphClustering(3, similarity="laplacian", n_init=1, random_state=seed).fit(A + A.T)
+            assert len(set(model.labels_)) == 3
+
+    def test_directed(self):
+        A = np.triu(two_triangles())
+        with pytest.raises(DataError, match=r"X is directed: .*symmetrize='mean'"):
+            GraphClustering(2).fit(A)
+        for symmetrize in ("mean", "max"):
+            labels = GraphClustering(2, symmetrize=symmetrize, **FEW).fit_predict(A)
+            np.testing.assert_array_equal(labels, [0, 0, 0, 1, 1, 1])
+        model = GraphClustering(2, similarity="adjacency", symmetrize="max", **FEW).fit(A)
+        np.testing.assert_array_equal(model.similarity_.toarray(), two_triangles())
+        model = GraphClustering(2, similarity="adjacency", symmetrize="mean", **FEW).fit(A)
+        np.testing.assert_array_equal(model.similarity_.toarray(), two_triangles() / 2)
+
+
+class TestNetworkx:
+    @pytest.fixture
+    def networkx(self):
+        return pytest.importorskip("networkx", reason="networkx is not installed")
+
+    def test_names(self, networkx):
+        graph = networkx.Graph(["ab", "bc", "ac", "cx", "xy", "yz", "xz"])
+        model = GraphClustering(2, **FEW).fit(graph)
+        assert list(model.vertices_) == list("abcxyz")
+        np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
+        assert model.n_features_in_ == 6
+
+    def test_weights(self, networkx):
+        graph = networkx.complete_graph(6)
+        networkx.set_edge_attributes(graph, {(i, j): 10 if (i < 3) == (j < 3) else 1 for i, j in graph.edges}, "weight")
+        np.testing.assert_array_equal(GraphClustering(2, **FEW).fit_predict(graph), [0, 0, 0, 1, 1, 1])
+
+    def test_the_karate_club(self, networkx):
+        graph = networkx.karate_club_graph()
+        club = [graph.nodes[node]["club"] for node in graph]
+        assert purity(club, GraphClustering(2, **FEW).fit_predict(graph)) > 0.95
+
+    def test_arcs(self, networkx):
+        graph = networkx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+        with pytest.raises(DataError, match="directed"):
+            GraphClustering(2).fit(graph)
+        np.testing.assert_array_equal(GraphClustering(2, symmetrize="mean", **FEW).fit_predict(graph), [0, 0, 0, 1, 1, 1])
+
+    def test_not_with_an_affinity(self, networkx):
+        with pytest.raises(IncompatibleError, match="affinity='cosine' is for samples with features; X is a graph already"):
+            GraphClustering(2, affinity="cosine").fit(networkx.path_graph(4))
+
+
+class TestSamples:
+    X = np.repeat(np.eye(3, 8), 12, axis=0) * 3 + np.random.default_rng(0).random((36, 8))
+    y = np.repeat([0, 1, 2], 12)
+
+    @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_cosines(self, container):
+        model = GraphClustering(3, affinity="cosine", **FEW).fit(container(self.X))
+        np.testing.assert_array_equal(model.labels_, self.y)
+        assert model.n_features_in_ == 8
+
+    def test_cosines_are_the_graph(self):
+        model = GraphClustering(3, affinity="cosine", similarity="adjacency", method="pod", **FEW).fit(self.X)
+        unit = self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
+        np.testing.assert_allclose(model.similarity_.toarray(), unit @ unit.T)
+
+    @pytest.mark.parametrize("affinity", ["rbf", "laplacian", "polynomial", lambda a, b: float(np.exp(-np.abs(a - b).sum()))])
+    def test_kernels(self, affinity):
+        np.testing.assert_array_equal(GraphClustering(3, affinity=affinity, **FEW).fit_predict(self.X), self.y)
+
+    def test_a_kernel_that_is_negative(self):
+        with pytest.raises(DataError, match=r"The graph of affinity='linear' has .* negative"):
+            GraphClustering(2, affinity="linear").fit(np.array([[1.0, 0], [-1, 0], [1, 1]]))
+
+    def test_rectangular_without_an_affinity(self):
+        with pytest.raises(DataError, match=r"X must be square with affinity='precomputed'.*\(36, 8\).*affinity='cosine'"):
+            GraphClustering(2).fit(self.X)
+
+    def test_unknown(self):
+        with pytest.raises(
+            IncompatibleError, match=r"Unknown affinity 'cosin'. Known names: 'precomputed'.*'rbf'.*function of two"
+        ):
+            GraphClustering(2, affinity="cosin").fit(self.X)
+
+
+class TestBadParameters:
+    @pytest.mark.parametrize(("parameters", "error", "match"), [
+        ({"n_clusters": 0}, ShapeError, "n_clusters must be an int of at least 1; got 0"),
+        ({"n_clusters": 2.0}, ShapeError, "n_clusters must be an int of at least 1; got 2.0"),
+        ({"n_clusters": True}, ShapeError, "n_clusters must be an int"),
+        ({"n_clusters": 7}, ShapeError, "n_clusters=7 parts cannot be made of 6 vertices. Use at most as many"),
+        ({"method": "spectral"}, IncompatibleError, "Unknown method 'spectral'.*'auto'.*'sqrt-onl'.*'pod'"),
+        ({"method": POD}, IncompatibleError, r"Unknown method .*Did you mean POD\(\.\.\.\)"),
+        ({"similarity": "cut"}, IncompatibleError, "Unknown similarity 'cut'.*'discriminative-kmeans'.*a function of the adj"),
+        ({"similarity": 10}, IncompatibleError, "Unknown similarity 10"),
+        ({"symmetrize": "min"}, IncompatibleError, "symmetrize can be None, 'mean' or 'max'; got 'min'"),
+        ({"n_init": 0}, IncompatibleError, "n_init must be an int of at least 1; got 0"),
+        ({"n_init": 1.5}, IncompatibleError, "n_init must be an int of at least 1; got 1.5"),
+        ({"max_iter": 0}, IncompatibleError, "max_iter must be an int of at least 1; got 0"),
+        ({"tol": -1}, IncompatibleError, "tol must be a number of at least 0; got -1"),
+        ({"tol": np.nan}, IncompatibleError, "tol must be a number of at least 0; got nan"),
+        ({"tol": "small"}, IncompatibleError, "tol must be a number of at least 0; got 'small'"),
+    ])  # fmt: skip
+    def test_they_are_named(self, parameters, error, match):
+        with pytest.raises(error, match=match):
+            GraphClustering(**{"n_clusters": 2} | parameters).fit(two_triangles())
+
+    @pytest.mark.parametrize("X", [np.zeros((4, 4)), sparse.csr_array((4, 4))])
+    def test_no_edges(self, X):
+        with pytest.raises(DataError, match="X has 4 vertices and no edges: there is nothing to partition it by"):
+            GraphClustering(2).fit(X)
+
+    @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_negative_weights(self, container):
+        with pytest.raises(DataError, match=r"Negative values in data passed to X.*the first"):
+            GraphClustering(2).fit(container(-two_triangles()))
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_not_finite(self, value):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            GraphClustering(2).fit(np.where(two_triangles() > 0, value, 0.0))
+
+    def test_names_are_read_however_they_are_written(self):
+        model = GraphClustering(2, method="Sqrt_ONL", similarity="Discriminative KMeans", **FEW).fit(two_triangles())
+        np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
+
+
+class TestParameters:
+    def test_clone_and_get_params(self):
+        model = GraphClustering(4, method=NSC(), similarity=DiscriminativeKMeans(5.0), affinity="cosine", n_init=2, tol=0.1)
+        parameters = model.get_params()
+        assert set(parameters) == {
+            *("n_clusters", "method", "similarity", "affinity", "symmetrize", "n_init", "max_iter", "tol", "random_state"),
+        }
+        again = clone(model)
+        assert again is not model
+        assert again.get_params() == parameters
+        assert GraphClustering().n_clusters == 8
+        assert "n_clusters=4" in repr(model)
+
+    def test_fit_changes_no_parameter(self):
+        model = GraphClustering(2, **FEW)
+        before = model.get_params()
+        model.fit(two_triangles())
+        assert model.get_params() == before
+
+    def test_objects_for_names(self):
+        A = planted(0.4, 0.1)
+        names = GraphClustering(3, method="onl", similarity="discriminative-kmeans", **FEW).fit(A)
+        objects = GraphClustering(3, method=NonnegativeLearning(1.0), similarity=DiscriminativeKMeans(10.0), **FEW).fit(A)
+        np.testing.assert_array_equal(names.memberships_, objects.memberships_)
+        other = GraphClustering(3, similarity=DiscriminativeKMeans(3.0), **FEW).fit(A)
+        assert other.objective_ != pytest.approx(names.objective_)
+
+    def test_what_auto_stands_for(self):
+        A = planted()
+        for method, name in (("auto", "normalized"), ("nsc", "normalized"), ("kernel-pnmf", "random-walk")):
+            model = GraphClustering(3, method=method, **FEW).fit(A)
+            np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES[name](A).toarray())
+
+    def test_what_was_given_is_not_changed(self):
+        A = sparse.csr_array(planted())
+        before = A.copy()
+        GraphClustering(3, **FEW).fit(A)
+        assert (before != A).nnz == 0
+
+
+CHECKED = [
+    GraphClustering(2, n_init=1, random_state=0),
+    GraphClustering(2, affinity="cosine", n_init=1, random_state=0),
+    GraphClustering(2, affinity="rbf", method="pod", n_init=1, random_state=0),
+]
+POSITIVE = {"check_clustering": "standardises its data, which makes it negative, although the estimator is tagged positive_only"}
+
+
+@pytest.mark.filterwarnings("ignore:.*vertices have no edges:UserWarning")
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: {} if estimator.affinity == "rbf" else POSITIVE)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_check_clustering_on_data_that_are_not_negative(readonly):
+    """sklearn's check_clustering, with blobs that are shifted in place of standardised."""
+    X, y = make_blobs(n_samples=50, centers=[[0, 6, 1], [6, 1, 0], [2, 0, 7]], cluster_std=0.5, random_state=1)
+    X = X - X.min(axis=0)
+    X.flags.writeable = not readonly
+    clusterer = GraphClustering(3, affinity="cosine", n_init=2, random_state=0).fit(X)
+    assert clusterer.labels_.shape == (50,)
+    assert clusterer.labels_.dtype in [np.dtype("int32"), np.dtype("int64")]
+    assert adjusted_rand_score(clusterer.labels_, y) > 0.4
+    np.testing.assert_array_equal(clone(clusterer).fit_predict(X.tolist()), clusterer.labels_)
+
+
+# ---------------------------------------------------------------- the papers' graphs
+
+
+def load(name, **options):
+    """A graph by name; skip unless its files are at hand."""
+    try:
+        here = _cache.folder() / "graphs"
+    except (ImportError, FetchError) as error:
+        pytest.skip(f"the graphs are not at hand: {error}")
+    for path in graphs._GRAPHS[graphs._find(name)].files:
+        if not (here / path).exists():
+            pytest.skip(f"graphs/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
+    return load_graph(name, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("Strike", 0.98), ("Korea1", 0.78), ("Sawmill", 1.0), ("Football", 4.78), ("WorldCities", 2.23)]
+)
+def test_objectives_of_onl_table_2(name, least):
+    """At least what the paper's own method reaches on these files (METHODS.md §4); r is twice the number of classes."""
+    graph = load(name)
+    count = 2 * len(np.unique(graph.target))
+    model = GraphClustering(count, similarity="discriminative-kmeans", symmetrize="max", random_state=0).fit(graph.adjacency)
+    assert model.objective_ >= least
+    dense = graph.adjacency.toarray()
+    S = np.eye(len(dense)) - np.linalg.inv(np.eye(len(dense)) + np.maximum(dense, dense.T) / 10)
+    W = (model.labels_[:, None] == np.arange(count)) / np.sqrt(np.maximum(np.bincount(model.labels_, minlength=count), 1))
+    assert model.objective_ == pytest.approx(np.trace(W.T @ S @ W))
+
+
+def test_political_blogs():
+    """QNMF §5.1: kernel PNMF tells the two sides apart from a random start, NSC does not."""
+    blogs = load("PolBlogs", drop_isolated=True)
+    purities = {}
+    for method in (NSC(start="random"), KernelPNMF(start="random")):
+        model = GraphClustering(2, method=method, symmetrize="max", random_state=0).fit(blogs.adjacency)
+        purities[type(method)] = purity(blogs.target, model.labels_)
+    assert purities[NSC] < 0.6
+    assert purities[KernelPNMF] > 0.85

@@ -1,0 +1,534 @@
+"""Matching: exchanges beside brute force, hidden permutations found, seeds kept; the constraint beside its equation."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from nonneg import Model, factorize
+from nonneg.arrays.reading import read_data
+from nonneg.constraints import Permutation, get_constraint
+from nonneg.datasets import FetchError, _cache, graphs, load_graph
+from nonneg.exceptions import DataError, IncompatibleError, ShapeError
+from nonneg.expression import parse
+from nonneg.graph import Matching, match_graphs, matching
+from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
+from nonneg.kernels.swaps import swap_pairs
+from nonneg.problem import Problem
+from nonneg.shapes import infer_shapes
+from nonneg.solvers import Multiplicative
+from nonneg.solvers.multiplicative import moved
+
+
+def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):
+    g = np.random.default_rng(seed)
+    A = (g.random((n, n)) < density) * (g.uniform(0.5, 2.0, (n, n)) if weighted else 1.0)
+    if not directed:
+        A = np.triu(A) + np.triu(A, 1).T
+    return A if loops else A - np.diag(np.diagonal(A))
+
+
+def hidden(A, seed=0):
+    """A graph, and which vertex of A each of its vertices is."""
+    p = np.random.default_rng(seed).permutation(len(A))
+    return A[np.ix_(p, p)], p
+
+
+def agreement(A, B, p):
+    """tr(Bᵀ P A Pᵀ), with P spelled out."""
+    P = np.eye(len(A))[p]
+    return np.trace(B.T @ P @ A @ P.T)
+
+
+KINDS = {
+    "plain": {},
+    "weighted": {"weighted": True},
+    "directed": {"directed": True},
+    "loops": {"loops": True},
+    "everything": {"directed": True, "weighted": True, "loops": True},
+}
+
+
+class TestExchanges:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("seed", range(5))
+    def test_they_end_where_no_exchange_gains(self, kind, seed):
+        A, B = (random_graph(8, 10 * seed + k, **KINDS[kind]) for k in (1, 2))
+        g = np.random.default_rng(seed)
+        p, movable = g.permutation(8), g.random(8) < 0.9
+        before, start = agreement(A, B, p), p.copy()
+        swaps = swap_pairs(A, B, p, movable, 1e-9, 100)
+        after = agreement(A, B, p)
+        assert sorted(p) == list(range(8))
+        np.testing.assert_array_equal(p[~movable], start[~movable])
+        assert after >= before - 1e-9
+        assert (swaps > 0) == (p != start).any()
+        for i, j in combinations(np.flatnonzero(movable), 2):
+            exchanged = p.copy()
+            exchanged[[i, j]] = p[[j, i]]
+            assert agreement(A, B, exchanged) <= after + 1e-8
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_is_the_best_for_its_vertex(self, kind):
+        """One visit is a sequence of exchanges, each the best that a vertex in turn can make, if its weights do not fit."""
+        A, B = (random_graph(9, k, **KINDS[kind]) for k in (3, 4))
+        p = np.random.default_rng(0).permutation(9)
+        found = p.copy()
+        swap_pairs(A, B, found, np.ones(9, dtype=bool), 1e-9, 1)
+        for i in range(9):
+            C = A[np.ix_(p, p)]
+            if (C[i] == B[i]).all() and (C[:, i] == B[:, i]).all():
+                continue
+            options = [p] + [self.exchanged(p, i, j) for j in range(9) if j != i]
+            values = [agreement(A, B, option) for option in options]
+            p = options[int(np.argmax(values))] if max(values) > values[0] + 1e-9 else p
+        assert agreement(A, B, found) == pytest.approx(agreement(A, B, p))
+        np.testing.assert_array_equal(found, p)
+
+    @staticmethod
+    def exchanged(p, i, j):
+        q = p.copy()
+        q[[i, j]] = p[[j, i]]
+        return q
+
+    def test_more_visits_are_no_worse(self):
+        A, B = random_graph(15, 1, weighted=True), random_graph(15, 2, weighted=True)
+        values = []
+        for visits in range(6):
+            p = np.arange(15)
+            swap_pairs(A, B, p, np.ones(15, dtype=bool), 1e-9, visits)
+            values.append(agreement(A, B, p))
+        assert np.all(np.diff(values) >= 0)
+        assert values[1] > values[0] == agreement(A, B, np.arange(15))
+
+    def test_what_fits_stays(self):
+        B, p = hidden(random_graph(10))
+        found = p.copy()
+        assert swap_pairs(random_graph(10), B, found, np.ones(10, dtype=bool), 1e-9, 100) == 0
+        np.testing.assert_array_equal(found, p)
+
+
+class TestHiddenPermutations:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("divergence", ["kullback-leibler", "euclidean"])
+    def test_found(self, kind, seed, divergence):
+        A = random_graph(18, seed, **KINDS[kind])
+        B, _ = hidden(A, seed)
+        found = match_graphs(A, B, divergence=divergence, random_state=0)
+        assert isinstance(found, Matching)
+        assert found.edge_error == 0
+        assert found.squared_error == 0
+        q = found.permutation
+        np.testing.assert_array_equal(A[np.ix_(q, q)], B)
+        assert found.W.shape == (18, 18)
+        assert found.start in found.errors
+        assert found.errors[found.start] == found.squared_error
+        assert (found.confidence >= 0).all()
+        assert (found.confidence <= 1).all()
+
+    def test_errors_are_counted(self):
+        A = random_graph(18, 3)
+        B, _ = hidden(A)
+        B[0, 1] = B[1, 0] = 1 - B[0, 1]
+        found = match_graphs(A, B, random_state=0)
+        q = found.permutation
+        assert found.edge_error == np.count_nonzero(A[np.ix_(q, q)] != B) == 2
+        assert found.squared_error == ((A[np.ix_(q, q)] - B) ** 2).sum() == 2
+
+    def test_squared_error_has_weights(self):
+        A = random_graph(10, 5, weighted=True)
+        B, _ = hidden(A)
+        B[0, 1] = B[1, 0] = B[0, 1] + 0.25
+        found = match_graphs(A, B, random_state=0)
+        assert (found.edge_error, found.squared_error) == (2, pytest.approx(0.125))
+
+    @pytest.mark.parametrize("init", [*CORRESPONDENCES, ["walks", "random"], walks])
+    def test_every_first_guess(self, init):
+        A = random_graph(14, 2)
+        B, _ = hidden(A)
+        found = match_graphs(A, B, init=init, n_init=5, random_state=0)
+        names = init if isinstance(init, list) else [init if isinstance(init, str) else "init 0"]
+        expected = [each for name in names for each in ([f"random {k}" for k in range(5)] if name == "random" else [name])]
+        assert list(found.errors) == expected
+        assert found.squared_error == min(found.errors.values()) == found.errors[found.start]
+        assert found.edge_error == 0
+
+    def test_auto_stops_at_a_perfect_fit(self):
+        A = random_graph(14, 2)
+        assert list(match_graphs(A, hidden(A)[0], random_state=0).errors) == ["umeyama"]
+        other = match_graphs(A, random_graph(14, 9), n_init=2, random_state=0)
+        assert list(other.errors) == ["umeyama", "eigenvectors", "walks", "random 0", "random 1"]
+
+    def test_a_guess_that_is_given(self):
+        A = random_graph(14, 2)
+        B, p = hidden(A)
+        for divergence in (None, "kullback-leibler"):
+            found = match_graphs(A, B, init=np.eye(14)[p], divergence=divergence, polish=False)
+            np.testing.assert_array_equal(found.permutation, p)
+            assert found.start == "init 0"
+
+    def test_polish(self):
+        A, B = random_graph(14, 2), random_graph(14, 3)
+        rough, polished = (match_graphs(A, B, divergence=None, init="walks", polish=choice) for choice in (False, True))
+        assert polished.squared_error < rough.squared_error
+
+    @pytest.mark.parametrize("container", [np.ndarray.tolist, sparse.csr_array])
+    def test_containers(self, container):
+        A = random_graph(12, 4)
+        B, _ = hidden(A)
+        assert match_graphs(container(A), container(B), random_state=0).edge_error == 0
+
+    def test_same_seed_same_result(self):
+        A, B = random_graph(12, 4), random_graph(12, 5)
+        first, again = (match_graphs(A, B, init="random", n_init=3, random_state=7) for _ in range(2))
+        np.testing.assert_array_equal(first.permutation, again.permutation)
+        np.testing.assert_array_equal(first.W, again.W)
+        generator = match_graphs(A, B, init="random", n_init=3, random_state=np.random.default_rng(7))
+        np.testing.assert_array_equal(first.W, generator.W)
+        other = match_graphs(A, B, init="random", n_init=3, random_state=8)
+        assert (first.W != other.W).any()
+
+    def test_the_best_of_all_permutations(self):
+        """Of graphs that do not fit, too, nearly always."""
+        missed = 0
+        for seed in range(10):
+            A, B = random_graph(6, seed), random_graph(6, seed + 50)
+            least = min(((A[np.ix_(p, p)] - B) ** 2).sum() for p in permutations(range(6)))
+            reached = match_graphs(A, B, random_state=0).squared_error
+            assert reached >= least
+            missed += reached > least
+        assert missed <= 2
+
+
+class TestSeeds:
+    A = random_graph(16, 1, density=0.3)
+    B, p = hidden(A, 1)
+    PAIRS = np.array([[p[3], 3], [p[7], 7]])
+    WRONG = np.array([[p[3], 7], [p[7], 3]])
+
+    @pytest.mark.parametrize("pairs", [PAIRS, WRONG], ids=["right", "wrong"])
+    @pytest.mark.parametrize("form", [np.asarray, lambda pairs: dict(pairs.tolist()), lambda pairs: list(map(tuple, pairs))])
+    @pytest.mark.parametrize("init", ["auto", "random"])
+    def test_they_are_kept(self, pairs, form, init):
+        found = match_graphs(self.A, self.B, seeds=form(pairs), init=init, random_state=0)
+        for a, b in pairs:
+            assert found.permutation[b] == a
+        assert sorted(found.permutation) == list(range(16))
+        if pairs is self.PAIRS and init == "auto":
+            assert found.edge_error == 0
+
+    def test_they_help(self):
+        """Who is tied to seeds in the same ways is matched, where nothing else is known."""
+        A = random_graph(30, 2, density=0.2)
+        B, p = hidden(A, 2)
+        settings = {"init": lambda A, B, generator: np.ones(A.shape), "divergence": None, "polish": False}
+        without = match_graphs(A, B, **settings).edge_error
+        seeded = match_graphs(A, B, seeds=[(p[i], i) for i in range(12)], **settings).edge_error
+        assert seeded == 0 < without
+
+    def test_names(self):
+        networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+        graph = networkx.Graph(["ab", "bc", "cd", "de", "ef", "ac"])
+        other = networkx.relabel_nodes(graph, {name: name.upper() for name in graph})
+        shuffled = networkx.Graph()
+        shuffled.add_nodes_from("FCADBE")
+        shuffled.add_edges_from(other.edges)
+        found = match_graphs(graph, shuffled, seeds={"a": "B"}, random_state=0)
+        pairs = dict(found.pairs)
+        assert pairs == {"a": "B", "b": "A", "c": "C", "d": "D", "e": "E", "f": "F"}
+        assert found.edge_error == 0
+        assert [list(names) for names in found.names] == [list("abcdef"), list("FCADBE")]
+
+    def test_all_of_them(self):
+        seeds = np.column_stack([self.p, np.arange(16)])
+        np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=seeds).permutation, self.p)
+
+    def test_none_of_them(self):
+        np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=[]).permutation, match_graphs(self.A, self.B).permutation)
+
+    @pytest.mark.parametrize(("seeds", "error", "match"), [
+        ([(0, 99)], DataError, r"The seed \(0, 99\) names 99, which is no vertex of B"),
+        ([(-1, 0)], DataError, r"names -1, which is no vertex of A"),
+        ({"a": 1}, DataError, r"names 'a', which is no vertex of A"),
+        ([(0, 1, 2)], ShapeError, "Each of the seeds must be a pair: a vertex of A, and the vertex of B"),
+        ([(0, 1), (0, 2)], DataError, "Two of the seeds have the same vertex of A"),
+        ({0: 1, 2: 1}, DataError, "Two of the seeds have the same vertex of B"),
+    ])  # fmt: skip
+    def test_bad_ones(self, seeds, error, match):
+        with pytest.raises(error, match=match):
+            match_graphs(self.A, self.B, seeds=seeds)
+
+    @pytest.mark.parametrize("seeds", [3, [1, 2], [([1], 2)]])
+    def test_what_is_no_pair(self, seeds):
+        with pytest.raises(ValueError, match="pair"):
+            match_graphs(self.A, self.B, seeds=seeds)
+
+
+class TestSizes:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_a_part_of_a_graph(self, seed):
+        """B is what remains of A without some vertices; and the other way round."""
+        A = random_graph(14, seed)
+        keep = np.random.default_rng(seed).permutation(14)[:12]
+        B = A[np.ix_(keep, keep)]
+        lost = np.count_nonzero(A) - np.count_nonzero(B)
+        found = match_graphs(A, B, random_state=0)
+        q = found.permutation
+        assert len(set(q)) == 12
+        assert (A[np.ix_(q, q)] >= B).all()  # every edge of B is one of A
+        assert found.edge_error == found.squared_error == lost
+        assert found.confidence.shape == (12,)
+        assert found.W.shape == (14, 14)
+        back = match_graphs(B, A, random_state=0)
+        matched = np.flatnonzero(back.permutation >= 0)
+        assert sorted(back.permutation) == 2 * [-1] + list(range(12))
+        assert (A[np.ix_(matched, matched)] >= B[np.ix_(back.permutation[matched], back.permutation[matched])]).all()
+        assert back.edge_error == lost
+        assert back.confidence.shape == (14,)
+        assert len(back.pairs) == len(found.pairs) == 12
+        assert set(found.pairs) == {(a, b) for b, a in enumerate(q)}
+
+    @pytest.mark.parametrize("A", [[[0]], [[2.5]]])
+    def test_one_vertex(self, A):
+        found = match_graphs(A, A)
+        np.testing.assert_array_equal(found.permutation, [0])
+        assert found.edge_error == 0
+        assert found.confidence == pytest.approx([1])
+
+    def test_no_edges(self):
+        found = match_graphs(np.zeros((3, 3)), np.zeros((4, 4)))
+        assert found.edge_error == 0
+        assert sorted(found.permutation) == [-1, 0, 1, 2]
+        other = match_graphs(np.zeros((4, 4)), random_graph(4, 1, density=0.9))
+        assert sorted(other.permutation) == [0, 1, 2, 3]
+        assert other.edge_error == np.count_nonzero(random_graph(4, 1, density=0.9))
+
+    def test_too_large(self, monkeypatch):
+        monkeypatch.setattr(matching, "_LARGEST", 5)
+        with pytest.raises(DataError, match="The larger graph has 6 vertices; at most 5 can be matched"):
+            match_graphs(np.eye(6), np.eye(2))
+
+
+class TestBadInput:
+    A = random_graph(6, 1)
+
+    @pytest.mark.parametrize(("options", "error", "match"), [
+        ({"n_init": -1}, IncompatibleError, r"n_init must be an int of at least \d; got -1"),
+        ({"n_init": 1.5}, IncompatibleError, r"n_init must be an int of at least \d; got 1.5"),
+        ({"n_init": True}, IncompatibleError, r"n_init must be an int of at least \d; got True"),
+        ({"init": "eigen"}, IncompatibleError, "Unknown init 'eigen'.*'umeyama'.*'walks'.*a function of A and B, or an array"),
+        ({"init": ["walks", "foo"]}, IncompatibleError, "Unknown init 'foo'"),
+        ({"init": np.ones((7, 6))}, ShapeError, r"init must be an array of shape \(6, 6\).*got shape \(7, 6\)"),
+        ({"init": -np.ones((6, 6))}, ShapeError, "without negative or missing entries"),
+        ({"init": np.full((6, 6), np.nan)}, ShapeError, "init must be an array"),
+        ({"init": np.ones(6)}, ShapeError, "init must be an array"),
+        ({"init": None}, ShapeError, "init must be an array"),
+        ({"divergence": "foo"}, IncompatibleError, "Unknown divergence 'foo'"),
+        ({"constraint": "foo"}, IncompatibleError, "Unknown constraint 'foo'.*'permutation'"),
+        ({"solver": "foo"}, IncompatibleError, "Unknown solver 'foo'"),
+        ({"max_iter": -1}, ValueError, "max_iter"),
+        ({"tol": -1}, ValueError, "tol"),
+    ])  # fmt: skip
+    def test_options(self, options, error, match):
+        with pytest.raises(error, match=match):
+            match_graphs(self.A, self.A, **options)
+
+    def test_no_guesses(self):
+        with pytest.raises(ValueError, match="init"):
+            match_graphs(self.A, self.A, init=[])
+
+    @pytest.mark.parametrize(("A", "match"), [
+        (-np.ones((2, 2)), "B has 4 weights that are negative"),
+        (np.ones((2, 3)), "B must be a networkx graph or a square adjacency matrix"),
+        (np.full((2, 2), np.nan), "B has 4 weights that are not finite"),
+        ([["a"]], "B holds entries of type"),
+    ])  # fmt: skip
+    def test_graphs(self, A, match):
+        with pytest.raises(DataError, match=match):
+            match_graphs(self.A, A)
+
+
+class TestUmeyama:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_it_is_umeyamas(self, kind):
+        """|U_B| |U_A|ᵀ and the Hungarian method (Umeyama 1988, Eq. 38); (A + Aᵀ)/2 + i (A − Aᵀ)/2 of directed graphs."""
+        A, B = (
+            random_graph(11, seed, weighted=True, **{k: v for k, v in KINDS[kind].items() if k != "weighted"}) for seed in (1, 2)
+        )
+        of_A, of_B = (np.linalg.eigh((M + M.T) / 2 + 1j * (M - M.T) / 2)[1] for M in (A, B))
+        expected = linear_sum_assignment(np.abs(of_B) @ np.abs(of_A.conj().T), maximize=True)[1]
+        found = match_graphs(A, B, divergence=None, init="umeyama", polish=False)
+        guess = umeyama(A, B)
+        np.testing.assert_allclose(guess, np.abs(of_B) @ np.abs(of_A).T, atol=1e-9)
+        np.testing.assert_array_equal(linear_sum_assignment(guess, maximize=True)[1], expected)
+        assert found.n_iter == 0
+        assert found.squared_error == pytest.approx(((A[np.ix_(found.permutation, found.permutation)] - B) ** 2).sum())
+        # The guess is balanced before it is rounded, so the assignment may be another where the graphs are nothing like each other.
+        same = match_graphs(A, hidden(A)[0], divergence=None, init="umeyama", polish=False)
+        np.testing.assert_array_equal(same.permutation, hidden(A)[1])
+
+    def test_rounded_as_it_is(self):
+        """“None rounds the first guess as it is: with init="umeyama" this is Umeyama's method”."""
+        for seed in range(20):
+            A, B = random_graph(12, seed, weighted=True), random_graph(12, 100 + seed, weighted=True)
+            expected = linear_sum_assignment(umeyama(A, B), maximize=True)[1]
+            found = match_graphs(A, B, divergence=None, init="umeyama", polish=False).permutation
+            np.testing.assert_array_equal(found, expected)
+
+    def test_all_eigenvectors(self):
+        """GRAMPA, with all sums spelled out (Fan, Mao, Wu and Xu 2020, Eq. 5)."""
+        A, B = random_graph(7, 1), random_graph(7, 2)
+        scale = np.sqrt((A**2).sum() / 7)
+        (a, u), (b, v) = np.linalg.eigh(A / scale), np.linalg.eigh(B / scale)
+        X = np.zeros((7, 7))
+        for i in range(7):
+            for j in range(7):
+                X += np.outer(v[:, j], v[:, j]) @ np.ones((7, 7)) @ np.outer(u[:, i], u[:, i]) / ((a[i] - b[j]) ** 2 + 0.2**2)
+        np.testing.assert_allclose(all_eigenvectors(A, B), np.maximum(X, 0), atol=1e-10 * np.abs(X).max())
+
+    @pytest.mark.parametrize("guess", [umeyama, all_eigenvectors, walks])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_guesses_know_no_order(self, guess, kind):
+        """The same vertices in another order have the same guesses, in that order."""
+        A, B = random_graph(10, 1, **KINDS[kind]), random_graph(10, 2, **KINDS[kind])
+        g = np.random.default_rng(0)
+        if guess is umeyama:  # eigenvectors of an eigenvalue that comes twice are any
+            A, B = A + np.diag(g.random(10)), B + np.diag(g.random(10))
+        p, q = g.permutation(10), g.permutation(10)
+        expected = guess(A, B)[np.ix_(q, p)]
+        found = guess(A[np.ix_(p, p)], B[np.ix_(q, q)])
+        np.testing.assert_allclose(found, expected, atol=1e-7 * expected.max())
+        assert (found >= 0).all()
+
+
+class TestConfidence:
+    def test_twins(self):
+        """Two leaves of one vertex could be exchanged without any edge noticing."""
+        A = random_graph(14, 3, density=0.35)
+        A = np.pad(A, (0, 2))
+        A[14, 0] = A[15, 0] = A[0, 14] = A[0, 15] = 1
+        B, p = hidden(A)
+        found = match_graphs(A, B, random_state=0)
+        assert found.edge_error == 0
+        assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+        twins = p >= 14
+        np.testing.assert_allclose(found.confidence[twins], 0.5, atol=0.02)
+        assert np.median(found.confidence[~twins]) > 0.9
+
+    def test_definition(self):
+        W = np.array([[0.6, 0.3, 0.1], [0.2, 0.0, 0.8], [0.1, 0.7, 0.15]])
+        found = matching._confidence(W, np.array([0, 2, 1]))
+        np.testing.assert_allclose(found, [0.6 / 0.9, 0.8 / 1.0, 0.7 / 1.0])
+        np.testing.assert_array_equal(matching._confidence(np.zeros((2, 2)), np.arange(2)), 0)
+
+
+# ---------------------------------------------------------------- the constraint
+
+
+def ratio(W, plus, minus):
+    """Both sides by half each: [(∇⁻ + ½(WWᵀ∇⁺ + ∇⁺WᵀW)) / (∇⁺ + ½(WWᵀ∇⁻ + ∇⁻WᵀW))]."""
+    both = lambda part: (W @ W.T @ part + part @ W.T @ W) / 2  # noqa: E731
+    return (minus + both(plus)) / (plus + both(minus))
+
+
+def point(model, B, **factors):
+    shapes = infer_shapes(model, B.shape, None, {name: factor.shape for name, factor in factors.items()})
+    return Problem(model, read_data(B, model.data), shapes, {name: factors[name] for name in model.fixed}).start(factors)
+
+
+class TestPermutation:
+    A, B = (np.random.default_rng(seed).random((6, 6)) for seed in (1, 2))
+    W = np.random.default_rng(3).random((6, 6)) + 0.1
+
+    @pytest.mark.parametrize("divergence", ["kullback-leibler", "euclidean"])
+    @pytest.mark.parametrize("exponent", [1.0, 0.5, 0.25])
+    def test_rule(self, divergence, exponent):
+        free, both = (Model("W A W.T", divergence, {"W": kind, "A": "fixed"}, data="B") for kind in (None, "permutation"))
+        plus, minus = point(free, self.B, W=self.W, A=self.A).gradient("W")
+        derived = moved(point(both, self.B, W=self.W, A=self.A), "W", exponent)
+        np.testing.assert_allclose(derived, self.W * ratio(self.W, plus, minus) ** exponent, rtol=1e-10)
+
+    @pytest.mark.parametrize("divergence", ["kullback-leibler", "euclidean"])
+    def test_gradients_are_those_of_the_objective(self, divergence):
+        """∇⁺ and ∇⁻ spelled out, so that the rule above is about what it should be."""
+        model = Model("W A W.T", divergence, {"A": "fixed"}, data="B")
+        plus, minus = point(model, self.B, W=self.W, A=self.A).gradient("W")
+        fitted, A, W, B = self.W @ self.A @ self.W.T, self.A, self.W, self.B
+        Z, one = (fitted, B) if divergence == "euclidean" else (np.ones((6, 6)), B / fitted)
+        expected = [M @ W @ A.T + M.T @ W @ A for M in (Z, one)]
+        np.testing.assert_allclose(plus / minus, expected[0] / expected[1], rtol=1e-10)
+
+    @pytest.mark.parametrize("divergence", ["kullback-leibler", "euclidean"])
+    def test_engine(self, divergence):
+        """One iteration: the rule with the proven exponent, then rows and columns balanced."""
+        model = Model("W A W.T", divergence, {"W": "permutation", "A": "fixed"}, data="B")
+        free = Model("W A W.T", divergence, {"A": "fixed"}, data="B")
+        exponent = model.rules["W"].exponent
+        assert 0 < exponent <= 0.5
+        expected = self.W
+        for steps in range(1, 4):
+            plus, minus = point(free, self.B, W=expected, A=self.A).gradient("W")
+            expected = Permutation().restore(np, expected * ratio(expected, plus, minus) ** exponent)
+            start = {"W": self.W, "A": self.A}
+            found = factorize(self.B, model, init=start, solver=Multiplicative(), max_iter=steps, tol=0).factors["W"]
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+    def test_restore_balances(self):
+        restored = Permutation().restore(np, self.W)
+        expected = self.W
+        for _ in range(3):
+            expected = expected / expected.sum(axis=0)
+            expected = expected / expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(restored, expected)
+        np.testing.assert_allclose(restored.sum(axis=1), 1)
+        np.testing.assert_allclose(restored.sum(axis=0), 1, atol=0.01)
+
+    def test_permutations_stay(self):
+        P = np.eye(5)[[3, 1, 4, 0, 2]]
+        np.testing.assert_array_equal(Permutation().restore(np, 7 * P), P)
+        assert Permutation().violation(np, P) == 0
+        assert Permutation().violation(np, 2 * P) == pytest.approx(3 * 5**0.5)
+        assert Permutation().violation(np, np.full((5, 5), 0.2)) == pytest.approx(2)
+
+    def test_zero(self):
+        np.testing.assert_array_equal(Permutation().restore(np, np.zeros((3, 3))), 0)
+
+    @pytest.mark.parametrize(("shape", "instead"), [((4, 3), "columns"), ((3, 4), "rows")])
+    def test_rectangular(self, shape, instead):
+        message = Permutation().problem_with("W", shape)
+        assert message.startswith(f"W is {shape[0]} × {shape[1]}, and only a square matrix can have orthonormal rows and")
+        assert message.endswith(f"Use 'orthogonal-{instead}'.")
+        assert isinstance(get_constraint(f"orthogonal-{instead}"), type(get_constraint("orthogonal")))
+        assert Permutation().problem_with("W", (3, 3)) is None
+
+    def test_rectangular_in_a_model(self):
+        with pytest.raises(ValueError, match="W is 6 × 3, and only a square matrix"):
+            factorize(self.B, "W H", 3, constraints={"W": "permutation"}, max_iter=1)
+
+    def test_name_and_print(self):
+        assert get_constraint("permutation") == Permutation()
+        model = Model("W A W.T", "euclidean", {"W": "permutation", "A": "fixed"}, data="B")
+        assert "Wᵀ W = W Wᵀ = I" in str(model)
+        assert parse("W A W.T") is not None
+
+
+# ---------------------------------------------------------------- the papers' graphs
+
+
+@pytest.mark.parametrize("name", ["karate", "dolphins", "cage5", "PRISON"])
+def test_graphs_of_qnmf_tables_3_and_4(name):
+    try:
+        here = _cache.folder() / "graphs"
+    except (ImportError, FetchError) as error:
+        pytest.skip(f"the graphs are not at hand: {error}")
+    for path in graphs._GRAPHS[graphs._find(name)].files:
+        if not (here / path).exists():
+            pytest.skip(f"graphs/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
+    A = load_graph(name).adjacency.toarray()
+    B, _ = hidden(A, 0)
+    found = match_graphs(A, B, random_state=0)
+    assert found.edge_error == 0
+    np.testing.assert_array_equal(A[np.ix_(found.permutation, found.permutation)], B)
