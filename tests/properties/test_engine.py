@@ -222,4 +222,4 @@ def test_the_models_differ():
     assert any("X" in model.form.names for model in seen)
     assert any(model.fixed for model in seen)
     assert len({type(model.divergence) for model in seen}) == 5
-    assert len({constraint for model in seen for constraint in model.constraints.values()}) == 10
+    assert len({constraint for model in seen for constraint in model.constraints.values()}) == 11
