@@ -15,7 +15,21 @@ from time import perf_counter
 
 from _bench import FOLDER, Bench, as_results, as_rows, read, table, write
 
-GROUPS = ("projective", "exact", "tall", "text", "divergence", "dense", "acceleration", "graphs", "iteration", "growth", "startup")
+GROUPS = (
+    "projective",
+    "exact",
+    "tall",
+    "text",
+    "divergence",
+    "dense",
+    "acceleration",
+    "graphs",
+    "documents",
+    "chains",
+    "iteration",
+    "growth",
+    "startup",
+)
 
 
 def main(arguments: Sequence[str]) -> int:

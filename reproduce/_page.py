@@ -74,12 +74,13 @@ class Page:
 
     # ---- what ran
 
-    def fit(self, estimator: Any, X: np.ndarray) -> Any:
-        """The estimator, fitted and put on record."""
+    def fit(self, estimator: Any, X: np.ndarray, y: np.ndarray | None = None) -> Any:
+        """The estimator, fitted and put on record; one that is not iterative has 0 iterations."""
         begin = perf_counter()
-        estimator.fit(X)
+        estimator.fit(X, y)
         self.seconds = perf_counter() - begin
-        self._record(estimator, X, estimator.n_iter_, getattr(estimator, "status_", ""), self.seconds)
+        n_iter = int(np.max(getattr(estimator, "n_iter_", 0)))
+        self._record(estimator, X, n_iter, getattr(estimator, "status_", ""), self.seconds)
         return estimator
 
     def follow(self, estimator: Any, X: np.ndarray, checks: Sequence[int]) -> dict[int, np.ndarray]:

@@ -19,10 +19,10 @@ LAYERS = [
     ("shapes", "problem", "units"),
     ("initialization", "solution"),
     ("solvers",),
-    ("factorization", "testing", "reporting", "metrics", "datasets"),
+    ("factorization", "testing", "reporting", "metrics", "datasets", "coclusters"),
     ("encoding",),
     ("estimators",),
-    ("graph",),
+    ("graph", "hmm"),
     ("catalogue",),
     ("__init__",),
 ]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import constraints, datasets, divergences, graph, metrics, solvers
+from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
 from .arrays.reading import Gram
 from .factorization import factorize
 from .model import Model
@@ -18,17 +18,24 @@ if TYPE_CHECKING:
         ONMTF,
         OPNMF,
         PNMF,
+        BiORNM3F,
+        BiQNMF,
         Factorization,
         KernelPNMF,
+        NonnegativeKernelFDA,
+        NonnegativeLDA,
         NonnegativeSparseCoding,
         ProjectiveClustering,
         SymmetricNMF,
         TruncatedNonnegativeSVD,
     )
+    from .hmm import NNMFHMM, QNMFHMM
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BiORNM3F",
+    "BiQNMF",
     "FONT",
     "Factorization",
     "Gram",
@@ -36,16 +43,21 @@ __all__ = [
     "Model",
     "NMF",
     "NMTF",
+    "NNMFHMM",
+    "NonnegativeKernelFDA",
+    "NonnegativeLDA",
     "NonnegativeSparseCoding",
     "ONMF",
     "ONMTF",
     "OPNMF",
     "PNMF",
     "ProjectiveClustering",
+    "QNMFHMM",
     "Solution",
     "Status",
     "SymmetricNMF",
     "TruncatedNonnegativeSVD",
+    "coclusters",
     "constraints",
     "datasets",
     "divergences",
@@ -61,6 +73,10 @@ def __getattr__(name: str) -> Any:
     """Estimators, imported when they are first asked for: scikit-learn takes longer to import than all of this."""
     if name == "methods":
         from .catalogue import methods as found
+    elif name in ("NNMFHMM", "QNMFHMM"):
+        from . import hmm
+
+        found = getattr(hmm, name)
     elif name in __all__:
         from . import estimators
 

@@ -117,9 +117,10 @@ _TABLE = (
         "ONL 41, 42; NNP 28",
         '`nonneg.graph.GraphClustering(method="onl")`, "sqrt-onl"',
     ),
-    Method("NLDA", "non-negative Fisher discriminant", "NNP 55", "", MISSING),
-    Method("flipping, definiteness", "of features, of S_W S_B", "NNP 56, 57", "", MISSING),
-    Method("NKFDA", "NLDA with a kernel", "NNP 63", "", MISSING),
+    Method("NLDA", "non-negative Fisher discriminant", "NNP 55", '`nonneg.NonnegativeLDA`; as printed, `rule="oja"`'),
+    Method("flipping", "of features", "NNP 57", "`flip=` of `nonneg.NonnegativeLDA`"),
+    Method("definiteness", "of S_W S_B + S_B S_W", "NNP 56", "`definite_` of `nonneg.NonnegativeLDA`"),
+    Method("NKFDA", "NLDA with a kernel; ranks samples", "NNP 63", '`nonneg.NonnegativeKernelFDA`; as printed, `rule="oja"`'),
     # Graphs
     Method("negative Laplacian", "a similarity of vertices", "ONL §4.1", '`nonneg.graph.SIMILARITIES["laplacian"]`'),
     Method("modularity", "a similarity of vertices", "ONL §4.1", '`nonneg.graph.SIMILARITIES["modularity"]`'),
@@ -140,23 +141,21 @@ _TABLE = (
         "Umeyama", "graph matching, |U_B||U_A|ᵀ", "QNMF §5.4", '`nonneg.graph.match_graphs` with `divergence=None, init="umeyama"`'
     ),
     # Co-clustering
-    Method("Bi-QNMF", "D(X‖L LᵀX R Rᵀ)", "QNMF §5.2", '`nonneg.Factorization("L L.T X R R.T")`', FORM),
+    Method("Bi-QNMF", "D(X‖L LᵀX R Rᵀ)", "QNMF §5.2", "`nonneg.BiQNMF`"),
     Method(
         "BiOR-NM3F",
         "D(X‖L S Rᵀ), both orthogonal, exponent ½",
         "QNMF §5.2 (Ding 2006)",
-        "`nonneg.ONMTF(solver=nonneg.solvers.Multiplicative(exponent=0.5))`",
-        FORM,
+        "`nonneg.BiORNM3F`",
     ),
     # Hidden Markov chains
     Method(
         "QNMF-HMM",
         "D(X‖W Y Wᵀ), stochastic",
         "QNMF §5.3",
-        '`nonneg.Factorization("W Y W.T", constraints={"W": "stochastic", "Y": "stochastic-matrix"})`',
-        FORM,
+        "`nonneg.QNMFHMM`",
     ),
-    Method("NNMF-HMM", "least squares and clipping", "QNMF §5.3", "", MISSING),
+    Method("NNMF-HMM", "least squares and clipping", "QNMF §5.3", "`nonneg.NNMFHMM`"),
     # Measures
     Method("purity", "of clusters", "ONL 44; FONT 22", "`nonneg.metrics.purity`"),
     Method("entropy", "of clusters, two conventions", "FONT 23; PNMF 36", "`nonneg.metrics.clustering_entropy`"),

@@ -11,6 +11,8 @@ from nonneg.estimators import (
     ONMTF,
     OPNMF,
     PNMF,
+    BiORNM3F,
+    BiQNMF,
     Factorization,
     KernelPNMF,
     NonnegativeSparseCoding,
@@ -27,8 +29,8 @@ def parts(n_samples, n_features, n_parts, *, noise=0.05, seed=0):
     return rng.gamma(1.0, 1.0, (n_samples, n_parts)) @ basis + noise * rng.uniform(0.1, 1.0, (n_samples, n_features))
 
 
-def _three(cls, **fixed):
-    return lambda **params: cls(**{"n_components": 3, "random_state": 0, **fixed, **params})
+def _three(cls, count="n_components", **fixed):
+    return lambda **params: cls(**{count: 3, "random_state": 0, **fixed, **params})
 
 
 MAKERS = {
@@ -46,11 +48,16 @@ MAKERS = {
     "TruncatedNonnegativeSVD": _three(TruncatedNonnegativeSVD),
     "Factorization": _three(Factorization, form="W H"),
     "Factorization projective": _three(Factorization, form="X W W.T"),
-    "ProjectiveClustering": lambda **params: ProjectiveClustering(**{"n_clusters": 3, "random_state": 0, **params}),
+    "ProjectiveClustering": _three(ProjectiveClustering, "n_clusters"),
+    "BiQNMF": _three(BiQNMF, "n_clusters", divergence="euclidean"),
+    "BiORNM3F": _three(BiORNM3F, "n_clusters"),
 }
 """By name, a function that makes the estimator with three components, and with what else it is told."""
 
 ITERATIVE = [name for name in MAKERS if name != "TruncatedNonnegativeSVD"]
+COCLUSTERERS = ["BiQNMF", "BiORNM3F"]
+WITH_N_CLUSTERS = ["ProjectiveClustering", *COCLUSTERERS]
+PREDICTING = ["NMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", *WITH_N_CLUSTERS]
 TRIFACTOR = ["NMTF", "ONMTF", "FONT", "FONT-ALS"]
 PROJECTIVE = ["PNMF", "OPNMF", "Factorization projective"]
 PAIRWISE = ["SymmetricNMF", "KernelPNMF"]
@@ -65,7 +72,7 @@ WITH_DIVERGENCE = [
     "ONMTF",
     "Factorization",
     "Factorization projective",
-    "ProjectiveClustering",
+    *WITH_N_CLUSTERS,
 ]
 WITH_ARRAY_INIT = {
     "NMF": "H",
@@ -88,9 +95,17 @@ def given_start(name, n_samples, n_features, rank, seed=5):
         return {"W": features.T}
     if name in (*PAIRWISE, "ProjectiveClustering"):
         return {"W": samples}
+    if name in COCLUSTERERS:
+        start = {"L": samples, "S": rng.uniform(0.1, 1, (rank, rank)), "R": features.T}
+        return start if name == "BiORNM3F" else {"L": start["L"], "R": start["R"]}
     if name in TRIFACTOR:
         return {"W": samples, "S": rng.uniform(0.1, 1, (rank, rank)), "H": features}
     return {"W": samples, "H": features}
+
+
+def count(name, number):
+    """So many components or clusters, as a parameter."""
+    return {"n_clusters" if name in WITH_N_CLUSTERS else "n_components": number}
 
 
 def array_start(name, factors):

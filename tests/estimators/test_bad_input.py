@@ -6,23 +6,28 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 from nonneg.estimators import NMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF
-from nonneg.exceptions import DataError
+from nonneg.exceptions import DataError, ShapeError
 
 from .cases import (
+    COCLUSTERERS,
     ITERATIVE,
     MAKERS,
     ORTHOGONAL,
     PAIRWISE,
+    PREDICTING,
     TRIFACTOR,
     WITH_ARRAY_INIT,
     WITH_DIVERGENCE,
+    WITH_N_CLUSTERS,
     array_start,
+    count,
     given_start,
 )
 
-WITH_N_COMPONENTS = [name for name in MAKERS if name != "ProjectiveClustering"]
+WITH_N_COMPONENTS = [name for name in MAKERS if name not in WITH_N_CLUSTERS]
 COUNTS = [0, -1, 2.5, "many", True, np.float64(3)]
 
 
@@ -49,6 +54,23 @@ def test_n_components(name, value, X, no_work):
 @pytest.mark.parametrize("value", [*COUNTS, None, (3, 3)], ids=repr)
 def test_n_clusters(value, X, no_work):
     refused(MAKERS["ProjectiveClustering"](n_clusters=value), X, rf"n_clusters must be .*{re.escape(repr(value))}")
+
+
+@pytest.mark.parametrize(
+    "value", [*COUNTS, None, (3,), (3, 3, 3), (0, 2), (2, -1), (2, 2.5), (True, 2), [2, None], "34", {2, 3}], ids=repr
+)
+@pytest.mark.parametrize("name", COCLUSTERERS)
+def test_two_numbers_of_clusters(name, value, X, no_work):
+    expected = rf"n_clusters must be an int, or a pair of ints .*{re.escape(repr(value))}"
+    refused(MAKERS[name](n_clusters=value), X, expected, ShapeError)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"), [(21, "21 .* of 20 samples"), ((21, 2), "21 .* of 20 samples"), ((2, 13), "13 .* of 12 f")]
+)
+@pytest.mark.parametrize("name", COCLUSTERERS)
+def test_more_clusters_than_items(name, value, what, X, no_work):
+    refused(MAKERS[name](n_clusters=value), X, rf"n_clusters={re.escape(str(value))}: {what}", ShapeError)
 
 
 def test_more_clusters_than_samples(X, no_work):
@@ -350,9 +372,9 @@ METHODS = {
 
 
 def test_which_estimators_have_which_methods():
-    """All transform; those that predict are clusterings, and what has no samples to give back has neither of the others."""
+    """All transform; those that predict make clusters, and what has no samples to give back has neither of the others."""
     assert all("transform" in methods for methods in METHODS.values())
-    assert [name for name, methods in METHODS.items() if "predict" in methods] == ["ProjectiveClustering"]
+    assert [name for name, methods in METHODS.items() if "predict" in methods] == PREDICTING
     assert [name for name, methods in METHODS.items() if "inverse_transform" not in methods] == [
         "KernelPNMF",
         "ProjectiveClustering",
@@ -419,13 +441,12 @@ def test_rows_and_columns_of_zeros_are_approximated_by_zeros(name, store, X):
         np.testing.assert_allclose(approximation[:, [2, 7]], 0, atol=1e-3 * X.max())
 
 
-@pytest.mark.parametrize("name", ["PNMF", "OPNMF", "ONMF", "NMF", "NMTF", "ONMTF", "ProjectiveClustering"])
+@pytest.mark.parametrize("name", ["PNMF", "OPNMF", "ONMF", "NMF", "NMTF", "ONMTF", *WITH_N_CLUSTERS])
 def test_features_of_zeros_do_not_make_the_fit_worse(name, rng):
     """They carry nothing: the objective is that of the data without them, to the 2 % by which local optima may differ."""
     X = rng.random((12, 6)) + 0.05
     padded = np.hstack([X, np.zeros((12, 2))])
-    count = {"n_clusters": 2} if name == "ProjectiveClustering" else {"n_components": 2}
-    plain, more = MAKERS[name](**count).fit(X).objective_, MAKERS[name](**count).fit(padded).objective_
+    plain, more = (MAKERS[name](**count(name, 2)).fit(data).objective_ for data in (X, padded))
     assert more <= 1.02 * plain
 
 
@@ -434,8 +455,8 @@ def test_features_of_zeros_do_not_make_the_fit_worse(name, rng):
 def test_one_sample_or_one_feature(name, shape, X):
     """One component suffices, and the data are met exactly, except by what has a price on it."""
     data = X[: shape[0], : shape[1]]
-    count = {"n_clusters": 1} if name == "ProjectiveClustering" else {"n_components": 1}
-    estimator = MAKERS[name](**count, tol=1e-12).fit(data) if name in ITERATIVE else MAKERS[name](**count).fit(data)
+    params = count(name, 1) | ({"tol": 1e-12} if name in ITERATIVE else {})
+    estimator = MAKERS[name](**params).fit(data)
     assert finite(estimator)
     assert estimator.transform(data).shape == (shape[0], 1)
     if name != "NonnegativeSparseCoding":
@@ -443,13 +464,19 @@ def test_one_sample_or_one_feature(name, shape, X):
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])
-@pytest.mark.parametrize("name", ["NMF", "PNMF", "OPNMF", "ONMF", "NMTF", "ONMTF", "Factorization", "Factorization projective"])
+@pytest.mark.parametrize(
+    "name", ["NMF", "PNMF", "OPNMF", "ONMF", "NMTF", "ONMTF", "Factorization", "Factorization projective", *COCLUSTERERS]
+)
 def test_data_of_extreme_scale(name, scale, X):
     """What comes out has the scale of the data and is otherwise the same, to what rounding does to the last iterations."""
     plain, scaled = MAKERS[name]().fit(X), MAKERS[name]().fit(X * scale)
     expected = plain.inverse_transform(plain.transform(X))
     actual = scaled.inverse_transform(scaled.transform(X * scale)) / scale
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+    if name in PREDICTING:
+        assert adjusted_rand_score(scaled.row_labels_, plain.row_labels_) == 1  # they may be numbered otherwise
+        assert adjusted_rand_score(scaled.column_labels_, plain.column_labels_) == 1
+        assert (scaled.predict(X * scale) == scaled.row_labels_).mean() >= 0.9
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])
@@ -484,7 +511,9 @@ def test_data_of_zeros(name, X, no_work):
         MAKERS[name]().fit(0 * X)
 
 
-@pytest.mark.parametrize("name", ["NMF", "NonnegativeSparseCoding", "PNMF", "NMTF", "FONT", "Factorization", "SymmetricNMF"])
+@pytest.mark.parametrize(
+    "name", ["NMF", "NonnegativeSparseCoding", "PNMF", "NMTF", "FONT", "Factorization", "SymmetricNMF", *COCLUSTERERS]
+)
 def test_codes_of_zeros_are_zero(name, X):
     np.testing.assert_array_equal(MAKERS[name]().fit(X).transform(0 * X), 0)
 

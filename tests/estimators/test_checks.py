@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,6 +19,8 @@ from nonneg.estimators import (
     ONMTF,
     OPNMF,
     PNMF,
+    BiORNM3F,
+    BiQNMF,
     Factorization,
     KernelPNMF,
     NonnegativeSparseCoding,
@@ -28,6 +30,7 @@ from nonneg.estimators import (
 )
 
 SMALL = {"max_iter": 200, "random_state": 0}
+QUICK = {"max_iter": 50, "random_state": 0}
 
 ESTIMATORS = [
     NMF(2, **SMALL),
@@ -58,6 +61,10 @@ ESTIMATORS = [
     Factorization("X W W.T", 2, divergence=Gamma(0.5), constraints={"W": "stochastic"}, **SMALL),
     ProjectiveClustering(2, **SMALL),
     ProjectiveClustering(2, divergence="kullback-leibler", solver="paper", **SMALL),
+    BiQNMF(2, **QUICK),
+    BiQNMF((2, 1), divergence="euclidean", solver="paper", **QUICK),
+    BiORNM3F(2, **QUICK),
+    BiORNM3F((2, 1), divergence="kullback-leibler", **QUICK),
 ]
 
 EXPECTED_FAILURES = {
@@ -70,6 +77,7 @@ EXPECTED_FAILURES = {
 def test_every_estimator_is_checked():
     public = [getattr(nonneg.estimators, name) for name in nonneg.estimators.__all__]
     estimators = {cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)}
+    estimators = {cls for cls in estimators if not issubclass(cls, ClassifierMixin)}  # those are in test_discriminants.py
     assert estimators == {type(estimator) for estimator in ESTIMATORS}
 
 

@@ -15,10 +15,22 @@ from sklearn.preprocessing import MinMaxScaler
 
 from nonneg.divergences import Gamma
 
-from .cases import ITERATIVE, MAKERS, ORTHOGONAL, PAIRWISE, PROJECTIVE, data_of, given_start, half_squares, parts, unconverged
+from .cases import (
+    ITERATIVE,
+    MAKERS,
+    ORTHOGONAL,
+    PAIRWISE,
+    PROJECTIVE,
+    count,
+    data_of,
+    given_start,
+    half_squares,
+    parts,
+    unconverged,
+)
 
 RECONSTRUCT = [name for name in MAKERS if name not in ("KernelPNMF", "ProjectiveClustering")]
-ENCODED = ["NMF", "ONMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", "Factorization", "SymmetricNMF"]
+ENCODED = ["NMF", "ONMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", "Factorization", "SymmetricNMF", "BiQNMF", "BiORNM3F"]
 """Those whose codes are the best there are for the components, by least squares."""
 
 
@@ -89,7 +101,7 @@ def test_inverse_transform_and_score(name, X):
     np.testing.assert_allclose(approximation, codes @ estimator.components_)
     assert estimator.score(X) == pytest.approx(-half_squares(data - approximation) / len(X), rel=1e-7)
     assert estimator.score(X) <= 0
-    better = clone(estimator).set_params(n_components=6, max_iter=1000).fit(X)
+    better = clone(estimator).set_params(**count(name, 6), max_iter=1000).fit(X)
     assert better.score(X) > estimator.score(X)
 
 
@@ -188,8 +200,7 @@ def test_pickle_and_clone(name, X):
 def test_pipeline(name):
     X, labels = load_digits(return_X_y=True)
     X, labels = X[:120], labels[:120]
-    count = "n_clusters" if name == "ProjectiveClustering" else "n_components"
-    estimator = MAKERS[name](**{count: 8}, max_iter=30)
+    estimator = MAKERS[name](**count(name, 8), max_iter=30)
     pipeline = make_pipeline(MinMaxScaler(clip=True), estimator, KNeighborsClassifier(1)).fit(X[:80], labels[:80])
     assert pipeline.score(X[:80], labels[:80]) > 0.95  # each its own neighbour: codes of fit and of transform are the same
     assert pipeline.score(X[80:], labels[80:]) > 0.3  # a guess is 0.1

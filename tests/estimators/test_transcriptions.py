@@ -19,6 +19,8 @@ from nonneg.estimators import (
     ONMTF,
     OPNMF,
     PNMF,
+    BiORNM3F,
+    BiQNMF,
     Factorization,
     KernelPNMF,
     NonnegativeSparseCoding,
@@ -176,6 +178,44 @@ def font_als(X, W, S, H):
     return {"W": W, "S": S, "H": unit_rows(np.maximum(H, 0))}
 
 
+def biornm3f(X, L, S, R):
+    """Ding et al. 2006, with ½ as the exponent of all three."""
+    L = spectral(L * ((X @ R @ S.T) / (L @ L.T @ X @ R @ S.T)) ** 0.5)
+    S = S * ((L.T @ X @ R) / (L.T @ L @ S @ R.T @ R)) ** 0.5
+    return {"L": L, "S": S, "R": spectral(R * ((X.T @ L @ S) / (R @ R.T @ X.T @ L @ S)) ** 0.5)}
+
+
+def biornm3f_divergence(X, L, S, R):
+    """QNMF Theorem 3 with ½: (∇⁻ + L Lᵀ∇⁺)/(∇⁺ + L Lᵀ∇⁻)."""
+
+    def moved(F, down, up):
+        return spectral(F * ((down + F @ F.T @ up) / (up + F @ F.T @ down)) ** 0.5)
+
+    ones = np.ones_like(X)
+    L = moved(L, (X / (L @ S @ R.T)) @ R @ S.T, ones @ R @ S.T)
+    S = S * ((L.T @ (X / (L @ S @ R.T)) @ R) / (L.T @ ones @ R)) ** 0.5
+    return {"L": L, "S": S, "R": moved(R, (X / (L @ S @ R.T)).T @ L @ S, ones.T @ L @ S)}
+
+
+def biqnmf(exponent, up, down):
+    """QNMF Eq. 9 for L Lᵀ X R Rᵀ, P and Q being up and down of X and X̂.
+
+    The exponent is ⅓ where kernel PNMF's is, §5.1: X R RᵀXᵀ and XᵀL LᵀX are positive semi-definite.
+    """
+
+    def half(X, Xhat, F, A):
+        parts = [G(X, Xhat) @ A.T @ F + A @ G(X, Xhat).T @ F for G in (down, up)]
+        return F * (parts[0] / parts[1]) ** exponent
+
+    def rule(X, L, R):
+        A = X @ R @ R.T
+        L = half(X, L @ L.T @ A, L, A)
+        A = X.T @ L @ L.T
+        return {"L": L, "R": half(X.T, R @ R.T @ A, R, A)}
+
+    return rule
+
+
 def kernel_pnmf(X, W):
     """QNMF §5.1, X being the kernel."""
     return {"W": W * projective_ratio(X, W) ** (1 / 3)}
@@ -217,6 +257,8 @@ MULTIPLICATIVE = {"solver": "multiplicative"}
 KL = {"divergence": "kullback-leibler"}
 W_H = {"W": CODES, "H": BASIS}
 W_S_H = {"W": CODES, "S": CENTRE, "H": positive(L, M)}
+L_S_R = {"L": SAMPLES, "S": CENTRE, "R": positive(M, L)}
+L_R = {"L": SAMPLES / 5, "R": positive(M, L) / 5}
 PROJECTION = {"W": FEATURES}
 
 RULES = {
@@ -238,6 +280,11 @@ RULES = {
     "ONMTF": (ONMTF((R, L), **PAPER), X, W_S_H, onmtf),
     "FONT": (FONT((R, L), **PAPER), X, W_S_H | {"W": unit_columns(CODES), "H": unit_rows(W_S_H["H"])}, font),
     "FONT-ALS": (FONT((R, L), solver="als"), X, W_S_H | {"W": unit_columns(CODES), "H": unit_rows(W_S_H["H"])}, font_als),
+    "BiORNM3F": (BiORNM3F((R, L), **PAPER), X, L_S_R, biornm3f),
+    "BiORNM3F by default": (BiORNM3F((R, L)), X, L_S_R, biornm3f),
+    "BiORNM3F I-divergence": (BiORNM3F((R, L), **KL, **PAPER), X, L_S_R, biornm3f_divergence),
+    "BiQNMF": (BiQNMF((R, L), **PAPER), X, L_R, biqnmf(0.5, lambda X, Y: np.ones_like(X), lambda X, Y: X / Y)),
+    "BiQNMF Euclidean": (BiQNMF((R, L), divergence="euclidean", **PAPER), X, L_R, biqnmf(1 / 3, lambda X, Y: Y, lambda X, Y: X)),
     "KernelPNMF": (KernelPNMF(R, kernel="precomputed", **PAPER), KERNEL, {"W": SAMPLES}, kernel_pnmf),
     "ProjectiveClustering": (ProjectiveClustering(R, **PAPER), X, {"W": SAMPLES}, clustering_euclidean),
     "ProjectiveClustering I-divergence": (ProjectiveClustering(R, **KL, **PAPER), X, {"W": SAMPLES}, clustering_divergence),

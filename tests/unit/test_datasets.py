@@ -19,7 +19,7 @@ import pytest
 
 from nonneg import datasets
 from nonneg.datasets import FetchError, _cache, _formats, _registry, faces
-from nonneg.datasets._registry import FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
+from nonneg.datasets._registry import CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
 
 SOURCE = Path(datasets.__file__).parent
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
@@ -220,11 +220,11 @@ def test_ixi(regions, count):
 
 
 def test_registry_is_complete():
-    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS)
-    assert (len(FACES), len(MRI), len(ORL_IMAGES)) == (18, 25, 400)
+    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS) + len(CHAINS)
+    assert (len(FACES), len(MRI), len(ORL_IMAGES), len(CHAINS)) == (18, 25, 400, 2)
     for path, file in FILES.items():
         assert path == file.path
-        assert re.fullmatch(r"(faces|mri|graphs|text)(/[\w-][\w.+-]*)+", path)
+        assert re.fullmatch(r"(faces|mri|graphs|text|words|genes)(/[\w-][\w.+-]*)+", path)
         assert file.bytes > 0
         assert (file.url is None) == bool(file.sources)
         assert set(file.sources) <= FILES.keys()
@@ -232,7 +232,7 @@ def test_registry_is_complete():
             assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./-]+", file.url)
     sources = [(file.url, file.member) for file in FILES.values() if file.url]
     assert len(set(sources)) == len(sources)
-    for file in (*FACES, *MRI):
+    for file in (*FACES, *MRI, *CHAINS):
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
 
@@ -243,8 +243,9 @@ def test_registry_agrees_with_the_manifest():
     import json
 
     listed = {file["path"]: file for entry in json.loads(manifest.read_text(encoding="utf8")) for file in entry["files"]}
-    listed = {path: file for path, file in listed.items() if path.startswith(("faces/", "mri/"))}
-    assert listed.keys() == {file.path for file in (*FACES, *MRI)}
+    listed = {path: file for path, file in listed.items() if path.startswith(("faces/", "mri/")) or path in FILES}
+    listed = {path: file for path, file in listed.items() if not path.startswith("text/")}
+    assert listed.keys() == {file.path for file in (*FACES, *MRI, *CHAINS)}
     for path, file in listed.items():
         assert (FILES[path].sha256, FILES[path].bytes) == (file["sha256"], file["bytes"])
         if file["source"].startswith("github") and FILES[path].url:
@@ -583,7 +584,7 @@ def test_importing_imports_nothing_heavy():
 
 
 def test_every_loader_is_documented():
-    assert len(LOADERS) == 12
+    assert len(LOADERS) == 14
     for name in LOADERS:
         text = getattr(datasets, name).__doc__
         assert "Returns" in text

@@ -1,4 +1,4 @@
-"""Data sets of the papers: faces, swimmers, brains, graphs, texts.
+"""Data sets of the papers: faces, swimmers, brains, graphs, texts, pairs of symbols.
 
 The data are not part of the library. They are downloaded when they are first asked for, into the user's cache, or into the folder
 that the environment variable ``NONNEG_DATA`` names; a folder that already has them needs no network, and may be read-only. Every
@@ -8,10 +8,12 @@ Each loader returns a `sklearn.utils.Bunch` with ``data`` (n_samples, n_features
 ``DESCR``; with ``images`` where the samples are pictures, upright and 0 for black; and with ``target`` where there are labels. The
 factorizations of the papers have samples in columns: ``X = load_feret().data.T``. Graphs have an ``adjacency`` instead, and all of
 them one loader: `load_graph`, by one of the names that `graph_names` lists. So have texts, whose ``data`` are sparse, documents ×
-terms: `load_text` and `text_names`.
+terms: `load_text` and `text_names`. Pairs of letters and of codons are square matrices of counts, with their ``symbols``;
+`make_hidden_chain` draws sequences of a chain that is known.
 """
 
 from ._cache import FetchError
+from .chains import load_codon_pairs, load_letter_pairs, make_hidden_chain
 from .faces import load_cbcl, load_feret, load_olivetti, load_opnmf_reference, load_orl, load_pie, load_swimmer, load_yale
 from .graphs import graph_names, load_graph
 from .mri import load_ixi, load_mni152
@@ -21,9 +23,11 @@ __all__ = [
     "FetchError",
     "graph_names",
     "load_cbcl",
+    "load_codon_pairs",
     "load_feret",
     "load_graph",
     "load_ixi",
+    "load_letter_pairs",
     "load_mni152",
     "load_olivetti",
     "load_opnmf_reference",
@@ -32,5 +36,6 @@ __all__ = [
     "load_swimmer",
     "load_text",
     "load_yale",
+    "make_hidden_chain",
     "text_names",
 ]

@@ -871,4 +871,23 @@ TEXTS = [
     _text("cacm/common_words", "764c71ff1764b7745dc0df87c97646b50c56c989284997ad5c5182f41366dec3", 2668, _RI_TP, "common_words"),
 ]
 
-FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS, *TEXTS)}
+CHAINS = [
+    _github(
+        "words/corncob/corncob_lowercase.txt",
+        "aa96a8f8a0f02fbdc6e185e78a0609672411c25fd85cd4a711447738a6c6912e",
+        600805,
+        "yapraksarma/Markov-Chain",
+        "f160d5bb10a4935e77ed0ca34210b4b34f3fa89d",
+        "corncob_lowercase.txt",
+    ),
+    _github(
+        "genes/human_codon_pairs/Coleman_CPS.csv",
+        "e2304c2465f6b5cb1b2399024ab7fc1108c6b411e3451dc297274d6c1f7b0932",
+        128851,
+        "lauringlab/CodonShuffle",
+        "4c408e1a8617f2a52dcb0329bba9617e1be17313",
+        "Coleman_CPS.csv",
+    ),
+]
+
+FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS, *TEXTS, *CHAINS)}

@@ -2,6 +2,8 @@
 
 from ._base import Orthogonality
 from .clustering import ProjectiveClustering
+from .coclustering import BiORNM3F, BiQNMF
+from .discriminant import NonnegativeKernelFDA, NonnegativeLDA
 from .generic import Factorization
 from .nmf import NMF, NonnegativeSparseCoding
 from .orthogonal import ONMF
@@ -11,11 +13,15 @@ from .svd import TruncatedNonnegativeSVD
 from .trifactor import FONT, NMTF, ONMTF
 
 __all__ = [
+    "BiORNM3F",
+    "BiQNMF",
     "FONT",
     "Factorization",
     "KernelPNMF",
     "NMF",
     "NMTF",
+    "NonnegativeKernelFDA",
+    "NonnegativeLDA",
     "NonnegativeSparseCoding",
     "ONMF",
     "ONMTF",

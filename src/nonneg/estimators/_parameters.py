@@ -28,6 +28,10 @@ class Protocol(NamedTuple):
     init: str | tuple[str, ...] = "random"
     stops_on_step: bool = False
     """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
+    check_every: int = 10
+    """Iterations between two looks at the objective."""
+    steady: float = 1e-3
+    """Of constraints, as in `Stopping`."""
 
 
 @dataclass(eq=False, repr=False)

@@ -13,6 +13,7 @@ from ..model import Model
 from ..naming import is_number
 from ..solvers import Multiplicative
 from ._base import Factorizer
+from ._coclusters import DESCRIBED, Coclusters
 from ._documentation import documented
 from ._fixed import read_fixed_components
 from ._parameters import Protocol
@@ -20,13 +21,14 @@ from ._parameters import Protocol
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class NMF(Factorizer):
+class NMF(Coclusters, Factorizer):
     r"""Non-negative matrix factorization, X ≈ W H.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H)
 
     Each sample (row of X) is a sum of components (rows of H), as much of each as its code (row of W) says. `fit_transform` equals
-    `fit` and then `transform`: codes are always those that fit the final components best.
+    `fit` and then `transform`: codes are always those that fit the final components best. As a co-clusterer, it has samples and
+    features in pairs of clusters, one for each component: `row_labels_`, `column_labels_`, and `predict` for new samples.
 
     Notes
     -----
@@ -49,6 +51,9 @@ class NMF(Factorizer):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
+    _is_paired: ClassVar[bool] = True
+    _attributes: ClassVar[tuple[str, ...]] = ("components_", "row_labels_", "column_labels_")
+    _described: ClassVar[dict[str, str]] = DESCRIBED
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": '"nndsvda"',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",

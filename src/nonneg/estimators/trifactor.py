@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,6 +15,7 @@ from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
+from ._coclusters import DESCRIBED, Coclusters
 from ._documentation import documented
 from ._parameters import Protocol
 from .orthogonal import PRINTED_OR_ADAPTIVE, printed_or_adaptive
@@ -29,12 +31,13 @@ _COMPONENTS = """array of shape (k, n_features)
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class NMTF(Factorizer):
+class NMTF(Coclusters, Factorizer):
     r"""Non-negative matrix tri-factorization, X ≈ W S H.
 
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H)
 
-    Codes are rows of W; `components_` are S H.
+    Codes are rows of W; `components_` are S H. It is a co-clusterer, too: `row_labels_`, `column_labels_`, and `predict` for new
+    samples.
 
     Notes
     -----
@@ -54,7 +57,13 @@ class NMTF(Factorizer):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "nndsvda")
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
-    _described: ClassVar[dict[str, str]] = {"n_components": _N_COMPONENTS, "factors_": _FACTORS, "components_": _COMPONENTS}
+    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
+    _described: ClassVar[dict[str, str]] = {
+        **DESCRIBED,
+        "n_components": _N_COMPONENTS,
+        "factors_": _FACTORS,
+        "components_": _COMPONENTS,
+    }
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": 'the best, after a short run of each, of "kmeans", clusters of samples and of features, and "nndsvda"; or '
         '"random" where samples or features are too few',
@@ -108,11 +117,11 @@ class ONMTF(NMTF):
 
     orthogonality: str = "soft"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
-    _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
+    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_", "orthogonality_")
     _words: ClassVar[dict[str, str]] = {
         **NMTF._words,
-        "PAPER": "exponent 1, from a random start",
+        "PAPER": "exponent 1, from a random start, with a look at the objective every 100 iterations (the paper has `tol=0.01`)",
         "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
     }
 
@@ -156,11 +165,12 @@ class FONT(ONMTF):
 
     divergence: ClassVar[str] = "euclidean"  # type: ignore[misc]
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
     _words: ClassVar[dict[str, str]] = {
         **NMTF._words,
         "DEFAULT_SOLVER": '"multiplicative"',
-        "PAPER": "the multiplicative rules from a random start",
+        "PAPER": "the multiplicative rules from a random start, with a look at the objective every 100 iterations (the paper has "
+        "`tol=0.01`)",
         "SOLVERS": '{"auto", "paper", "als", "multiplicative", "adaptive"}',
     }
 

@@ -1,0 +1,79 @@
+"""Samples and features clustered together, in scikit-learn's words for it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays.contraction import multiply
+from ..arrays.data import dense
+from ._starts import Run
+
+ROW_LABELS = """array of shape (n_samples,)
+    The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first factor."""
+COLUMN_LABELS = """array of shape (n_features,)
+    The cluster of each feature, likewise."""
+DESCRIBED = {"row_labels_": ROW_LABELS, "column_labels_": COLUMN_LABELS}
+
+
+class Coclusters(BiclusterMixin):
+    """What a factorization whose first factor is of samples, and whose last one is of features, says about both.
+
+    Samples and features of zeros are like no others; they go to the largest cluster.
+    """
+
+    _is_paired: ClassVar[bool] = False
+    """Whether cluster k of samples goes with cluster k of features only."""
+
+    def _keep(self, X: Any, run: Run) -> None:
+        super()._keep(X, run)
+        matrices, form = {**run.factors, run.model.data: X}, run.model.form
+        first, last = form[0], form[-1]
+        before = np.asarray(dense(multiply(form[:-1], matrices)))
+        of_rows = run.factors[first.name].T if first.transposed else run.factors[first.name]
+        of_columns = run.factors[last.name] if last.transposed else run.factors[last.name].T
+        self._row_weights = _lengths(self.components_, 1)
+        self.row_labels_ = _largest(of_rows * self._row_weights)
+        self.column_labels_ = _largest(of_columns * _lengths(before, 0))
+        self._shape = of_rows.shape[1], of_columns.shape[1]
+
+    @property
+    def rows_(self) -> np.ndarray:
+        """Which samples belong to each co-cluster, (n_coclusters, n_samples)."""
+        check_is_fitted(self)
+        rows = self.row_labels_ == np.arange(self._shape[0])[:, None]
+        return rows if self._is_paired else np.repeat(rows, self._shape[1], axis=0)
+
+    @property
+    def columns_(self) -> np.ndarray:
+        """Which features belong to each co-cluster, (n_coclusters, n_features)."""
+        check_is_fitted(self)
+        columns = self.column_labels_ == np.arange(self._shape[1])[:, None]
+        return columns if self._is_paired else np.tile(columns, (self._shape[0], 1))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The clusters that new samples belong to.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Non-negative.
+        """
+        return _largest(self._codes(X) * self._row_weights, int(np.bincount(self.row_labels_).argmax()))
+
+
+def _lengths(matrix: np.ndarray, axis: int) -> np.ndarray:
+    """Norms, up to a common factor: squares of what is very large or small are no floats."""
+    return np.linalg.norm(matrix / (matrix.max() or 1.0), axis=axis)
+
+
+def _largest(shares: np.ndarray, otherwise: int | None = None) -> np.ndarray:
+    """The largest of each row; where all are zero, `otherwise`, or what is largest most often."""
+    labels, nothing = shares.argmax(axis=1), ~shares.any(axis=1)
+    if otherwise is None and not nothing.all():
+        otherwise = int(np.bincount(labels[~nothing]).argmax())
+    labels[nothing] = otherwise or 0
+    return labels

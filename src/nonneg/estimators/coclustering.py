@@ -1,0 +1,146 @@
+"""Samples and features clustered at once: Bi-QNMF and BiOR-NM3F."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..constraints import Orthogonal
+from ..exceptions import ShapeError
+from ..model import Model
+from ..solvers import Multiplicative
+from ._base import Factorizer
+from ._coclusters import DESCRIBED, Coclusters
+from ._documentation import PARAMETERS, documented
+from ._parameters import Protocol
+
+_N_CLUSTERS = """int or pair of int, default=3
+    How many clusters of samples and how many of features; one int is for both."""
+
+
+@dataclass(eq=False, repr=False)
+class _TwoWay(Coclusters, Factorizer):
+    """What both have in common: two numbers of clusters, and starts from clusters of samples and of features."""
+
+    n_clusters: Any = 3
+    _: KW_ONLY
+    divergence: Any = "kullback-leibler"
+    n_components: ClassVar[Any] = None  # type: ignore[misc]
+
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "kmeans", "kmeans", "angular")
+    _clustered: ClassVar[tuple[int, ...]] = (0, 1)
+    _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
+
+    def _rank(self, shape: tuple[int, int]) -> tuple[int, int]:
+        given = self.n_clusters
+        pair = (given, given) if isinstance(given, Integral) else given
+        if (
+            not isinstance(pair, Sequence | np.ndarray)
+            or isinstance(pair, str)
+            or len(pair) != 2
+            or not all(isinstance(k, Integral) and not isinstance(k, bool) and int(k) >= 1 for k in pair)
+        ):
+            raise ShapeError(
+                f"n_clusters must be an int, or a pair of ints of at least 1 (clusters of samples, of features); got {given!r}."
+            )
+        for count, size, what in zip(pair, shape, ("samples", "features"), strict=True):
+            if count > size:
+                raise ShapeError(f"n_clusters={given}: {count} clusters cannot be made of {size} {what}. Use at most as many.")
+        return int(pair[0]), int(pair[1])
+
+
+_WORDS = {
+    "DEFAULT_INIT": 'the best, after a short run of each, of several clusterings of samples and of features ("kmeans", "angular")',
+    "INIT_ARRAY": "not possible here",
+}
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class BiQNMF(_TwoWay):
+    r"""Two-way clustering by quadratic non-negative matrix factorization, X ≈ L Lᵀ X R Rᵀ.
+
+    .. math:: \min_{L, R \ge 0} D(X \| L L^T X R R^T)
+
+    L groups samples and R features; what stands between them is LᵀXR, the blocks themselves, which no other factor has to learn.
+
+    Notes
+    -----
+    QNMF §5.2. From random starts the objective is on a plateau for thousands of iterations; the default start, from clusters of
+    samples and of features, is not. With the I-divergence and sparse X an iteration costs O(nnz · r).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 1]], np.ones((20, 10)))).astype(float)
+    >>> model = BiQNMF((2, 3), random_state=0).fit(X)
+    >>> model.row_labels_.reshape(2, 20).std(axis=1), model.column_labels_.reshape(3, 10).std(axis=1)
+    (array([0., 0.]), array([0., 0., 0.]))
+    """
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
+    _described: ClassVar[dict[str, str]] = {
+        **DESCRIBED,
+        "n_clusters": _N_CLUSTERS,
+        "divergence": PARAMETERS["divergence"].replace('default="euclidean"', 'default="kullback-leibler"'),
+        "factors_": """dict of arrays
+    "L" (n_samples, k) and "R" (n_features, l).""",
+        "components_": """array of shape (k, n_features)
+    LᵀXRRᵀ: what the clusters of samples look like.""",
+    }
+    _words: ClassVar[dict[str, str]] = {**_WORDS, "PAPER": "the multiplicative rules with proven exponents, from a random start"}
+
+    def _model(self) -> Model:
+        return Model("L L.T X R R.T", self.divergence)
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class BiORNM3F(_TwoWay):
+    r"""Bi-orthogonal three-factor non-negative matrix factorization, X ≈ L S Rᵀ with LᵀL = I and RᵀR = I.
+
+    .. math:: \min_{L, S, R \ge 0} D(X \| L S R^T) \quad \text{with } L^T L = I, R^T R = I
+
+    Notes
+    -----
+    Ding et al. 2006, with exponent ½; for the I-divergence QNMF §5.2 (BiOR-NM3F-I), which says that it tends to a uniform S.
+    `ONMTF` is the same model with FONT's rules.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiORNM3F
+    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 1]], np.ones((20, 10)))).astype(float)
+    >>> BiORNM3F((2, 3), random_state=0).fit(X).factors_["S"].shape
+    (2, 3)
+    """
+
+    divergence: Any = "euclidean"
+
+    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=0.5))
+    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_", "orthogonality_")
+    _described: ClassVar[dict[str, str]] = {
+        **DESCRIBED,
+        "n_clusters": _N_CLUSTERS,
+        "factors_": """dict of arrays
+    "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).""",
+        "components_": """array of shape (k, n_features)
+    S Rᵀ: what the clusters of samples look like.""",
+    }
+    _words: ClassVar[dict[str, str]] = {
+        **_WORDS,
+        "PAPER": "exponent ½, from a random start",
+        "DEFAULT_SOLVER": "the rule with exponent ½",
+    }
+
+    def _model(self) -> Model:
+        return Model("L S R.T", self.divergence, {"L": Orthogonal("columns"), "R": Orthogonal("columns")})
+
+    def _auto_solver(self) -> Any:
+        return Multiplicative(exponent=0.5)

@@ -1,0 +1,109 @@
+"""NNMF-HMM, what QNMF compares its chain with: alternating least squares, negative entries made zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..initialization import make_generator
+from ..solution import History, Record
+from ..solvers.stopping import Stopping, Watch
+from ._chain import Found, HiddenChain
+
+
+@dataclass(eq=False, repr=False)
+class NNMFHMM(HiddenChain):
+    r"""A hidden Markov chain by alternating pseudo-inverses, with negative entries made zero; for comparison.
+
+    .. math:: \min_{W, Y} \tfrac12 \|X - W Y W^T\|^2
+
+    In turns, W ← [X (Y Wᵀ)⁺]₊ for the first of its two places, the second as it was, and Y ← [W⁺ X (W⁺)ᵀ]₊; each is divided by its
+    sums. The objective goes up and down, and need not end low. The lowest point on the way is what is returned.
+
+    Parameters
+    ----------
+    n_states : int, default=2
+    n_init : int, default=1
+        Random starts, of which the best is kept.
+    max_iter : int, default=10000
+    tol : float, default=0.0
+        Stop when the objective changes by at most `tol` times its value in ten iterations; 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    emissionprob_, joint_, transmat_, startprob_, symbols_, symbol_groups_ : array
+        As those of `QNMFHMM`.
+    objective_ : float
+        ½‖X − W Y Wᵀ‖² of what is returned.
+    objectives_ : array of shape (n_init,)
+    history_ : History
+        Every tenth iteration of the best start.
+    constraint_errors_ : dict of float
+        Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising.
+    n_iter_ : int
+    status_ : Status
+
+    Notes
+    -----
+    QNMF §5.3, after Lakshminarayanan and Raich 2010. A column that has become zero altogether is made uniform again.
+
+    Examples
+    --------
+    >>> from nonneg import NNMFHMM
+    >>> model = NNMFHMM(2, max_iter=100, random_state=0).fit(["banana", "panorama", "salami", "tomato", "potato", "radio"])
+    >>> model.emissionprob_.shape
+    (2, 12)
+    """
+
+    def _factorize(self, X: Any, n_pairs: float) -> Found:
+        X = X.toarray() if sparse.issparse(X) else X
+        generator = make_generator(self.random_state)
+        runs = [self._run(X, generator) for _ in range(self.n_init)]
+        self.objectives_ = np.array([lowest for _, lowest in runs])
+        return runs[int(self.objectives_.argmin())][0]
+
+    def _run(self, X: np.ndarray, generator: Any) -> tuple[Found, float]:
+        W = _divided(1.0 - generator.uniform(size=(X.shape[0], self.n_states)), 0)
+        Y = _divided(1.0 - generator.uniform(size=(self.n_states, self.n_states)), None)
+        watch = Watch(Stopping(tol=self.tol, max_iter=self.max_iter, patience=self.max_iter), float(np.finfo(float).eps))
+        history, begin, size = History(), perf_counter(), float(np.vdot(X, X))
+        errors = {"W": 0.0, "Y": 0.0}
+        best, lowest, iteration, status = (W, Y), _half_square(X, W, Y), 0, None
+        value = lowest
+        while True:
+            if iteration % 10 == 0 or iteration == self.max_iter:
+                status = watch.check(iteration, value, size, 0.0, stalled=False)
+                history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))
+                if status is not None:
+                    return Found(*best, history, iteration, status, errors), lowest
+            iteration += 1
+            stepped = np.maximum(X @ np.linalg.pinv(Y @ W.T), 0.0)
+            W = _divided(stepped, 0)
+            inverse = np.linalg.pinv(W)
+            joint = np.maximum(inverse @ X @ inverse.T, 0.0)
+            Y = _divided(joint, None)
+            errors = {"W": float(np.abs(1 - stepped.sum(axis=0)).sum()), "Y": float(abs(1 - joint.sum()))}
+            value = _half_square(X, W, Y)
+            if value < lowest:
+                best, lowest = (W, Y), value
+
+    def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float:
+        return _half_square(X.toarray() if sparse.issparse(X) else X, W, Y)
+
+
+def _half_square(X: np.ndarray, W: np.ndarray, Y: np.ndarray) -> float:
+    """½‖X − W Y Wᵀ‖²."""
+    rest = X - W @ Y @ W.T
+    return 0.5 * float(np.vdot(rest, rest))
+
+
+def _divided(factor: np.ndarray, axis: int | None) -> np.ndarray:
+    """Divided by its sums; what has become zero altogether is uniform."""
+    sums = factor.sum(axis=axis, keepdims=True)
+    factor = np.where(sums > 0, factor, 1.0)
+    return factor / factor.sum(axis=axis, keepdims=True)

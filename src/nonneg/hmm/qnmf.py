@@ -1,0 +1,184 @@
+"""QNMF-HMM: the chain by quadratic non-negative matrix factorization."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..constraints import Stochastic
+from ..divergences import Beta
+from ..estimators._starts import run_starts
+from ..exceptions import IncompatibleError
+from ..factorization import factorize, objective_of
+from ..initialization import make_generator
+from ..model import Model
+from ..solution import Status
+from ..solvers import Multiplicative, Solver
+from ._chain import Found, HiddenChain
+from ._starts import STARTS, separate
+
+_ATTEMPTS = 2
+"""At a chain with separate emissions."""
+_ENOUGH = 5
+"""Pairs for each two symbols; of fewer, there is no saying what they can tell."""
+
+
+@dataclass(eq=False, repr=False)
+class QNMFHMM(HiddenChain):
+    r"""A hidden Markov chain, from how often symbols follow each other: X ≈ W Y Wᵀ.
+
+    .. math:: \min_{W, Y \ge 0} D(X \| W Y W^T) \quad \text{with } \sum_i W_{ik} = 1, \sum_{kl} Y_{kl} = 1
+
+    X_ij is the share of pairs in which symbol j follows symbol i, W_ik the probability of symbol i in state k, and Y_kl that of
+    state k being followed by state l. Sequences are read once; the rest takes no longer for 10⁹ symbols than for 10³.
+
+    Parameters
+    ----------
+    n_states : int, default=2
+    divergence : str, float or Objective, default="kullback-leibler"
+        Any of `nonneg.divergences`. With "kullback-leibler" the chain is the one under which the pairs are likeliest.
+    init : {"auto", "clusters", "random"} or dict, default="auto"
+        "clusters": symbols with like neighbours on both sides are in one state; "random" as in the paper; "auto": clusters, and
+        random emissions in which frequent symbols are frequent, by turns. Or starting values for the symbols that occur,
+        ``{"W": array of shape (n_symbols, n_states), "Y": array of shape (n_states, n_states)}``.
+    solver : {"auto", "paper", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "quasi-newton"; "paper" the rule of QNMF Eq. 10 with the proven exponent, from a random start.
+    separate : bool, default=True
+        Of the chains between which so many pairs cannot tell, take one whose emissions hardly overlap, rather than the one that
+        fits best by chance. For counts and the Kullback–Leibler divergence; see the notes.
+    n_init : int, default=8
+        Starts, of which the best is kept.
+    max_iter : int, default=3000
+    tol : float, default=1e-6
+        Stop when the objective changes by at most `tol` times its value in ten iterations; 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Starts side by side, in threads.
+
+    Attributes
+    ----------
+    emissionprob_ : array of shape (n_states, n_symbols)
+        P(symbol | state), Wᵀ; rows sum to one. Symbols that do not occur have zeros.
+    joint_ : array of shape (n_states, n_states)
+        P(state, next state), Y; sums to one.
+    transmat_ : array of shape (n_states, n_states)
+        P(next state | state): Y with its rows divided by their sums.
+    startprob_ : array of shape (n_states,)
+        The stationary distribution of `transmat_`. States are numbered from the most frequent to the least.
+    symbols_ : array of shape (n_symbols,)
+        What the columns of `emissionprob_` stand for: the symbols that have a neighbour in some sequence, in order.
+    symbol_groups_ : array of shape (n_symbols,)
+        The state in which each symbol is likeliest, as QNMF groups letters; −1 for symbols that do not occur.
+    objective_ : float
+        D(X‖W Y Wᵀ) of what is returned. The Euclidean one is ½‖X − W Y Wᵀ‖².
+    objectives_ : array of shape (n_init,)
+        Where each start ended.
+    history_ : History
+        Of the best start.
+    constraint_errors_ : dict of float
+        Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising, as in QNMF Table 2; what is returned has none.
+    n_iter_ : int
+    status_ : Status
+    separated_ : bool
+        Whether a chain with separate emissions was found that is as good as the best start, which `history_`, `n_iter_` and
+        `constraint_errors_` are about.
+
+    Notes
+    -----
+    QNMF §5.3. Its ∇⁺ of W is printed as W Y Wᵀ W Yᵀ + W Yᵀ W Y, in which the sizes do not fit: the last term is W Yᵀ Wᵀ W Y. Sums
+    are restored after each step. Left alone, as the paper says, they need not come to one: wherever ∇⁺ = ∇⁻ the rule stands still,
+    whatever the sums are, since W and Y can make up for each other.
+
+    Pairs do not tell the chain: W and Y can be exchanged for W R and R⁻¹ Y R⁻ᵀ as long as nothing becomes negative, and X stays the
+    same. With `separate`, a fit goes on from clusters of symbols without overlap until its divergence is within p/2N of the lowest
+    that was found, p parameters and N pairs: the true chain is to be expected so far above it. Where that is not reached, or where
+    there are fewer than five pairs for each two symbols, the best start is returned.
+
+    Examples
+    --------
+    >>> from nonneg import QNMFHMM
+    >>> model = QNMFHMM(2, random_state=0).fit(["banana", "panorama", "salami", "tomato", "potato", "radio"])
+    >>> vowels = model.symbol_groups_[model.symbols_ == "a"]
+    >>> "".join(model.symbols_[model.symbol_groups_ == vowels])
+    'aio'
+    """
+
+    _: KW_ONLY
+    divergence: Any = "kullback-leibler"
+    init: Any = "auto"
+    solver: Any = "auto"
+    separate: bool = True
+    n_init: int = 8
+    max_iter: int = 3000
+    tol: float = 1e-6
+    random_state: Any = None
+    n_jobs: Any = None
+
+    @property
+    def _is_papers(self) -> bool:
+        return isinstance(self.solver, str) and self.solver == "paper"
+
+    def _model(self) -> Model:
+        model = Model("W Y W.T", self.divergence, {"W": Stochastic("columns"), "Y": Stochastic("matrix")})
+        if not model.divergence.approximates:
+            raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        return model
+
+    def _starts(self, X: Any, generator: Any) -> list[Any]:
+        init = self.init
+        if isinstance(init, Mapping):
+            return [{name: np.asarray(value, dtype=np.float64) for name, value in init.items()}]
+        if not isinstance(init, str) or init not in STARTS:
+            raise IncompatibleError(f"Unknown init {init!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict with W and Y.")
+        turns = STARTS["random" if self._is_papers and init == "auto" else init]
+        own = np.random.default_rng(int(generator.uniform() * 2**31))
+        return [turns[number % len(turns)](X, self.n_states, own) for number in range(self.n_init)]
+
+    def _factorize(self, X: Any, n_pairs: float) -> Found:
+        model, generator = self._model(), make_generator(self.random_state)
+        solver: str | Solver = Multiplicative() if self._is_papers else self.solver
+        starts = self._starts(X, generator)
+        runs = run_starts(X, model, solver, self.n_states, starts, generator, self.n_jobs, 0, self.max_iter, {"tol": self.tol})
+        best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
+        self.objectives_ = np.array([run.objective for run in runs])
+        if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
+            warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=4)
+        factors = best.factors
+        if (
+            self.separate
+            and not self._is_papers
+            and model.divergence == Beta(1)
+            and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
+        ):
+            # By Wilks, 2N times what the true chain is above the lowest divergence is χ², whose mean is the number of parameters.
+            parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
+            factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
+        self.separated_ = factors is not best.factors
+        return Found(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
+
+    def _separated(self, X: Any, model: Model, enough: float, generator: Any) -> dict[str, np.ndarray] | None:
+        """From clusters of symbols that do not overlap, no further than to where pairs cannot tell the chain from the best."""
+        own = np.random.default_rng(int(generator.uniform() * 2**31))
+        for _ in range(_ATTEMPTS):
+            run = factorize(
+                X,
+                model,
+                init=separate(X, self.n_states, own),
+                solver=self.solver,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                check_every=1,
+                callback=lambda progress: progress.objective <= enough,
+            )
+            if run.objective <= enough:
+                return run.factors
+        return None
+
+    def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float:
+        return objective_of(X, Model("W Y W.T", self.divergence), {"W": W, "Y": Y})
