@@ -73,11 +73,14 @@ class BiQNMF(_TwoWay):
     QNMF §5.2. From random starts the objective is on a plateau for thousands of iterations; the default start, from clusters of
     samples and of features, is not. With the I-divergence and sparse X an iteration costs O(nnz · r).
 
+    Columns of L and R have weights, so that a cluster is a line through the origin: blocks of rows, or columns, that are multiples
+    of each other are one cluster to it.
+
     Examples
     --------
     >>> import numpy as np
     >>> from nonneg import BiQNMF
-    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 1]], np.ones((20, 10)))).astype(float)
+    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 8]], np.ones((20, 10)))).astype(float)
     >>> model = BiQNMF((2, 3), random_state=0).fit(X)
     >>> model.row_labels_.reshape(2, 20).std(axis=1), model.column_labels_.reshape(3, 10).std(axis=1)
     (array([0., 0.]), array([0., 0., 0.]))
@@ -116,7 +119,7 @@ class BiORNM3F(_TwoWay):
     --------
     >>> import numpy as np
     >>> from nonneg import BiORNM3F
-    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 1]], np.ones((20, 10)))).astype(float)
+    >>> X = np.random.default_rng(0).poisson(np.kron([[9, 1, 4], [2, 6, 8]], np.ones((20, 10)))).astype(float)
     >>> BiORNM3F((2, 3), random_state=0).fit(X).factors_["S"].shape
     (2, 3)
     """
