@@ -1,9 +1,13 @@
 """The texts: on the real files where they are at hand, against the manifest's numbers; their formats on small made-up ones."""
 
 import hashlib
+import io
 import json
 import re
+import sys
+import tarfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -460,12 +464,46 @@ def test_registry_agrees_with_the_manifest():
         assert f"{file.url}!{file.member}".rstrip("!") == f"https://raw.githubusercontent.com/{source}"
 
 
-def test_a_member_of_a_tar_archive_must_be_there(tmp_path, monkeypatch):
+def tarred(**contents):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(f"./{name.replace('_', '.')}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (tarred(OTHER_ALL=b"no", MED_ALL=b"abc"), None),
+        (tarred(MED_ALL=b"abd"), r"MED\.ALL in https://example.*is not the file it should be"),
+        (tarred(MED_ALL=b"abcd"), r"med\.tar\.gz has no MED\.ALL of 3 bytes"),
+        (b"no archive", r"med\.tar\.gz is not a tar archive"),
+        (tarred(MED_ALL=b"abc")[:40], r"med\.tar\.gz (is not a tar archive|has no MED)"),
+    ],
+    ids=["right", "altered", "another size", "no archive", "cut off"],
+)
+def test_a_member_of_a_tar_archive(tmp_path, monkeypatch, content, error):
+    """It is checked by its own hash; nothing else is unpacked, and nothing is left where it is wrong."""
+
+    class Downloads:
+        def HTTPDownloader(self):
+            return lambda url, output, pooch: Path(output).write_bytes(content)
+
+    name = "text/med/MED.ALL"
+    file = File(name, hashlib.sha256(b"abc").hexdigest(), 3, "https://example.invalid/med.tar.gz", member="MED.ALL")
+    monkeypatch.setitem(FILES, name, file)
+    monkeypatch.setitem(sys.modules, "pooch", Downloads())
     monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
-    with pytest.raises(
-        FetchError, match=r"text/med/MED\.ALL is not there.*Take MED\.ALL out of https://.*/med\.tar\.gz \(1114589 bytes"
-    ):
-        load_text("med")
+    if error is None:
+        assert _cache.fetch(name).read_bytes() == b"abc"
+        assert [path.name for path in (tmp_path / name).parent.iterdir()] == ["MED.ALL"]
+    else:
+        with pytest.raises(FetchError, match=error):
+            _cache.fetch(name)
+        assert list((tmp_path / name).parent.iterdir()) == []
 
 
 def test_an_altered_file(tmp_path, monkeypatch):

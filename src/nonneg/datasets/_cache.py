@@ -10,6 +10,7 @@ import errno
 import hashlib
 import io
 import os
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -120,6 +121,8 @@ def _download(file: File, local: Path) -> Path:
 
 def _member(file: File, content: bytes) -> bytes:
     """What an archive that was downloaded has under the name of the member; nothing else of it is unpacked."""
+    if not file.archive_sha256:
+        return _tar_member(file, content)
     found = hashlib.sha256(content).hexdigest()
     if found != file.archive_sha256:
         raise FetchError(
@@ -132,6 +135,20 @@ def _member(file: File, content: bytes) -> bytes:
             return archive.read(file.member)
     except (KeyError, zipfile.BadZipFile) as error:
         raise FetchError(f"{file.url} is not a zip archive that has {file.member}: {error}.") from error
+
+
+def _tar_member(file: File, content: bytes) -> bytes:
+    """That of a tar archive whose own hash is not known: the member's will be checked; only what has its name and size is read."""
+    assert file.url is not None
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            for member in archive:
+                if member.isfile() and member.name.split("/")[-1] == file.member and member.size == file.bytes:
+                    unpacked = archive.extractfile(member)
+                    return unpacked.read() if unpacked is not None else b""
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise FetchError(f"{file.url} is not a tar archive: {error}.") from error
+    raise FetchError(f"{file.url} has no {file.member} of {file.bytes} bytes. Set {VARIABLE} to a folder that has {file.path}.")
 
 
 def _pooch(purpose: str) -> ModuleType:

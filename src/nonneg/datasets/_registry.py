@@ -26,8 +26,8 @@ class File:
     sources : tuple of str
         The files that it is made from, if it is.
     archive_sha256 : str
-        The hash of the zip archive at the url that it is a member of; empty if the url is of the file itself, or if that hash is
-        not known: then the file is not downloaded.
+        The hash of the zip archive at the url that it is a member of; empty if the url is of the file itself, or of a tar archive
+        whose hash is not known.
     member : str
         Its name in the archive.
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import vstack
 
-from ._cache import FetchError, fetch, folder, locate
+from ._cache import FetchError, fetch
 from ._registry import FILES
 from ._text_formats import (
     count,
@@ -100,7 +100,7 @@ def load_text(
     for option, value, least in (("largest", largest, 1), ("per_class", per_class, 1), ("min_df", min_df, 0)):
         if value is not None and value < least:
             raise ValueError(f"{option}={value!r} should be at least {least}.")
-    fields = text.read(*map(_fetch, text.files))
+    fields = text.read(*(fetch(f"text/{path}") for path in text.files))
     if "target" not in fields and (classes, largest, per_class) != (None, None, None):
         raise ValueError(f"The documents of {name!r} have no classes, so that classes, largest and per_class must be None.")
     n_documents = fields["data"].shape[0]
@@ -112,20 +112,6 @@ def load_text(
     if drop_empty:
         fields = _with_documents(fields, np.diff(fields["data"].indptr) > 0)
     return Bunch(**fields, DESCR=_description(text))
-
-
-def _fetch(path: str) -> Path:
-    """The file; those that are in tar archives, whose hashes are not known, must be there already."""
-    file = FILES[f"text/{path}"]
-    if not file.member:
-        return fetch(file.path)
-    found = locate(file.path)
-    if found is None:
-        raise FetchError(
-            f"{folder() / file.path} is not there, and is not downloaded, as it is in an archive whose hash is not known. Take "
-            f"{file.member} out of {file.url} ({file.bytes} bytes, SHA-256 {file.sha256}), and put it there."
-        )
-    return found
 
 
 def _plain(name: Any) -> str:
