@@ -4,7 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiler import compiled
+from .compiler import compiled, inlined
+
+
+@inlined
+def _moved(
+    towards: np.ndarray,
+    allowed: np.ndarray,
+    own: int,
+    itself: float,
+    weight: float,
+    inside: np.ndarray,
+    volumes: np.ndarray,
+    sizes: np.ndarray,
+    least: float,
+) -> int:
+    """The part that gains most by a vertex, by more than `least`, and its own if none does; what is known of both parts is changed.
+
+    The vertex has Σ M_ij `towards` each part, M_ii `itself`, and its weight.
+    """
+    rest = inside[own] - 2 * towards[own] + itself
+    loss = inside[own] / volumes[own]
+    if sizes[own] > 1:
+        loss -= rest / (volumes[own] - weight)
+    best, most = own, least
+    for k in range(len(volumes)):
+        if k != own and allowed[k]:
+            gain = (inside[k] + 2 * towards[k] + itself) / (volumes[k] + weight) - loss
+            if sizes[k] > 0:
+                gain -= inside[k] / volumes[k]
+            if gain > most:
+                best, most = k, gain
+    if best != own:
+        inside[own], inside[best] = rest, inside[best] + 2 * towards[best] + itself
+        volumes[own] -= weight
+        volumes[best] += weight
+        sizes[own] -= 1
+        sizes[best] += 1
+        if sizes[own] == 0:
+            inside[own] = volumes[own] = 0.0
+    return best
 
 
 @compiled
@@ -42,29 +81,11 @@ def move_vertices(
             towards[k] = -factor * u[i] * shares[k]
         for t in range(indptr[i], indptr[i + 1]):
             towards[labels[indices[t]]] += entries[t]
-        itself, weight = diagonal[i] - factor * u[i] * u[i], weights[i]
-        rest = inside[own] - 2 * towards[own] + itself
-        loss = inside[own] / volumes[own]
-        if sizes[own] > 1:
-            loss -= rest / (volumes[own] - weight)
-        best, most = own, least
-        for k in range(parts):
-            if k != own and allowed[i, k]:
-                gain = (inside[k] + 2 * towards[k] + itself) / (volumes[k] + weight) - loss
-                if sizes[k] > 0:
-                    gain -= inside[k] / volumes[k]
-                if gain > most:
-                    best, most = k, gain
+        itself = diagonal[i] - factor * u[i] * u[i]
+        best = _moved(towards, allowed[i], own, itself, weights[i], inside, volumes, sizes, least)
         if best != own:
-            inside[own], inside[best] = rest, inside[best] + 2 * towards[best] + itself
-            volumes[own] -= weight
-            volumes[best] += weight
             shares[own] -= u[i]
             shares[best] += u[i]
-            sizes[own] -= 1
-            sizes[best] += 1
-            if sizes[own] == 0:
-                inside[own] = volumes[own] = 0.0
             labels[i] = best
             moved += 1
     return moved
@@ -93,27 +114,8 @@ def move_vertices_dense(
         towards[:] = 0.0
         for j in range(n):
             towards[labels[j]] += matrix[i, j]
-        itself, weight = matrix[i, i], weights[i]
-        rest = inside[own] - 2 * towards[own] + itself
-        loss = inside[own] / volumes[own]
-        if sizes[own] > 1:
-            loss -= rest / (volumes[own] - weight)
-        best, most = own, least
-        for k in range(parts):
-            if k != own and allowed[i, k]:
-                gain = (inside[k] + 2 * towards[k] + itself) / (volumes[k] + weight) - loss
-                if sizes[k] > 0:
-                    gain -= inside[k] / volumes[k]
-                if gain > most:
-                    best, most = k, gain
+        best = _moved(towards, allowed[i], own, matrix[i, i], weights[i], inside, volumes, sizes, least)
         if best != own:
-            inside[own], inside[best] = rest, inside[best] + 2 * towards[best] + itself
-            volumes[own] -= weight
-            volumes[best] += weight
-            sizes[own] -= 1
-            sizes[best] += 1
-            if sizes[own] == 0:
-                inside[own] = volumes[own] = 0.0
             labels[i] = best
             moved += 1
     return moved
