@@ -15,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg import NonnegativeKernelFDA, NonnegativeLDA
-from nonneg.estimators import _fisher
-from nonneg.estimators import discriminant as module
+from nonneg.estimators import _discriminants, _fisher
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 ESTIMATORS = [
@@ -173,7 +172,7 @@ def test_rayleigh_transcribed(n_iter):
 @pytest.mark.parametrize("formed", [0, 2000])
 @pytest.mark.parametrize("flip", [True, False])
 def test_multiplicative_rule_never_lowers_the_ratio(monkeypatch, formed, flip):
-    monkeypatch.setattr(module, "FORMED", formed)
+    monkeypatch.setattr(_discriminants, "FORMED", formed)
     X, y = blobs(m=12, n=50, seed=3)
     ratios = [
         NonnegativeLDA(solver="multiplicative", flip=flip, init=np.ones(12), max_iter=k, tol=0).fit(X, y).fisher_ratio_[0]
@@ -190,7 +189,7 @@ def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
     X, y = blobs(m=9, classes=classes, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7).fit(X, y)
-    monkeypatch.setattr(module, "FORMED", 0)
+    monkeypatch.setattr(_discriminants, "FORMED", 0)
     other = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7).fit(to(X), y)
     np.testing.assert_allclose(other.fisher_ratio_, model.fisher_ratio_, rtol=1e-6 if solver == "exact" else 5e-3)
     if solver == "exact":
@@ -204,7 +203,7 @@ def test_conjugate_gradients_give_what_factorizations_give(monkeypatch, to, m):
     X, y = blobs(m=m, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(ridge=0.1).fit(X, y)
-    monkeypatch.setattr(module, "FORMED", 0)
+    monkeypatch.setattr(_discriminants, "FORMED", 0)
     by_rows = NonnegativeLDA(ridge=0.1).fit(to(X), y)
     monkeypatch.setattr(_fisher, "DIRECT", 0)
     monkeypatch.setattr(_fisher, "DIRECT_SPARSE", 0)
@@ -269,13 +268,13 @@ def test_oja_transcribed(monkeypatch, n_iter):
     start = np.random.default_rng(0).uniform(size=30)
     expected = oja_printed(S_B, S_W, start, n_iter)
     seen = {}
-    printed = module.oja
+    printed = _discriminants.oja
 
     def spy(*args):
         seen["result"] = printed(*args)
         return seen["result"]
 
-    monkeypatch.setattr(module, "oja", spy)
+    monkeypatch.setattr(_discriminants, "oja", spy)
     model = NonnegativeLDA(rule="oja", init=start, max_iter=n_iter, tol=0).fit(X, y)
     np.testing.assert_allclose(seen["result"].w, expected, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(np.abs(model.components_[0]), expected / np.sqrt(expected @ S_W @ expected), rtol=1e-9, atol=1e-15)
