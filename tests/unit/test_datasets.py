@@ -21,22 +21,11 @@ from nonneg import datasets
 from nonneg.datasets import FetchError, _cache, _formats, _registry, faces
 from nonneg.datasets._registry import CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
 
+from .at_hand import at_hand
+
 SOURCE = Path(datasets.__file__).parent
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
 REAL = os.environ.get("NONNEG_DATA")
-
-
-def at_hand(*paths, made=True):
-    """Skip unless these files are in the folder that NONNEG_DATA names, or in the cache; for made ones their sources do."""
-    try:
-        folder = _cache.folder()
-    except (ImportError, FetchError) as error:
-        pytest.skip(f"the data sets are not at hand: {error}")
-    for path in paths:
-        sources = FILES[path].sources if made else ()
-        if not (folder / path).exists() and not (sources and all((folder / source).exists() for source in sources)):
-            pytest.skip(f"{path} is not in {folder}; set NONNEG_DATA to a folder that has it")
-    return folder
 
 
 def paths(prefix):

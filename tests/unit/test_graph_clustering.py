@@ -11,12 +11,13 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nonneg.datasets import FetchError, _cache, graphs, load_graph
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning
 from nonneg.metrics import purity
+
+from .at_hand import graph_at_hand
 
 SIZES = (15, 10, 20)
 PLANTED = np.repeat([0, 1, 2], SIZES)
@@ -382,24 +383,12 @@ def test_check_clustering_on_data_that_are_not_negative(readonly):
 # ---------------------------------------------------------------- the papers' graphs
 
 
-def load(name, **options):
-    """A graph by name; skip unless its files are at hand."""
-    try:
-        here = _cache.folder() / "graphs"
-    except (ImportError, FetchError) as error:
-        pytest.skip(f"the graphs are not at hand: {error}")
-    for path in graphs._GRAPHS[graphs._find(name)].files:
-        if not (here / path).exists():
-            pytest.skip(f"graphs/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
-    return load_graph(name, **options)
-
-
 @pytest.mark.parametrize(
     ("name", "least"), [("Strike", 0.98), ("Korea1", 0.78), ("Sawmill", 1.0), ("Football", 4.78), ("WorldCities", 2.23)]
 )
 def test_objectives_of_onl_table_2(name, least):
     """At least what the paper's own method reaches on these files (METHODS.md §4); r is twice the number of classes."""
-    graph = load(name)
+    graph = graph_at_hand(name)
     count = 2 * len(np.unique(graph.target))
     model = GraphClustering(count, similarity="discriminative-kmeans", symmetrize="max", random_state=0).fit(graph.adjacency)
     assert model.objective_ >= least
@@ -411,7 +400,7 @@ def test_objectives_of_onl_table_2(name, least):
 
 def test_political_blogs():
     """QNMF §5.1: kernel PNMF tells the two sides apart from a random start, NSC does not."""
-    blogs = load("PolBlogs", drop_isolated=True)
+    blogs = graph_at_hand("PolBlogs", drop_isolated=True)
     purities = {}
     for method in (NSC(start="random"), KernelPNMF(start="random")):
         model = GraphClustering(2, method=method, symmetrize="max", random_state=0).fit(blogs.adjacency)

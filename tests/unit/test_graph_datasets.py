@@ -17,17 +17,12 @@ from nonneg.datasets import FetchError, _cache, graph_names, graphs, load_graph
 from nonneg.datasets import _graph_formats as formats
 from nonneg.datasets._registry import FILES, GRAPHS, File
 
+from .at_hand import at_hand
+
 
 def folder(*paths):
     """The folder of the graphs; skip unless these files are in it."""
-    try:
-        here = _cache.folder() / "graphs"
-    except (ImportError, FetchError) as error:
-        pytest.skip(f"the graphs are not at hand: {error}")
-    for path in paths:
-        if not (here / path).exists():
-            pytest.skip(f"graphs/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
-    return here
+    return at_hand(*(f"graphs/{path}" for path in paths)) / "graphs"
 
 
 def load(name, **options):

@@ -17,6 +17,8 @@ from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, Sha
 from nonneg.hmm import pair_counts
 from nonneg.hmm._chain import normalised, stationary, transitions
 
+from .at_hand import at_hand
+
 WORDS = ["banana", "panorama", "salami", "tomato", "potato", "radio", "avocado"]
 BOTH = {"qnmf": QNMFHMM(2, random_state=0), "nnmf": NNMFHMM(2, max_iter=50, random_state=0)}
 
@@ -615,15 +617,13 @@ def test_made_chains_that_cannot_be(parameters, error):
         datasets.make_hidden_chain(**parameters)
 
 
-def loaded(load):
-    try:
-        return load()
-    except (datasets.FetchError, ImportError) as error:
-        pytest.skip(f"the data are not at hand: {error}")
+def letter_pairs():
+    at_hand("words/corncob/corncob_lowercase.txt")
+    return datasets.load_letter_pairs()
 
 
 def test_letter_pairs():
-    bunch = loaded(datasets.load_letter_pairs)
+    bunch = letter_pairs()
     assert bunch.data.shape == (26, 26)
     assert len(bunch.sequences) == len(set(bunch.sequences)) == 58_109
     assert bunch.data.sum() == sum(map(len, bunch.sequences)) - 58_109 == 426_468
@@ -635,7 +635,8 @@ def test_letter_pairs():
 
 
 def test_codon_pairs():
-    bunch = loaded(datasets.load_codon_pairs)
+    at_hand("genes/human_codon_pairs/Coleman_CPS.csv")
+    bunch = datasets.load_codon_pairs()
     stops = np.isin(bunch.symbols, ["TAA", "TAG", "TGA"])
     assert bunch.data.shape == (64, 64)
     assert stops.sum() == 3
@@ -651,7 +652,7 @@ def test_codon_pairs():
 @pytest.mark.parametrize("seed", range(2))
 def test_letters_better_than_the_rival(seed):
     """QNMF Fig. 5, in short: lower than NNMF-HMM, with constraint errors below 1e-4 before they are normalised away."""
-    X = loaded(datasets.load_letter_pairs).data
+    X = letter_pairs().data
     ours = QNMFHMM(6, divergence="euclidean", n_init=1, random_state=seed).fit_pairs(X)
     theirs = NNMFHMM(6, max_iter=300, random_state=seed).fit_pairs(X)
     assert ours.objective_ < 0.6 * theirs.objective_

@@ -10,7 +10,6 @@ from scipy.optimize import linear_sum_assignment
 from nonneg import Model, factorize
 from nonneg.arrays.reading import read_data
 from nonneg.constraints import Permutation, get_constraint
-from nonneg.datasets import FetchError, _cache, graphs, load_graph
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.expression import parse
 from nonneg.graph import Matching, match_graphs, matching
@@ -20,6 +19,8 @@ from nonneg.problem import Problem
 from nonneg.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
+
+from .at_hand import graph_at_hand
 
 
 def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):
@@ -520,14 +521,7 @@ class TestPermutation:
 
 @pytest.mark.parametrize("name", ["karate", "dolphins", "cage5", "PRISON"])
 def test_graphs_of_qnmf_tables_3_and_4(name):
-    try:
-        here = _cache.folder() / "graphs"
-    except (ImportError, FetchError) as error:
-        pytest.skip(f"the graphs are not at hand: {error}")
-    for path in graphs._GRAPHS[graphs._find(name)].files:
-        if not (here / path).exists():
-            pytest.skip(f"graphs/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
-    A = load_graph(name).adjacency.toarray()
+    A = graph_at_hand(name).adjacency.toarray()
     B, _ = hidden(A, 0)
     found = match_graphs(A, B, random_state=0)
     assert found.edge_error == 0

@@ -18,17 +18,12 @@ from nonneg.datasets import FetchError, _cache, load_text, text_names, texts
 from nonneg.datasets import _text_formats as formats
 from nonneg.datasets._registry import FILES, TEXTS, File
 
+from .at_hand import at_hand
+
 
 def folder(*paths):
     """The folder of the texts; skip unless these files are in it."""
-    try:
-        here = _cache.folder() / "text"
-    except (ImportError, FetchError) as error:
-        pytest.skip(f"the texts are not at hand: {error}")
-    for path in paths:
-        if not (here / path).exists():
-            pytest.skip(f"text/{path} is not in {here.parent}; set NONNEG_DATA to a folder that has it")
-    return here
+    return at_hand(*(f"text/{path}" for path in paths)) / "text"
 
 
 def load(name, **options):
