@@ -51,8 +51,9 @@ class Refined(Method):
             near = nearest_centroids(S, seeds(S.n, count, generator), count, 30)[0]
             guesses += [indicators(near, count, S.weights) + LIFT, generator.random((S.n, count)) + 0.5]
         found = [_soft(S, start, limited) for start in guesses]
-        found += [(W, labels) for W, labels in ((found[0][0], guess.argmax(axis=1)) for guess in guesses[:1])]
-        found.sort(key=lambda pair: -trace_of(S, pair[1], count))
+        found.append((found[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
+        traces = [trace_of(S, labels, count) for _, labels in found]
+        found = [found[i] for i in np.argsort(traces)[::-1]]
         if S.entries is None:
             W, labels = found[0]
             return Found(nearest_centroids(S, labels, count, 30)[0], W, len(guesses))
@@ -62,15 +63,17 @@ class Refined(Method):
         may_be_empty = self.may_be_empty
         if may_be_empty is None:
             rounding = 1e-9 * float(abs(S.entries).max())
-            may_be_empty = trace_of(S, found[0][1], count) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
+            may_be_empty = max(traces) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
         options = {"may_be_empty": bool(may_be_empty)}
         settled = [(W, mover(labels, _allowed(W, mover.free), generator, **options)) for W, labels in tried]
-        W, labels = max(settled, key=lambda pair: trace_of(S, pair[1], count))
+        most, best = max((trace_of(S, labels, count), number) for number, (_, labels) in enumerate(settled))
+        W, labels = settled[best]
         allowed = _allowed(W, mover.free)
         shakes = int(min(_SHAKES * starts, _BUDGET / 4 / (stored(S.entries) + S.n * count))) if mover.free.any() else 0
         for _ in range(shakes):
             again = mover(_shaken(labels, count, mover.free, generator), allowed, generator, **options)
-            labels = max(labels, again, key=lambda partition: trace_of(S, partition, count))
+            trace = trace_of(S, again, count)
+            labels, most = (again, trace) if trace > most else (labels, most)
         return Found(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
 
 
