@@ -44,7 +44,7 @@ PAPER = {
     "A99m": Printed("0.00", (0.15, 0.15, 2.18, 2.21, -0.65, -1.07), (0.53, 0.53, 0.52, 0.52)),
 }
 ASSUMED = {
-    "Scotland": "cosines between companies as rows of directors (the paper does not say; counts of shared directors give 3.1)",
+    "Scotland": "cosines between companies as rows of directors (the paper does not say; p/N fits)",
     "Cities": "cosines between firms",
     "WorldCities": "cosines between firms",
     "Journals": "common readers, with those of a journal itself on the diagonal",
