@@ -17,9 +17,9 @@ from .expression import parse
 from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
 from .model import Model
-from .problem import Point, Problem
+from .problem import Point, Problem, read_for
 from .shapes import infer_shapes
-from .solution import Solution
+from .solution import History, Solution, Status
 from .solvers import Solver, Stopping, best_solver, get_solver, solve
 from .solvers.loop import Callback
 from .units import choose_units
@@ -120,12 +120,7 @@ class Task:
     def __init__(
         self, X: Any, model: Model, rank: Any = None, init: str | Mapping[str, Any] = "random", horizon: int = 100
     ) -> None:
-        objective = model.divergence
-        data = read_data(X, model.data, signed=objective.signed, positive=objective.requires_positive_data)
-        if objective.scale_invariant and data.peak == 0:
-            raise DataError(
-                f"{model.data} is zero everywhere, and {objective!r} compares {model.data}/Σ{model.data}, which is 0/0."
-            )
+        data = read_for(model, X)
         given = _read_init(init, model, data)
         shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
         units = choose_units(model, data)
@@ -149,10 +144,17 @@ class Task:
 
     def _start(self, init: str | Mapping[str, Any], random_state: RandomState) -> Point:
         given = _read_init(init, self.model, self.data)
-        learned = self.units.from_user({name: array for name, array in given.items() if name not in self.model.fixed})
+        learned = {name: array for name, array in given.items() if name not in self.model.fixed}
+        learned = {name: self._in_reach(array, self.units.factors.get(name, 1.0)) for name, array in learned.items()}
         factors = initial_factors(self.problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
         _check_reach(self.problem.start(factors))
         return self.problem.start(factors)
+
+    def _in_reach(self, factor: Array, unit: float) -> Array:
+        """A given start in units of the problem; where it is so far from the scale of the data that it would overflow, smaller."""
+        namespace = self.data.namespace
+        most, largest = namespace.largest ** (1 / 8), float(namespace.xp.max(factor))
+        return factor / unit if unit == 1 or largest / most <= unit else factor * (most / largest)
 
     def solve(
         self,
@@ -171,7 +173,7 @@ class Task:
         everything = units.to_user(_with_scale_of_data(problem, point.factors) | self.fixed)
         return Solution(
             factors={name: everything[name] for name in model.form.names if name != model.data},
-            objective=history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective,
+            objective=self._objective(point, everything, history, status),
             history=history,
             n_iter=n_iter,
             status=status,
@@ -180,10 +182,25 @@ class Task:
             _comparable=point.objective()[0],
         )
 
+    def _objective(self, point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
+        """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
+        last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
+        if self.units.data == 1 or not any(constraint.is_price for constraint in self.model.constraints.values()):
+            return last
+        value = point.objective()[0] - _penalties(self.problem.model, point.factors, point.problem.namespace.xp)
+        return self.units.objective_to_user(value) + _penalties(self.model, factors, point.problem.namespace.xp)
+
+
+def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
+    """What the constraints of a model add to the objective."""
+    terms = (constraint.penalty(xp, factors[name]) for name, constraint in model.constraints.items() if constraint.is_learned)
+    with np.errstate(over="ignore"):  # it may be more than a number can hold
+        return sum(float(term) for term in terms if term is not None)
+
 
 def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
     """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
-    data = read_data(X, model.data, signed=model.divergence.signed, positive=model.divergence.requires_positive_data)
+    data = read_for(model, X)
     arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)

@@ -99,6 +99,11 @@ class PowerLaw:
         return " + ".join(filter(None, (negative, to_numerator))), " + ".join(filter(None, (positive, to_denominator)))
 
     @staticmethod
+    def balanced(numerator: Term, denominator: Term) -> tuple[Term, Term]:
+        """What is equal, on both sides, where the rule does not move."""
+        return numerator, denominator
+
+    @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
         # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
@@ -131,6 +136,10 @@ class ExponentialLaw:
     @staticmethod
     def lagrangian_text(negative: str, positive: str, to_numerator: str, to_denominator: str) -> tuple[str, str]:
         return " − ".join(filter(None, (negative, to_denominator))), " + ".join(filter(None, (positive, to_numerator)))
+
+    @staticmethod
+    def balanced(numerator: Term, denominator: Term) -> tuple[Term, Term]:
+        return numerator + denominator, denominator  # it is at rest where the numerator is zero
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:

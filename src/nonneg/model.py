@@ -146,6 +146,11 @@ class Model:
             bounds = bounds.concave()
         law, constraint = self.divergence.law, self._in_scale_of_parts(factor)
         numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
+        if not numerator:
+            raise IncompatibleError(
+                f"With {constraint.text(factor)}, the form {self.form.text!r} does not depend on {factor} any more, so there is "
+                f"nothing to learn of it. Constrain the other axis of {factor}, or leave it free."
+            )
         wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data)
         where = citations(wanted, bounds.exponent, simplified=simplified)
         return Rule(factor, degree, positive, negative, numerator, denominator, bounds, constraint, law, tuple(where))

@@ -117,7 +117,13 @@ class Problem:
         data.check(model.data, (word for rule in rules for part in (rule.positive, rule.negative) for word, _ in part))
         self.known: dict[Word, Array] = {canonical(word)[0]: value for word, value in data.products(model.data).items()}
         """Products that never change; points add to it what they compute."""
-        self.constant = model.divergence.constant(data)
+        with np.errstate(over="ignore"):
+            self.constant = model.divergence.constant(data)
+        if not math.isfinite(self.constant):
+            raise DataError(
+                f"{model.data} has entries of up to {data.peak:g}, whose {model.divergence!r} is more than a number can hold, and "
+                "no factor is free to take up its scale. Divide it by a number first."
+            )
         self._costs = self._make_costs(horizon)
         self.rules = {name: _BoundRule(rule) for name, rule in model.rules.items()}
         self._programs: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
@@ -282,7 +288,8 @@ class Point:
             if divergence.bounded and self.problem.data.bounded and value < 0:
                 # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
                 # belong together, as where X̂ is zero and ln X̂ is not finite.
-                value = 0.0 if value >= -1e4 * self.problem.namespace.eps * magnitude else math.inf
+                is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
+                value = 0.0 if is_rounding else math.inf
             for name, constraint in self.problem.model.constraints.items():
                 price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
                 value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
@@ -324,6 +331,33 @@ class Point:
     def violation(self, factor: str) -> float:
         """How far a factor is from satisfying its constraint."""
         return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
+
+    def imbalance(self) -> float:
+        """How far the point is from being stationary, from 0: the largest among its factors.
+
+        At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
+        the larger one where it is zero (the K.K.T. conditions, with the multipliers of constraints). What they differ by is taken
+        as a share of their sum, both weighted with the factor; where an entry should grow, with at least the factor's mean, lest
+        what is zero and should not be counts for nothing. A factor whose scale is set by its constraint is at rest also where the
+        two differ by a common number, which `restore` takes out again.
+        """
+        xp, law = self.problem.namespace.xp, self.problem.model.divergence.law
+
+        def total(array: Array) -> float:
+            return float(xp.sum(array, dtype=xp.float64))
+
+        def of_factor(name: str) -> float:
+            constraint = self.problem.model.constraints[name]
+            sides = law.balanced(*self.sides(name))
+            F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
+            up, down = total(F * numerator), total(F * denominator)
+            if not constraint.any_scale and up > 0 and down > 0:
+                denominator, down = denominator * (up / down), up
+            excess = numerator - denominator
+            weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
+            return total(weight * abs(excess)) / (up + down) if up + down > 0 else 0.0
+
+        return max(map(of_factor, self.problem.order))
 
     def value(self, word: Word) -> Array:
         """A matrix, or a known product."""
@@ -404,10 +438,18 @@ class Point:
         return coefficient * (inner(xp, product, dense(self.value(right))) if right else xp.linalg.trace(product, dtype=xp.float64))
 
 
-def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:
-    """A model with its data, at given factors: objective and gradients are methods of what is returned."""
+def read_for(model: Model, X: Any) -> Data:
+    """The data, checked for what a model asks of them."""
     divergence = model.divergence
     data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data)
+    if divergence.scale_invariant and data.peak == 0:
+        raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
+    return data
+
+
+def bind(model: Model, X: Any, factors: Mapping[str, Array]) -> Point:
+    """A model with its data, at given factors: objective and gradients are methods of what is returned."""
+    data = read_for(model, X)
     arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     return Problem(model, data, shapes, {name: arrays[name] for name in model.fixed}).start(arrays)

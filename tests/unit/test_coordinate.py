@@ -279,3 +279,51 @@ def test_momentum_helps_and_never_raises():
     values = [record.objective for record in ahead.history]
     assert np.all(np.diff(values) <= 1e-12 * values[0])
     assert ahead.objective < plain.objective
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sparse_similarities_need_not_be_symmetric(seed):
+    """⟨X, F Fᵀ⟩ depends on the mean of X and Xᵀ alone; dense and sparse X must not differ in that."""
+    generator = np.random.default_rng(seed)
+    X = generator.random((9, 9)) * (generator.random((9, 9)) < 0.4)
+    dense, thin = (
+        nonneg.factorize(x, "W W.T", 3, random_state=seed, tol=0, max_iter=60, check_every=1) for x in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_allclose(thin.history.objective, dense.history.objective, rtol=1e-8)
+    assert np.diff(thin.history.objective).max() <= 1e-12 * thin.history.objective[0]
+
+
+def test_the_smallest_sparse_similarity_that_is_not_symmetric():
+    X = sparse.csr_array(np.eye(3, k=1))
+    assert nonneg.factorize(X, "W W.T", 2, random_state=0).objective == pytest.approx(0.75, rel=1e-4)
+
+
+def test_a_sparse_matrix_in_the_form_is_not_taken_for_its_square(rng):
+    """C = X Bᵀ is known and sparse here, and Q = B Bᵀ is another matrix."""
+    B = sparse.random_array((8, 8), density=0.4, rng=rng, format="csr") + sparse.eye_array(8, format="csr")
+    X = sparse.csr_array(rng.random((8, 8)))
+    model = Model("W W.T B", constraints={"B": "fixed"})
+    runs = [
+        nonneg.factorize(x, model, 2, init={"B": b}, random_state=0, max_iter=50, tol=0, check_every=1)
+        for x, b in ((X, B), (X.toarray(), B.toarray()))
+    ]
+    np.testing.assert_allclose(runs[0].history.objective, runs[1].history.objective, rtol=1e-8)
+
+
+@pytest.mark.parametrize("form", ["W W.T", "W W.T X", "X W W.T"])
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_nothing_rises_not_even_while_it_warms_up(form, store):
+    """With exponent 1 a multiplicative step may overshoot; such a step is not taken."""
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        size = int(generator.integers(2, 9))
+        X = generator.random((size, size)) * (generator.random((size, size)) < 0.6) + np.eye(size) / 10
+        X = X + X.T if seed % 2 else X
+        solution = nonneg.factorize(store(X), form, min(size, 3), random_state=seed, tol=0, max_iter=25, check_every=1)
+        assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]
+
+
+def test_nothing_rises_while_many_rows_warm_up(rng):
+    X = np.kron(np.eye(4), np.ones((2100, 3))) + 1e-3 * rng.random((8400, 12))
+    solution = nonneg.factorize(X, "W W.T X", 4, random_state=0, tol=0, max_iter=12, check_every=1)
+    assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import rel_entr
 
+from nonneg import Model, Status, factorize
 from nonneg.arrays.data import DenseData
 from nonneg.arrays.namespace import namespace_of
 from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Renyi, Trace, get_divergence
 from nonneg.divergences.base import LogRatio, Operand, Sums
-from nonneg.exceptions import IncompatibleError
+from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.expression import parse
+from nonneg.problem import bind
 
 
 def i_divergence(X, Y):
@@ -152,3 +154,31 @@ def test_pickle_copy_and_hash(divergence):
         assert hash(twin) == hash(divergence)
         assert type(twin) is type(divergence)
     assert eval(repr(divergence)) == divergence
+
+
+SCALE_FREE = [Gamma(0.5), Gamma(-0.5), Gamma(0), Gamma(-2), Gamma(1), Renyi(0.5), Renyi(2)]
+
+
+@pytest.mark.parametrize("divergence", SCALE_FREE, ids=str)
+class TestScaleFree:
+    """Divergences of X/ΣX from X̂/ΣX̂, where their logarithms are next to nothing, or of nothing."""
+
+    @pytest.mark.parametrize("value", [1.0, 3.0, 1e-5, 1e200, 1e-200])
+    @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 1)])
+    def test_an_exact_fit_is_no_distance(self, divergence, shape, value):
+        solution = factorize(np.full(shape, value), "W H", 1, divergence=divergence, random_state=0)
+        assert solution.objective == pytest.approx(0.0, abs=1e-12)
+        assert solution.status is Status.CONVERGED
+
+    def test_of_nothing_is_refused(self, divergence):
+        with pytest.raises(DataError, match="zero"):
+            factorize(np.zeros((2, 3)), "W H", 1, divergence=divergence)
+        with pytest.raises(DataError, match="zero"):
+            bind(Model("W H", divergence), np.zeros((2, 3)), {"W": np.ones((2, 1)), "H": np.ones((1, 3))})
+
+
+@pytest.mark.parametrize("divergence", [Beta(0.5), Gamma(-0.5), Renyi(2), Alpha(2)], ids=str)
+def test_an_infinite_distance_is_not_zero(divergence):
+    """X̂ is zero where X is not."""
+    point = bind(Model("W H", divergence), np.eye(2), {"W": np.array([[1.0], [0.0]]), "H": np.array([[1.0, 0.0]])})
+    assert point.objective()[0] == math.inf

@@ -99,3 +99,19 @@ def test_models_that_mean_nothing(arguments, error, match):
 )
 def test_published_rules_are_recognised_however_they_are_written(form, constraints, factor, where):
     assert Model(form, constraints=constraints).rules[factor].published == (where,)
+
+
+@pytest.mark.parametrize(
+    ("form", "constraints"),
+    [
+        ("X W W.T", {"W": "orthogonal-rows"}),
+        ("W W.T X", {"W": "orthogonal-rows"}),
+        ("W W.T", {"W": "orthogonal-rows"}),
+        ("W.T W", {"W": "orthogonal"}),
+        ("A W W.T B", {"W": "orthogonal-rows"}),
+    ],
+)
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler", "dual-i"])
+def test_a_constraint_that_leaves_nothing_of_a_factor(form, constraints, divergence):
+    with pytest.raises(IncompatibleError, match="does not depend on W any more"):
+        Model(form, divergence, constraints)

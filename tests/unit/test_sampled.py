@@ -11,7 +11,7 @@ from nonneg.arrays.data import DenseData, Request, SparseData
 from nonneg.arrays.namespace import namespace_of
 from nonneg.divergences import Alpha, Beta
 from nonneg.divergences.base import Operand
-from nonneg.kernels import sampled, threads
+from nonneg.kernels import threads
 from nonneg.kernels.threads import limited
 
 ROUNDING = {np.float64: 1e-12, np.float32: 1e-5}
@@ -161,9 +161,6 @@ def test_nothing_stored_is_nothing_to_do(factors):
     assert not np.any(right)
     assert not np.any(left)
     assert logarithm == 0
-    assert not np.any(data.product(data.array, V.T))
-    small = sparse.csr_array((data.values.data, data.values.indices, np.zeros(4, np.int32)), shape=(3, V.shape[1]))
-    assert data.product(small, V.T).shape == (3, len(V))
 
 
 def test_sparse_factors_go_another_way_to_the_same(X, factors, rng):
@@ -187,38 +184,6 @@ def test_matrices_may_be_sparse(X, factors, rng):
     E = naive(X, U @ V, (1, -1))
     np.testing.assert_allclose(right, E @ v, rtol=1e-12)
     np.testing.assert_allclose(left, u @ E, rtol=1e-12)
-
-
-class TestProduct:
-    """X·M for the data itself."""
-
-    def test_of_the_data_with_a_matrix(self, X, rng, dtype, thread_count):
-        data = sparse_data(X.astype(dtype))
-        u, v = rng.random((len(X), 5)).astype(dtype), rng.random((X.shape[1], 7)).astype(dtype)
-        for left, right in ((data.array, v), (data.array.T, u), (u.T, data.array), (v.T, data.array.T)):
-            product = data.product(left, right)
-            expected = (left.toarray() if sparse.issparse(left) else left).astype(np.float64) @ right
-            np.testing.assert_allclose(product, expected, rtol=ROUNDING[dtype])
-            assert product.dtype == dtype
-
-    def test_of_the_data_is_done_by_the_kernel(self, X, rng, monkeypatch):
-        data, kernel, calls = sparse_data(X), sampled.product, []
-        monkeypatch.setattr(sampled, "product", lambda *arguments: calls.append(1) or kernel(*arguments))
-        with limited(1):
-            for left, right in ((data.array, rng.random((X.shape[1], 2))), (rng.random((2, len(X))), data.array)):
-                data.product(left, right)
-        assert len(calls) == 2
-
-    def test_of_other_matrices_is_what_it_was(self, X, rng):
-        data, other, v = sparse_data(X), sparse.csr_array(2 * X), rng.random((X.shape[1], 7))
-        np.testing.assert_allclose(data.product(other, v), 2 * X @ v)
-        np.testing.assert_allclose(data.product(v.T, v), v.T @ v)
-        np.testing.assert_allclose(data.product(data.array, v.astype(np.float32)), X @ v.astype(np.float32))
-        single = sparse_data(X.astype(np.float32))
-        assert single.product(single.array, v).dtype == np.float64
-        squares = data.product(data.array, data.array.T)
-        assert sparse.issparse(squares)
-        np.testing.assert_allclose(squares.toarray(), X @ X.T)
 
 
 @pytest.mark.parametrize("divergence", [Beta(1), Beta(0.5), Alpha(0.5), Alpha(2)], ids=str)

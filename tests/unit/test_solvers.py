@@ -99,8 +99,9 @@ def test_without_tolerance_a_run_goes_on(X):
     ("checks", "status"),
     [
         ([(0, 9.0, 0.0), (10, 5.0, 0.0)], None),
-        ([(0, 5.0, 0.0), (10, 5.0 - 1e-6, 0.0)], Status.CONVERGED),
-        ([(0, 5.0, 0.0), (10, 5.0 + 1e-6, 0.0)], Status.CONVERGED),
+        ([(0, 5.0, 0.0), (10, 5.0 - 1e-6, 0.0)], None),
+        ([(0, 5.0, 0.0), *((t, 5.0 - 1e-6, 0.0) for t in (10, 11, 12, 13, 14))], Status.CONVERGED),
+        ([(0, 5.0, 0.0), *((t, 5.0 + 1e-6, 0.0) for t in (10, 11, 12, 13, 14))], Status.CONVERGED),
         ([(0, math.inf, 0.0)], Status.NON_FINITE),
         ([(0, 9.0, 0.0), (10, math.nan, 0.0)], Status.NON_FINITE),
         ([(0, 9.0, 0.0), (100, 5.0, 0.0)], Status.MAX_ITER),

@@ -1,9 +1,9 @@
 """The data, as the engine sees it: something that can be multiplied, summed, and compared with a low-rank product.
 
-The engine asks three things of X: the products X·M and Xᵀ·M (through `array`, or faster through `product`), sums of functions of
-its entries (`power_sum`, `log_sum`), and products with a matrix that is an elementwise function of X and of X̂ = U·V
-(`elementwise`). Each kind of data answers in its own way, and is the only place that knows how it is stored: dense rows in blocks,
-non-zeros only, or a Gram matrix alone.
+The engine asks three things of X: the products X·M and Xᵀ·M (through `array`), sums of functions of its entries (`power_sum`,
+`log_sum`), and products with a matrix that is an elementwise function of X and of X̂ = U·V (`elementwise`). Each kind of data
+answers in its own way, and is the only place that knows how it is stored: dense rows in blocks, non-zeros only, or a Gram matrix
+alone.
 """
 
 from __future__ import annotations
@@ -94,10 +94,6 @@ class Data(ABC):
         """The data on the host, for what works on rows: a NumPy or a SciPy sparse array."""
         return to_host(self.array)
 
-    def product(self, left: Any, right: Any) -> Any:
-        """Two matrices multiplied, of which one may be the data; each kind of data knows how it is multiplied best."""
-        return left @ right
-
     @property
     @abstractmethod
     def range(self) -> tuple[float, float]:
@@ -185,7 +181,7 @@ def share_out(
 
     BLAS has one thread meanwhile: its products are small, and it would wait for them where the walks do not.
     """
-    from ..kernels.threads import over_rows, suited_to
+    from ..kernels.threads import over_pieces, suited_to
 
     def part(start: int, stop: int) -> tuple[list[Array], Array | None]:
         rows = slice(start, stop)
@@ -197,7 +193,7 @@ def share_out(
 
     m, n = shape
     with suited_to(0):
-        results, sums = zip(*over_rows(part, np.arange(m + 1) * n, least=_LEAST_ENTRIES), strict=True)
+        results, sums = zip(*over_pieces(part, m, n, _LEAST_ENTRIES), strict=True)
     if len(results) == 1:
         return results[0], sums[0]
     products = [

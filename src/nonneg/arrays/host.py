@@ -6,13 +6,14 @@ Nothing here changes a result by more than rounding, and nothing is needed for o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..kernels.threads import over_rows, suited_to
+from ..kernels.threads import over_pieces, suited_to
 from .namespace import Array
 
 _PIECE = 2**14
@@ -77,12 +78,8 @@ def _multiply_range(first: int, last: int, left: Array, right: Array) -> Array:
 
 def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *arguments: Any) -> list[Any]:
     """Do the work for ranges of rows, each of which takes so many multiplications."""
-    if threads == 1:
-        return [work(0, rows, *arguments)]
-    with suited_to(0):
-        if rows * each < 2 * _WORTH_A_THREAD:
-            return [work(0, rows, *arguments)]
-        return over_rows(work, rows, *arguments, least=_WORTH_A_THREAD // each)
+    with nullcontext() if threads == 1 else suited_to(0):
+        return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, _WORTH_A_THREAD)
 
 
 def clip(xp: Any, array: Array, low: float, high: float) -> Array:

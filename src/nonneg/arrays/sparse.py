@@ -66,22 +66,8 @@ class SparseData(Data):
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
-        """Xᵀ in rows, for products that would otherwise add to all rows of their result in turn, and could not be shared out."""
+        """Xᵀ in rows, for passes that would otherwise add to all rows of their result in turn, and could not be shared out."""
         return self.values.T.tocsr()
-
-    def product(self, left: Any, right: Any) -> Any:
-        if sparse.issparse(right) and not sparse.issparse(left):
-            return self.product(right.T, left.T).T
-        is_data = self.size and sparse.issparse(left) and _are_one(left.data, self.values.data)  # either way round
-        if not is_data or sparse.issparse(right) or right.dtype != self.values.dtype:
-            return left @ right
-        from ..kernels.sampled import product
-        from ..kernels.threads import over_rows
-
-        X = self.values if left.format == "csr" else self._transposed
-        out = np.empty((X.shape[0], right.shape[1]), X.dtype)
-        over_rows(product, X.indptr, X.indptr, X.indices, X.data, np.ascontiguousarray(right), out)
-        return out
 
     def elementwise(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None

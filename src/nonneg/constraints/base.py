@@ -69,6 +69,10 @@ class Constraint(ABC):
         """The factor after a step, put back in scale."""
         return factor
 
+    def moving(self, array: Array) -> Array:
+        """What of an array of the factor's shape belongs to entries that are learned."""
+        return array
+
     def violation(self, xp: Any, factor: Array) -> Array:
         """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
         return xp.zeros((), dtype=factor.dtype, device=factor.device)

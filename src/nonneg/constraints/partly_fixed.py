@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,7 +36,6 @@ class PartlyFixed(Constraint):
     values: Any
     axis: Literal["rows", "columns"] = "rows"
     constraint: Constraint = field(default_factory=Free)
-    restores_fully: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.axis not in ("rows", "columns"):
@@ -58,6 +57,11 @@ class PartlyFixed(Constraint):
         return self.constraint.is_price
 
     @property
+    def restores_fully(self) -> bool:  # type: ignore[override]
+        """What is given is put back exactly; whether the rest is, the constraint on it says."""
+        return self.constraint.is_free or self.constraint.restores_fully
+
+    @property
     def T(self) -> PartlyFixed:
         axis: Literal["rows", "columns"] = "rows" if self.axis == "columns" else "columns"
         return PartlyFixed(self.values.T, axis, self.constraint.T)
@@ -71,14 +75,15 @@ class PartlyFixed(Constraint):
     def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str] | None:
         return self.constraint.multipliers_text(factor, positive, negative)
 
+    def moving(self, array: Array) -> Array:
+        return array[self.values.shape[0] :, :] if self.axis == "rows" else array[:, self.values.shape[1] :]
+
     def restore(self, xp: Any, factor: Array) -> Array:
-        axis = 0 if self.axis == "rows" else 1
-        count = self.values.shape[axis]
-        rest = factor[count:, :] if axis == 0 else factor[:, count:]
+        rest = self.moving(factor)
         if 0 not in rest.shape:
             rest = self.constraint.restore(xp, rest)
         given = xp.asarray(self.values, dtype=factor.dtype, device=factor.device)
-        return xp.concat([given, rest], axis=axis)
+        return xp.concat([given, rest], axis=0 if self.axis == "rows" else 1)
 
     def violation(self, xp: Any, factor: Array) -> Array:
         return self.constraint.violation(xp, factor)

@@ -49,7 +49,12 @@ class Stochastic(Constraint):
 
     def restore(self, xp: Any, factor: Array) -> Array:
         sums = self._sums(xp, factor)
-        return factor / xp.where(sums > 0, sums, xp.ones_like(sums))
+        if bool(xp.all(sums > 0)):
+            return factor / sums
+        # What has become zero altogether, as it does for data that are zero, is uniform.
+        count = factor.shape[0] * factor.shape[1] // (sums.shape[0] * sums.shape[1])
+        uniform = xp.full_like(factor, 1.0 / count)
+        return xp.where(sums > 0, factor / xp.where(sums > 0, sums, xp.ones_like(sums)), uniform)
 
     def violation(self, xp: Any, factor: Array) -> Array:
         return xp.sum(xp.abs(1.0 - self._sums(xp, factor)))

@@ -240,14 +240,16 @@ class Divergence(Objective):
         return Bounds(self.positive.psi(degree), self.negative.psi(degree))
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
-        terms = [constant]
+        terms, relative = [constant], 0.0
         for monomial, contraction in ((self.positive, sums.positive), (self.negative, sums.negative)):
             if monomial.power == 0:
-                total = sums.logarithm / contraction if monomial.logarithm else sums.logarithm
+                total = _divided(sums.logarithm, contraction) if monomial.logarithm else sums.logarithm
             else:
                 total = _log(contraction) if monomial.logarithm else contraction
             terms.append(monomial.coefficient * total)
-        return sum(terms), sum(map(abs, terms))
+            if monomial.logarithm:  # a sum known to ε of itself has a logarithm known to ε, however small that is
+                relative += abs(monomial.coefficient)
+        return sum(terms), sum(map(abs, terms)) + relative
 
     def scale(self, sums: Sums) -> float:
         if self.scale_invariant or not (sums.positive > 0 and sums.negative > 0):
@@ -267,6 +269,10 @@ class Divergence(Objective):
     @property
     @abstractmethod
     def symbol(self) -> str: ...
+
+
+def _divided(number: float, by: float) -> float:
+    return number / by if by else math.nan
 
 
 def _log(number: float) -> float:

@@ -76,7 +76,7 @@ class NNMFHMM(HiddenChain):
         best, lowest, iteration, status = (W, Y), _half_square(X, W, Y), 0, None
         value = lowest
         while True:
-            if iteration % 10 == 0 or iteration == self.max_iter:
+            if iteration in (0, watch.next_check(watch.checked_at), self.max_iter):
                 status = watch.check(iteration, value, size, 0.0, stalled=False)
                 history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))
                 if status is not None:

@@ -55,7 +55,9 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     for name in problem.order:
         if name in given:
             value = xp.maximum(given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
-            factors[name] = constraints[name].restore(xp, value) if constraints[name].restores_fully else value
+            has_given_entries = constraints[name].moving(value).shape != value.shape
+            must_hold = constraints[name].restores_fully or has_given_entries
+            factors[name] = constraints[name].restore(xp, value) if must_hold else value
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))

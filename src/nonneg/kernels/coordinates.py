@@ -3,6 +3,9 @@
 Along one entry the objective is a polynomial, of degree two where the factor occurs once in the product and of degree four where
 it occurs twice. A row of the factor is taken at a time, and gone over several times: what its entries need of the rest are a few
 r × r matrices and one row of a long product, so that the long products are touched once a row.
+
+A loop that sums up stores nothing. One that does both is compiled twice, with vectors and without, and which of the two runs
+depends on how far apart the arrays happen to lie in memory; so would the sum, in its last digit.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ def linear_rows(
         total = 0.0
         for k in range(r):
             y[k], c[k] = F[i, k], C[i, k] - price
+        for k in range(r):
             total += y[k]
         if P.shape[0]:
             p = P[i, i]
@@ -138,9 +142,10 @@ def _quadratic_row(
     r = w.shape[0]
     bw = total = 0.0
     for j in range(r):
-        Gb[j] = Bw[j] = change[j] = 0.0
         bw += b[j] * w[j]
         total += w[j]
+    for j in range(r):
+        Gb[j] = Bw[j] = change[j] = 0.0
     for k in range(r):
         for j in range(r):
             Gb[j] += G[k, j] * b[k]
@@ -302,13 +307,14 @@ def quadratic_sparse(
     w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
     for i in order:
         own = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            if not is_gram:
+                own += values[p] * values[p]
+            elif indices[p] == i:
+                own = float(values[p])
         a[:] = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             j, x = indices[p], values[p]
-            if not is_gram:
-                own += x * x
-            elif j == i:
-                own = float(x)
             for k in range(r):
                 a[k] += x * Z[j, k]
         q_own = 1.0 if is_identity else own

@@ -46,15 +46,6 @@ def _raise(values: np.ndarray, exponent: float) -> None:
 
 
 @compiled
-def product(start: int, stop: int, indptr: np.ndarray, indices: np.ndarray, x: np.ndarray, M: np.ndarray, out: np.ndarray) -> None:
-    """Rows of X·M into `out`, for X in compressed rows."""
-    for i in range(start, stop):
-        out[i] = 0
-        entries = slice(indptr[i], indptr[i + 1])
-        _add_rows(out[i], x[entries], M, indices[entries])
-
-
-@compiled
 def sampled_product(
     start: int,
     stop: int,

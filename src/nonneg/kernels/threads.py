@@ -88,6 +88,29 @@ def over_rows(kernel: Callable[..., Any], work: np.ndarray | int, *arguments: An
     return in_threads(lambda piece: kernel(*piece, *arguments), pieces)
 
 
+def over_pieces(work: Callable[[int, int], Any], rows: int, each: float, least: float) -> list[Any]:
+    """Call work(start, stop) for ranges of rows that together are all of them; what each call returns, in order.
+
+    Their number depends on the work alone, and not on that of threads: what is summed over the ranges is so to the last bit.
+
+    Parameters
+    ----------
+    each : float
+        The work that a row takes.
+    least : float
+        Work below which a second range costs more than it saves.
+    """
+    count = max(1, min(_PIECES, rows, int(rows * each / least)))
+    if count == 1:
+        return [work(0, rows)]
+    cuts = np.linspace(0, rows, count + 1).astype(int).tolist()
+    return in_threads(lambda piece: work(*piece), list(pairwise(cuts)))
+
+
+_PIECES = 8
+"""Ranges at most: enough for the cores of a laptop, few enough for the memory that each one's sums take."""
+
+
 def in_threads(work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
     """What the work comes to for each piece, done side by side where there are threads for it."""
     return [work(piece) for piece in pieces] if available() == 1 else list(_pool().map(work, pieces))

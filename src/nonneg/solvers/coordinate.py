@@ -117,13 +117,18 @@ class Coordinate(Solver):
         return point
 
     def _warmed(self, point: Point, state: State) -> Point:
-        """One multiplicative step; by rows where they are many, lest products as long as the factor take up memory."""
+        """One multiplicative step; by rows where they are many, lest products as long as the factor take up memory.
+
+        With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
+        """
         parts = list(state.memory["parts"].values())
         if len(parts) == 1 and parts[0].warms_by_rows(point):
-            return parts[0].warmed(point)
-        return _WARMUP.step(point, state)
+            return parts[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
+        candidate = _WARMUP.step(point, state)
+        return candidate if candidate.objective()[0] <= point.objective()[0] else _PROVEN.step(point, _PROVEN.init(point.problem))
 
 
 _GROWTH = 1.03
 """Of the momentum, with every sweep that it has helped."""
 _WARMUP = Multiplicative(exponent=1, rescale=True)
+_PROVEN = Multiplicative()

@@ -31,14 +31,15 @@ def solve(
     """Move from the given point until something says stop; the final point, its history, iterations and status."""
     units = units or Units()
     state, history, watch = solver.init(point.problem), History(), Watch(stopping, point.problem.namespace.eps)
-    started, iteration = time.perf_counter(), 0
+    started, iteration, next_check = time.perf_counter(), 0, stopping.check_every
     status = _check(point, None, state, history, watch, 0, started, callback, units)
     good = None if solver.stays_finite else point.bare()  # to go back to; factors of many rows take memory
     while status is None:
         iteration += 1
         previous, point = point if stopping.step_tol else None, solver.step(point, state)
-        if iteration % stopping.check_every == 0 or iteration == stopping.max_iter or state.stalled:
+        if iteration in (next_check, stopping.max_iter) or state.stalled:
             status = _check(point, previous, state, history, watch, iteration, started, callback, units)
+            next_check = watch.next_check(iteration)
             if good is not None and status is not Status.NON_FINITE:
                 good = point.bare()
     return good or point.bare(), history, iteration, status
@@ -60,7 +61,7 @@ def _check(
     constraints = point.problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
     step = _step(point, previous) if previous is not None else math.inf
-    status = watch.check(iteration, value, magnitude, open_violation, state.stalled, step)
+    status = watch.check(iteration, value, magnitude, open_violation, state.stalled, step, point.imbalance)
     objective = units.objective_to_user(0.0 - value if point.problem.model.divergence.maximised else value)
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
     history.append(record)

@@ -173,11 +173,15 @@ class Quadratic(Part):
     def warms_by_rows(self, point: Point) -> bool:
         return self.is_factored and self.terms == Entrywise() and not sparse.issparse(point.value(self.B))
 
-    def warmed(self, point: Point) -> Point:
-        """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ."""
+    def warmed(self, point: Point) -> Point | None:
+        """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ.
+
+        None where the objective would rise, which this rule does not exclude.
+        """
         self._trim(point)
         F, X, Y = self.value(point), point.value(self.B), _evaluated(point, self.BF)
         B, G = _inner(point, self.BF, self.BF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
+        before = self._value(F, B, G)
         info = np.finfo(F.dtype)
         for rows in row_blocks(X.shape[0], X.shape[1], "cpu"):
             KF = X[rows] @ Y
@@ -187,6 +191,8 @@ class Quadratic(Part):
         B = Y.T @ Y
         scale = np.sqrt(np.trace(B) / np.sum(B * G))
         F *= scale
+        if not self._value(F, B * scale**2, G * scale**2) <= before:
+            return None
         point = self.replaced(point, F)
         for word, product in ((self.BF, Y * scale), (self.FF, G * scale**2), (self.FCF, B * scale**2)):
             point.keep(word, product)
@@ -201,10 +207,10 @@ class Quadratic(Part):
                 if sparse.issparse(X)
                 else self._over_rows(point, X, F, G, order, options)
             )
-        if not self.B or canonical(self.C)[0] in point.known:
+        if not self.B or (self.is_same and canonical(self.C)[0] in point.known):
             C = point.value(self.C)
             if sparse.issparse(C):
-                return self._over_sparse(point, C, F, G, order, options)
+                return self._over_sparse(point, C if self.is_same else self._symmetric(point), F, G, order, options)
         return self._over_gram(point, F, G, order, options)
 
     def _over_gram(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
@@ -225,8 +231,12 @@ class Quadratic(Part):
     def _symmetric(self, point: Point) -> Array:
         """C with its transpose averaged, which is all that ⟨C, F Fᵀ⟩ depends on."""
         if self._constant is None or self.B:
-            C = _evaluated(point, self.C)
-            self._constant = C if np.array_equal(C, C.T) else (C + C.T) / 2
+            C = point.product(self.C)
+            if sparse.issparse(C) and not self.B:
+                self._constant = C if not (C != C.T).nnz else ((C + C.T) / 2).tocsr()
+            else:
+                C = dense(C)
+                self._constant = C if np.array_equal(C, C.T) else (C + C.T) / 2
         return self._constant
 
     def _over_rows(self, point: Point, X: Array, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:

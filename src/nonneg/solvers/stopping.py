@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from numbers import Integral
 
 from ..exceptions import IncompatibleError
@@ -19,9 +20,9 @@ class Stopping:
     ----------
     tol : float
         A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times
-        what it would be for a relative error of 0.3 %, if that is more), or by no more than rounding does, and no constraint comes
-        closer to holding by more than a thousandth (see `steady`). All scale with the data. With 0 it runs to `max_iter`, or
-        until no factor can move.
+        what it would be for a relative error of 0.3 %, if that is more), or by no more than rounding does, no constraint comes
+        closer to holding by more than a thousandth (see `steady`), a few more iterations confirm it, and the point is nearly
+        stationary (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
@@ -29,9 +30,9 @@ class Stopping:
         A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     steady : float
         By what share of its violation a constraint may come closer to holding from one check to the next, for a run to have
-        converged; infinity does not look, as the papers do not.
+        converged. Infinity takes the first check at which the objective has settled for the last word, as the papers do.
     patience : int
-        Iterations in a row that may bring neither a lower objective nor a smaller violation; any number with `tol` 0.
+        Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     """
 
     tol: float = 1e-5
@@ -59,37 +60,97 @@ _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
 
+_STATIONARY = 0.02
+"""What share of the gradient's two parts may not balance at a point that counts as stationary; see `Point.imbalance`."""
+
+
 @dataclass
 class Watch:
-    """Sees the checks of one run, and says when it is over."""
+    """Sees the checks of one run, and says when it is over.
+
+    An objective that has settled from one check to the next may still be on its way. It may go round in a cycle, of which checks
+    at equal distances see the same point again and again. It may lie on a plateau, near a saddle, as every random start of many
+    components does for a while. So a few iterations more must confirm that a run has converged: from each of them to the next the
+    objective stays the same, which it does not in a cycle; and it falls no faster in the last of them than in the first. On a
+    plateau it falls faster and faster, however little that is, since what leads away from a saddle grows by the same factor in
+    each iteration.
+
+    And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
+    """
 
     stopping: Stopping
     eps: float
     value: float = math.inf
     violation: float = math.inf
-    improved_at: int = 0
     checked_at: int = 0
+    least: tuple[float, float] = (math.inf, math.inf)
+    """The lowest objective and the smallest violation so far."""
+    improved_at: int = 0
+    settled: list[float] = field(default_factory=list)
+    """The objectives since it has settled, one for each iteration."""
+
+    def next_check(self, iteration: int) -> int:
+        """The iteration after which to look again."""
+        every = self.stopping.check_every
+        return iteration + 1 if self.settled else (iteration // every + 1) * every
 
     def check(
-        self, iteration: int, value: float, magnitude: float, violation: float, stalled: bool, step: float = math.inf
+        self,
+        iteration: int,
+        value: float,
+        magnitude: float,
+        violation: float,
+        stalled: bool,
+        step: float = math.inf,
+        imbalance: Callable[[], float] = lambda: 0.0,
     ) -> Status | None:
+        """Why the run is over, if it is.
+
+        Parameters
+        ----------
+        iteration : int
+        value, magnitude : float
+            What is minimised, and the size of the terms that it is a difference of.
+        violation : float
+            Of the constraints that are not restored fully.
+        stalled : bool
+            Whether the last iteration could not move any factor.
+        step : float
+            How far the last iteration went, in relation to the factors.
+        imbalance : callable
+            How far the point is from being stationary; asked for only where the run seems to be over.
+        """
         if not math.isfinite(value):
             return Status.NON_FINITE
-        change, closer = self.value - value, self.violation - violation
-        share = (iteration - self.checked_at) / self.stopping.check_every  # the last check may come early
-        self.checked_at = iteration
-        self.value, self.violation = value, violation
-        rounding = 4 * self.eps * magnitude
-        size = max(abs(value), _EXACT * magnitude)
-        settled = abs(change) <= self.stopping.tol * share * size + rounding
-        is_steady = settled and abs(closer) <= self.stopping.steady * share * max(violation, _CLOSE)
+        tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
+        is_confirmed = self._look(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude))
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
-        is_stuck = stalled and violation > _CLOSE  # short of its constraint, and with no step that helps
-        if iteration and self.stopping.tol and ((is_steady and not is_stuck) or (stalled and abs(value) <= 4 * rounding)):
+        if stalled and iteration:  # nothing more will happen
+            is_close = violation <= _CLOSE or abs(value) <= 4 * rounding
+            return Status.CONVERGED if tol and is_close and imbalance() <= _STATIONARY else Status.NO_PROGRESS
+        if tol and is_confirmed and (abs(value) <= 4 * rounding or imbalance() <= _STATIONARY):
             return Status.CONVERGED
-        if change > 0 or closer > 0:
-            self.improved_at = iteration
-        if stalled or (self.stopping.tol and iteration - self.improved_at >= self.stopping.patience):
+        if tol and iteration - self.improved_at >= self.stopping.patience:
             return Status.NO_PROGRESS
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None
+
+    def _look(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
+        """Take note of a check; whether it confirms that the run has converged."""
+        stopping, steps = self.stopping, iteration - self.checked_at
+        fallen, closer = self.value - value, self.violation - violation
+        share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
+        is_steady = abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
+        is_settled = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        self.settled = [*self.settled, value] if is_settled else []
+        self.value, self.violation, self.checked_at = value, violation, iteration
+        if value < self.least[0] or violation < self.least[1]:
+            self.improved_at, self.least = iteration, (min(value, self.least[0]), min(violation, self.least[1]))
+        if math.isinf(stopping.steady):
+            return is_settled
+        half = max(stopping.check_every // 4, 1)
+        if len(self.settled) <= 2 * half:
+            return False
+        first, last = self.settled[0] - self.settled[half], self.settled[-1 - half] - self.settled[-1]
+        self.settled = [] if last > max(first, 0.0) else self.settled[-1:]
+        return bool(self.settled)

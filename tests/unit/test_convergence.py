@@ -1,0 +1,140 @@
+"""What may be called convergence: not a cycle, not a plateau, not a factor stuck at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from nonneg import Model, Status, factorize
+from nonneg.constraints import Orthogonal, PartlyFixed
+from nonneg.problem import bind
+from nonneg.solvers import Multiplicative, Stopping
+from nonneg.solvers.stopping import Watch
+
+
+def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, **stopping):
+    """The iteration and status at which a run with a given curve of objectives ends."""
+    watch = Watch(Stopping(tol=tol, max_iter=max_iter, check_every=every, **stopping), eps)
+    iteration = 0
+    while True:
+        value = curve(iteration)
+        status = watch.check(iteration, value, abs(value), 0.0, stalled=False)
+        if status is not None:
+            return iteration, status
+        iteration = min(watch.next_check(iteration), max_iter)
+
+
+class TestWatch:
+    @pytest.mark.parametrize("every", [1, 2, 3, 10])
+    def test_a_curve_that_flattens_converges(self, every):
+        iteration, status = watched(lambda t: 1 + 0.5**t, every)
+        assert status is Status.CONVERGED
+        assert 0.5 ** (iteration - 2 * every) > 1e-6  # and not long after it is flat
+
+    @pytest.mark.parametrize("period", [2, 3, 4, 5, 6, 10])
+    def test_a_cycle_does_not(self, period):
+        assert watched(lambda t: 5.0 + (t % period == 0), patience=10**6) == (400, Status.MAX_ITER)
+
+    def test_a_cycle_that_brings_nothing_lower_is_no_progress(self):
+        assert watched(lambda t: 5.0 + (t % 2), patience=60)[1] is Status.NO_PROGRESS
+
+    @pytest.mark.parametrize("growth", [1.01, 1.05, 1.2])
+    def test_a_plateau_does_not(self, growth):
+        """A fast approach to a saddle, and then a way out of it that is too slow to see but for its growing."""
+        iteration, status = watched(lambda t: 1 + 0.1**t - 1e-9 * growth**t, max_iter=150)
+        assert (iteration, status) == (150, Status.MAX_ITER)
+
+    def test_papers_stop_at_the_first_check(self):
+        assert watched(lambda t: 5.0, steady=np.inf) == (10, Status.CONVERGED)
+        assert watched(lambda t: 5.0) == (14, Status.CONVERGED)
+
+    def test_a_point_that_is_not_stationary_does_not(self):
+        watch = Watch(Stopping(tol=1e-5, check_every=1), 1e-16)
+        assert [watch.check(t, 5.0, 5.0, 0.0, stalled=False, imbalance=lambda: 0.5) for t in range(8)] == [None] * 8
+        said = [watch.check(t, 5.0, 5.0, 0.0, stalled=False, imbalance=lambda: 1e-3) for t in (8, 9)]
+        assert said[-1] is Status.CONVERGED
+        watch = Watch(Stopping(tol=1e-5, check_every=1), 1e-16)
+        assert watch.check(1, 5.0, 5.0, 0.0, stalled=True, imbalance=lambda: 0.5) is Status.NO_PROGRESS
+
+
+def planted(m, n, r, seed=0):
+    generator = np.random.default_rng(seed)
+    W = np.eye(r)[generator.integers(0, r, m)] * (generator.random((m, 1)) + 0.5)
+    return W @ generator.gamma(1.0, 1.0, (r, n)) + 0.1 * generator.random((m, n))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("constraints", [None, {"W": "orthogonal"}], ids=["free", "orthogonal"])
+def test_a_random_start_of_many_components_is_not_the_end(constraints, dtype):
+    """W Wᵀ is all but constant at first, and what makes the components differ is small, and grows."""
+    X = planted(4000, 50, 60).astype(dtype)
+    solution = factorize(X, "W W.T X", 60, constraints=constraints, solver="multiplicative", random_state=0, max_iter=120)
+    assert solution.status is Status.MAX_ITER
+    fallen = -np.diff(solution.history.objective)
+    assert fallen[-1] > 2 * fallen[3]  # faster and faster
+
+
+def test_an_orthogonal_factor_whose_lengths_alternate_has_not_converged():
+    """With exponent 1 the columns of W are long and short in turn, and S follows the wrong phase."""
+    blocks = [np.full((7, 8), 11.0), np.full((9, 11), 55.6), np.full((14, 11), 55.0)]
+    X = sparse.block_diag(blocks).toarray()
+    model = Model("W S H", constraints={"W": "orthogonal", "H": "orthogonal-rows"})
+    solution = factorize(X, model, 3, init="nndsvd", solver=Multiplicative(exponent=1), max_iter=500)
+    seen = factorize(X, model, 3, init="nndsvd", solver=Multiplicative(exponent=1), max_iter=500, tol=0, check_every=1).history
+    alternates = np.ptp(seen.objective[-4:]) > 0.1 * seen.objective[-1]
+    assert (solution.status is Status.CONVERGED) != alternates
+
+
+@pytest.mark.parametrize("solver", ["auto", "adaptive", "multiplicative", "quasi-newton"])
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler", "itakura-saito"])
+@pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H"])
+def test_what_has_converged_is_stationary_and_stays(form, divergence, solver, rng):
+    X = rng.random((12, 9)) + 0.01
+    solution = factorize(X, form, 3, divergence=divergence, solver=solver, random_state=0, max_iter=5000)
+    if solution.status is not Status.CONVERGED:
+        pytest.fail(f"{solution.status} after {solution.n_iter} iterations")
+    assert bind(solution.model, X, solution.factors).imbalance() <= 0.02
+    more = factorize(X, solution.model, init=solution.factors, solver="adaptive", tol=0, max_iter=400)
+    assert solution.objective - more.objective <= 0.01 * solution.objective
+
+
+class TestImbalance:
+    def test_is_small_where_the_gradient_vanishes(self, rng):
+        W, H = rng.random((6, 2)), rng.random((2, 5))
+        assert bind(Model("W H"), W @ H, {"W": W, "H": H}).imbalance() < 1e-12
+
+    def test_sees_what_is_stuck_at_zero(self, rng):
+        """A component that no rule can bring back: the objective is steady, the point is none."""
+        X = rng.random((6, 5)) + 1.0
+        left, values, right = np.linalg.svd(X)
+        W, H = np.abs(left[:, :1]) * values[0], np.abs(right[:1])
+        alone = bind(Model("W H"), X, {"W": W, "H": H})
+        assert alone.imbalance() < 1e-10
+        W, H = np.hstack([W, np.full((6, 1), 1e-12)]), np.vstack([H, [[0.0, 0.0, 0.0, 0.0, 1.0]]])
+        assert bind(Model("W H"), X, {"W": W, "H": H}).imbalance() > 1e-3
+
+    def test_leaves_out_what_is_given(self, rng):
+        X, given = rng.random((6, 5)), rng.random((1, 5))
+        model = Model("W H", constraints={"H": PartlyFixed(given, "rows")})
+        solution = factorize(X, model, 3, random_state=0, max_iter=5000)
+        assert solution.status is Status.CONVERGED
+        np.testing.assert_array_equal(solution.factors["H"][:1], given)
+
+    def test_a_scale_that_is_restored_counts_for_nothing(self, rng):
+        X, W = rng.random((6, 5)), rng.random((6, 2))
+        point, scaled = (bind(Model("W W.T X", constraints={"W": "orthogonal"}), X, {"W": c * W}) for c in (1.0, 3.0))
+        assert point.imbalance() == pytest.approx(scaled.imbalance())
+
+
+def test_what_is_given_of_a_factor_does_not_make_the_rest_orthogonal(rng):
+    """The violation of what is learned is looked at, as it is without given columns."""
+    X, given = rng.random((8, 12)), np.eye(8)[:, :1]
+    partly = PartlyFixed(given, "columns", Orthogonal())
+    assert not partly.restores_fully
+    assert PartlyFixed(given, "columns").restores_fully
+    solution = factorize(X, Model("W W.T X", constraints={"W": partly}), 3, random_state=0)
+    np.testing.assert_array_equal(solution.factors["W"][:, :1], given)
+    assert solution.history[-1].violation["W"] == pytest.approx(
+        np.linalg.norm(solution.factors["W"].T @ solution.factors["W"] - np.eye(3)), rel=1e-10
+    )

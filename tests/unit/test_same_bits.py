@@ -1,0 +1,55 @@
+"""Same seed, same machine, same number of threads: the same bits. And up to four threads, whatever their number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from nonneg import factorize
+from nonneg.kernels.threads import limited, over_pieces
+
+
+def fitted(X, form, **settings):
+    solution = factorize(X, form, 5, random_state=0, tol=0, max_iter=14, **settings)
+    return b"".join(np.ascontiguousarray(factor).tobytes() for factor in solution.factors.values()), solution.history.objective
+
+
+CASES = [
+    pytest.param("W W.T X", (9000, 40), {}, id="rows in lanes"),
+    pytest.param("W W.T X", (150, 400), {}, id="Gram matrix"),
+    pytest.param("W H", (3000, 90), {}, id="factors that occur once"),
+    pytest.param("W H", (3000, 200), {"divergence": 1}, id="entries in pieces"),
+    pytest.param("W W.T X", (3000, 200), {"divergence": 1}, id="quadratic, entries in pieces"),
+]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("form", "shape", "settings"), CASES)
+def test_again(form, shape, settings, store, rng):
+    """Where arrays lie in memory must not matter: kernels whose sums depended on it differed in two runs of one process."""
+    X = rng.random(shape) * (rng.random(shape) < 0.3)
+    first, objectives = fitted(store(X), form, **settings)
+    kept = []  # what lies elsewhere each time
+    for i in range(3):
+        kept.append(np.empty(1000 + 37 * i))
+        again, others = fitted(store(X), form, **settings)
+        np.testing.assert_array_equal(others, objectives)
+        assert again == first
+
+
+@pytest.mark.parametrize(("form", "shape", "settings"), CASES)
+def test_with_another_number_of_threads(form, shape, settings, rng):
+    X = rng.random(shape)
+    runs = []
+    for count in (1, 2, 3):
+        with limited(count), threadpool_limits(1, user_api="blas"):
+            runs.append(fitted(X, form, **settings)[0])
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_pieces_are_all_rows_in_order():
+    for rows, least in ((1, 1.0), (7, 1.0), (1000, 10.0), (1000, 1e9)):
+        pieces = over_pieces(lambda start, stop: (start, stop), rows, 2.0, least)
+        assert [row for start, stop in pieces for row in range(start, stop)] == list(range(rows))
