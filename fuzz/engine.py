@@ -116,7 +116,7 @@ def _check(
         if solution.n_iter and name in constraints:
             invariants.constrained(t, name, factors[name], constraints[name])
     t.check("shapes", np.all(np.diff(history.iteration) > 0) and history[-1].iteration == solution.n_iter, "history is out of order")
-    is_float32 = getattr(X, "dtype", None) == np.float32
+    is_float32 = (X.dtype if hasattr(X, "dtype") else np.asarray(X).dtype) == np.float32
     t.check("shapes", dtype == (np.float32 if is_float32 else np.float64), f"factors are {dtype}")
     matrices = {name: dense.wide(factor) for name, factor in factors.items()} | {"X": dense.wide(X)}
     approximation = dense.product(dense.letters(form), matrices)
