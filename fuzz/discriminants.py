@@ -43,8 +43,9 @@ def case(t: Trial) -> None:
     t.subject = f"{name} {options.get('rule', '')}"
     model = t.call(f"{made}.fit(X, y)", "model")
     weights = model.components_ if name == "NonnegativeLDA" else model.dual_coef_
-    for attribute in ("fisher_ratio_", "intercept_", "ridge_"):
+    for attribute in ("intercept_", "ridge_"):
         invariants.finite(t, attribute, getattr(model, attribute), signed=attribute == "intercept_")
+    t.check("finite", (model.fisher_ratio_ >= 0).all(), f"fisher_ratio_ is {model.fisher_ratio_}")  # ∞ where no class varies
     invariants.finite(t, "weights", weights, signed=True)
     if name == "NonnegativeKernelFDA":
         invariants.finite(t, "sample_importance_", model.sample_importance_)

@@ -182,9 +182,14 @@ def _related(
     for name, factor in solution.factors.items():
         starts[name] = f"solution.factors[{name!r}]" if name not in learned else f"np.random.default_rng({len(starts)}).uniform(0.5, 1.5, {factor.shape})"
     t.let("start", "{" + ", ".join(f"{name!r}: {text}" for name, text in starts.items()) + "}")
-    rest = f"solution.model, solver={options['solver']}, max_iter={t.integer(1, 4)}, tol=0, check_every=1"
+    relation, steps = t.pick(("sparse", "scaled", "permuted")), t.integer(1, 4)
+    visits_rows = "oordinate" in options["solver"] or "auto" in options["solver"]
+    if relation == "sparse" and visits_rows:
+        if len(learned) > 1 or form.replace(".T", "").split().count(learned[0]) > 1:
+            return  # a sweep of coordinate descent goes otherwise about sparse data; where it ends is one only if it is convex
+        steps = 1000
+    rest = f"solution.model, solver={options['solver']}, max_iter={steps}, tol=0, check_every=1"
     base = t.call(f"nonneg.factorize(dense, {rest}, init=start)", "base")
-    relation = t.pick(("sparse", "scaled", "permuted"))
     matrices = {name: dense.wide(factor) for name, factor in base.factors.items()} | {"X": dense.wide(t["dense"])}
     _, size = dense.value(divergence, matrices["X"], dense.product(dense.letters(form), matrices))
     size = float(size) + abs(base.objective)

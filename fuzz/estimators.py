@@ -132,7 +132,8 @@ def _check_fit(t: Trial, model: Any, kind: Kind, form: str, divergence: dense.Di
         size = invariants.objective(t, model.objective_, divergence, X, approximation, price, dtype)
         if kind.descends and options.get("solver", '"auto"') == '"auto"' and options.get("orthogonality", '"soft"') == '"soft"':
             invariants.never_rising(t, model.history_.objective, size, float(np.finfo(dtype).eps))
-        half = model.reconstruction_err_**2 / 2
+        with np.errstate(over="ignore"):
+            half = float(np.float64(model.reconstruction_err_) ** 2 / 2)
         if np.isfinite(half) and half > 1e-280:
             invariants.objective(t, half, divergence, X, approximation, dtype=dtype)
 

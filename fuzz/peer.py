@@ -56,7 +56,8 @@ def case(t: Trial) -> None:
     codes = t.call("model.transform(X)", "codes")
     invariants.finite(t, "codes", codes)
     together = t.call(f"{made}.fit_transform(X)", "together")
-    half = model.reconstruction_err_**2 / 2
+    with np.errstate(over="ignore"):
+        half = float(np.float64(model.reconstruction_err_) ** 2 / 2)
     if np.isfinite(half) and half > 1e-280:
         invariants.objective(t, half, divergence, X, dense.wide(together) @ dense.wide(model.components_), dtype=codes.dtype)
     if is_converged and "tol=0" not in made:

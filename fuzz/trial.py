@@ -87,7 +87,9 @@ class Trial:
     def let(self, name: str, source: str) -> Any:
         """Set a variable. It must come out of every call as it went in."""
         self._lines.append(f"{name} = {source}")
-        self.namespace[name] = eval(source, self.namespace)
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            self.namespace[name] = eval(source, self.namespace)
         self._kept[name] = _print_of(self.namespace[name])
         return self.namespace[name]
 
