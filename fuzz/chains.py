@@ -12,7 +12,14 @@ from .trial import Trial
 
 _OPTIONS = {
     "QNMFHMM": {
-        "divergence": ('"kullback-leibler"', '"euclidean"', '"hellinger"', "1.5", '"itakura-saito"', "nonneg.divergences.Gamma(0.5)"),
+        "divergence": (
+            '"kullback-leibler"',
+            '"euclidean"',
+            '"hellinger"',
+            "1.5",
+            '"itakura-saito"',
+            "nonneg.divergences.Gamma(0.5)",
+        ),
         "init": ('"auto"', '"random"'),
         "solver": ('"auto"', '"paper"', '"multiplicative"', '"adaptive"'),
         "separate": ("True", "False"),
@@ -51,7 +58,11 @@ def case(t: Trial) -> None:
     t.check("shapes", (np.diff(model.startprob_) <= 1e-12).all(), "states are not in the order of how frequent they are")
     if t.one_in(4):
         again = t.call(call, "again")
-        t.check("same bits", again.emissionprob_.tobytes() == model.emissionprob_.tobytes(), "emissionprob_ differs when it is fitted again")
+        t.check(
+            "same bits",
+            again.emissionprob_.tobytes() == model.emissionprob_.tobytes(),
+            "emissionprob_ differs when it is fitted again",
+        )
     _check_answers(t, model, sequence)
 
 
@@ -88,7 +99,9 @@ def _check_answers(t: Trial, model: Any, sequence: str) -> None:
     shares = np.concatenate(shares) if isinstance(shares, list) else shares
     invariants.finite(t, "probabilities of states", shares)
     invariants.equal(t, "formula", "sums of probabilities", shares.sum(axis=1), np.ones(len(shares)), 1e-9)
-    t.check("shapes", len(np.concatenate(states) if isinstance(states, list) else states) == len(shares), "decode has another length")
+    t.check(
+        "shapes", len(np.concatenate(states) if isinstance(states, list) else states) == len(shares), "decode has another length"
+    )
     short = t.call("model.sample(4, random_state=1)", "short")[0]
     codes = [int(np.flatnonzero(model.symbols_ == symbol)[0]) for symbol in short]
     if len(model.startprob_) ** len(codes) > _PATHS:

@@ -80,7 +80,14 @@ def entries(t: Trial, m: int, n: int, *, positive: bool = False) -> str:
 
 
 def matrix(
-    t: Trial, m: int, n: int, name: str = "X", *, positive: bool = False, scales: tuple[str, ...] = SCALES, containers: Any = CONTAINERS
+    t: Trial,
+    m: int,
+    n: int,
+    name: str = "X",
+    *,
+    positive: bool = False,
+    scales: tuple[str, ...] = SCALES,
+    containers: Any = CONTAINERS,
 ) -> Any:
     """Set X to an m × n matrix of some kind, scale, dtype and container."""
     source = entries(t, m, n, positive=positive)

@@ -23,7 +23,12 @@ _OWN = {
         "gamma": ("None", "0.5"),
     },
 }
-_LABELS = ("np.arange({m}) % {k}", "np.array(list('ab{c}'))[np.arange({m}) % {k}]", "np.arange({m}) * {k} // {m}", "(np.arange({m}) % {k}).tolist()")
+_LABELS = (
+    "np.arange({m}) % {k}",
+    "np.array(list('ab{c}'))[np.arange({m}) % {k}]",
+    "np.arange({m}) * {k} // {m}",
+    "(np.arange({m}) % {k}).tolist()",
+)
 
 
 def case(t: Trial) -> None:

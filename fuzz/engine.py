@@ -19,8 +19,9 @@ _CONSTRAINTS = (
 )  # fmt: skip
 _SOLVERS = (
     '"auto"', '"coordinate"', '"quasi-newton"', '"adaptive"', '"multiplicative"', '"least-squares"',
-    "nonneg.solvers.Multiplicative(exponent=1)", "nonneg.solvers.Multiplicative(rescale=True)", "nonneg.solvers.Coordinate(momentum=0)",
-    "nonneg.solvers.Coordinate(warmup=0, passes=2)", "nonneg.solvers.QuasiNewton(memory=2, warmup=0)", "nonneg.solvers.Adaptive(growth=2)",
+    "nonneg.solvers.Multiplicative(exponent=1)", "nonneg.solvers.Multiplicative(rescale=True)",
+    "nonneg.solvers.Coordinate(momentum=0)", "nonneg.solvers.Coordinate(warmup=0, passes=2)",
+    "nonneg.solvers.QuasiNewton(memory=2, warmup=0)", "nonneg.solvers.Adaptive(growth=2)",
 )  # fmt: skip
 _STARTS = ('"random"', '"random"', '"nndsvd"', '"nndsvda"', '"nndsvdar"', '"kmeans"', '"angular"')
 _SOFT = ("orthogonal", "permutation", "doubly", "Near")
@@ -78,7 +79,11 @@ def case(t: Trial) -> None:
     if t.one_in(4):
         again = t.call(source, "again")
         for name in factors:
-            t.check("same bits", again.factors[name].tobytes() == solution.factors[name].tobytes(), f"{name} differs when it is run again")
+            t.check(
+                "same bits",
+                again.factors[name].tobytes() == solution.factors[name].tobytes(),
+                f"{name} differs when it is run again",
+            )
     if t.one_in(3):
         _related(t, form, divergence, constraints, learned, solution, X, options)
 
@@ -115,7 +120,9 @@ def _check(
         invariants.finite(t, name, factors[name])
         if solution.n_iter and name in constraints:
             invariants.constrained(t, name, factors[name], constraints[name])
-    t.check("shapes", np.all(np.diff(history.iteration) > 0) and history[-1].iteration == solution.n_iter, "history is out of order")
+    t.check(
+        "shapes", np.all(np.diff(history.iteration) > 0) and history[-1].iteration == solution.n_iter, "history is out of order"
+    )
     is_float32 = (X.dtype if hasattr(X, "dtype") else np.asarray(X).dtype) == np.float32
     t.check("shapes", dtype == (np.float32 if is_float32 else np.float64), f"factors are {dtype}")
     matrices = {name: dense.wide(factor) for name, factor in factors.items()} | {"X": dense.wide(X)}
@@ -127,12 +134,14 @@ def _check(
         if _promises_descent(form, divergence, constraints, learned, options["solver"]):
             invariants.never_rising(t, history.objective, size, eps)
     is_soft = any(text.startswith(_SOFT) for text in constraints.values())
-    if solution.status == "converged" and float(options["tol"]) <= 1e-5 and int(options["check_every"]) >= 10 and not is_soft:
-        if options["step_tol"] == "0.0":
-            _stationary(t, solution, form, divergence, constraints, learned, matrices)
+    is_strict = float(options["tol"]) <= 1e-5 and int(options["check_every"]) >= 10 and options["step_tol"] == "0.0"
+    if solution.status == "converged" and is_strict and not is_soft:
+        _stationary(t, solution, form, divergence, constraints, learned, matrices)
 
 
-def _promises_descent(form: str, divergence: dense.Divergence, constraints: dict[str, str], learned: list[str], solver: str) -> bool:
+def _promises_descent(
+    form: str, divergence: dense.Divergence, constraints: dict[str, str], learned: list[str], solver: str
+) -> bool:
     if any(constraints.get(name, "free").startswith(("orthogonal", "permutation", "Near")) for name in learned):
         return False
     if "Multiplicative(" in solver or "least" in solver:
@@ -180,7 +189,11 @@ def _related(
     t.let("dense", "X.toarray() if sparse.issparse(X) else np.array(X, dtype=float)")
     starts = {}
     for name, factor in solution.factors.items():
-        starts[name] = f"solution.factors[{name!r}]" if name not in learned else f"np.random.default_rng({len(starts)}).uniform(0.5, 1.5, {factor.shape})"
+        starts[name] = (
+            f"solution.factors[{name!r}]"
+            if name not in learned
+            else f"np.random.default_rng({len(starts)}).uniform(0.5, 1.5, {factor.shape})"
+        )
     t.let("start", "{" + ", ".join(f"{name!r}: {text}" for name, text in starts.items()) + "}")
     relation, steps = t.pick(("sparse", "scaled", "permuted")), t.integer(1, 4)
     visits_rows = "oordinate" in options["solver"] or "auto" in options["solver"]
@@ -203,7 +216,14 @@ def _related(
 
 
 def _scaled(
-    t: Trial, form: str, divergence: dense.Divergence, constraints: dict[str, str], learned: list[str], rest: str, base: Any, size: float
+    t: Trial,
+    form: str,
+    divergence: dense.Divergence,
+    constraints: dict[str, str],
+    learned: list[str],
+    rest: str,
+    base: Any,
+    size: float,
 ) -> None:
     words = [name for name, _ in dense.letters(form)]
     missing = 1 - words.count("X")

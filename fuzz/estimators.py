@@ -50,13 +50,21 @@ _KINDS = (
     Kind("NonnegativeSparseCoding", "W H", {"alpha": ("0.1", "0.0", "1.0", "100")}),
     Kind("NMTF", "W S H", _ANY, pairs=True),
     Kind("ONMTF", "W S H", _ANY | {"orthogonality": _DEGREES[:4]}, pairs=True, descends=False),
-    Kind("FONT", "W S H", {"solver": (*_SHARED["solver"], '"als"', '"als"'), "orthogonality": _DEGREES[:4]}, pairs=True, descends=False),
+    Kind(
+        "FONT",
+        "W S H",
+        {"solver": (*_SHARED["solver"], '"als"', '"als"'), "orthogonality": _DEGREES[:4]},
+        pairs=True,
+        descends=False,
+    ),
     Kind("BiQNMF", "L L.T X R R.T", {"divergence": ('"kullback-leibler"', *_DIVERGENCES)}, count="n_clusters", pairs=True),
     Kind("BiORNM3F", "L S R.T", _ANY, count="n_clusters", pairs=True, descends=False),
     Kind("ProjectiveClustering", "W W.T X", _ANY, count="n_clusters"),
     Kind("SymmetricNMF", "W W.T", _ANY, square=True),
     Kind("KernelPNMF", "", {"kernel": ('"rbf"', '"linear"', '"precomputed"', '"cosine"'), "gamma": ("None", "0.5")}),
-    Kind("Factorization", "W H", _ANY | {"form": ('"W H"', '"X W W.T"', '"W S H"', '"W W.T X"', '"L L.T X R R.T"')}, descends=False),
+    Kind(
+        "Factorization", "W H", _ANY | {"form": ('"W H"', '"X W W.T"', '"W S H"', '"W W.T X"', '"L L.T X R R.T"')}, descends=False
+    ),
     Kind("TruncatedNonnegativeSVD", ""),
 )
 
@@ -99,10 +107,14 @@ def case(t: Trial) -> None:
     if t.one_in(4):
         data.matrix(t, t.integer(1, 6), n, "Z", positive=divergence.needs_positive)
         if not is_square and hasattr(model, "transform"):
-            invariants.finite(t, "codes of new samples", t.call("model.transform(Z)", "codes"), signed=kind.name.startswith("Trunc"))
+            invariants.finite(
+                t, "codes of new samples", t.call("model.transform(Z)", "codes"), signed=kind.name.startswith("Trunc")
+            )
 
 
-def _check_fit(t: Trial, model: Any, kind: Kind, form: str, divergence: dense.Divergence, options: Mapping[str, str], X: Any) -> None:
+def _check_fit(
+    t: Trial, model: Any, kind: Kind, form: str, divergence: dense.Divergence, options: Mapping[str, str], X: Any
+) -> None:
     t.note(f"status {model.status_.value}")
     for name, factor in model.factors_.items():
         invariants.finite(t, f"factors_[{name!r}]", factor)
@@ -147,7 +159,9 @@ def _check_codes(t: Trial, model: Any, kind: Kind, form: str, divergence: dense.
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     t.check("shapes", codes.shape == (m, model.components_.shape[0]), f"codes have shape {codes.shape}")
     together = t.call(f"{made}.fit_transform(X)", "together")
-    invariants.equal(t, "codes", "fit_transform and transform", together, codes, invariants.SAME if codes.dtype == np.float64 else 1e-3)
+    invariants.equal(
+        t, "codes", "fit_transform and transform", together, codes, invariants.SAME if codes.dtype == np.float64 else 1e-3
+    )
     if hasattr(model, "inverse_transform"):
         back = t.call("model.inverse_transform(codes)", "back")
         t.check("shapes", back.shape == (m, model.n_features_in_), f"inverse_transform gives shape {back.shape}")

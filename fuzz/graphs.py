@@ -22,7 +22,15 @@ _GRAPHS = (
     "np.pad(np.ones((2, 2)), (0, {n}))",
     "np.random.default_rng({seed}).integers(0, 3, ({n}, {n}))",
 )
-_CONTAINERS = ("{}", "sparse.csr_array({})", "nx.from_numpy_array({})", "sparse.coo_matrix({})", "({}).tolist()", "({}) * 1e150", "({}) * 1e-150")
+_CONTAINERS = (
+    "{}",
+    "sparse.csr_array({})",
+    "nx.from_numpy_array({})",
+    "sparse.coo_matrix({})",
+    "({}).tolist()",
+    "({}) * 1e150",
+    "({}) * 1e-150",
+)
 
 
 def case(t: Trial) -> None:

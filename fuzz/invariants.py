@@ -26,7 +26,7 @@ GAIN = 0.01
 """By what share more iterations may lower the objective before that is counted."""
 
 DESCRIPTIONS = {
-    "errors": "what is refused is refused by a ValueError or TypeError that was raised on purpose, in a sentence that names the parameter or the data",
+    "errors": "what is refused is refused on purpose, by a ValueError or TypeError whose sentence names the parameter or the data",
     "refuses": "what cannot be is refused, not ignored",
     "no raw warnings": "no overflow, division by zero or invalid value is reported by NumPy",
     "memory": "no call on data of up to 30 × 30 takes more than 400 MB",
@@ -73,7 +73,11 @@ def equal(t: Trial, invariant: str, what: str, one: Any, other: Any, tolerance: 
         size = max(abs(a).max(initial=0), abs(b).max(initial=0)) if size is None else size
         differs = abs(a - b)
         is_same = (a == b) | (np.isnan(a) & np.isnan(b)) | (differs <= tolerance * size)
-    t.check(invariant, is_same.all(), lambda: f"{what}: {_worst(a, is_same)} against {_worst(b, is_same)}, of a size of {float(size):.3g}")
+    t.check(
+        invariant,
+        is_same.all(),
+        lambda: f"{what}: {_worst(a, is_same)} against {_worst(b, is_same)}, of a size of {float(size):.3g}",
+    )
 
 
 def _worst(array: np.ndarray, is_same: np.ndarray) -> str:
@@ -158,7 +162,12 @@ def never_rising(t: Trial, values: Sequence[float], size: float, eps: float) -> 
 
 
 def residual(
-    form: str, divergence: Divergence, matrices: Mapping[str, np.ndarray], constraints: Mapping[str, str], learned: Sequence[str], data: str = "X"
+    form: str,
+    divergence: Divergence,
+    matrices: Mapping[str, np.ndarray],
+    constraints: Mapping[str, str],
+    learned: Sequence[str],
+    data: str = "X",
 ) -> float | None:
     """How far the K.K.T. conditions are from holding, the worst of all factors; None where that cannot be said.
 

@@ -19,7 +19,16 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "n_components": _COUNT,
     "n_clusters": (*_COUNT, "None"),
     "n_states": (*_COUNT, "None", "[2]"),
-    "init": ('"nothing"', "3", "None", "{'Q': np.ones((2, 2))}", "-np.ones((2, 4))", "[['a', 'b']]", "np.full((2, 4), np.nan)", "object()"),
+    "init": (
+        '"nothing"',
+        "3",
+        "None",
+        "{'Q': np.ones((2, 2))}",
+        "-np.ones((2, 4))",
+        "[['a', 'b']]",
+        "np.full((2, 4), np.nan)",
+        "object()",
+    ),
     "solver": ('"cd"', '"mu"', '"nothing"', "3", "None", "[]"),
     "n_init": ("-1", "1.5", '"two"', "None", "True"),
     "max_iter": ("-1", "1.5", '"many"', "None", "True", "np.inf"),
@@ -66,13 +75,13 @@ _SYNONYMS = {
     "init": ("init",),
 }
 _ESTIMATORS = (
-    "NMF", "PNMF", "OPNMF", "ONMF", "NonnegativeSparseCoding", "NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F", "ProjectiveClustering",
-    "SymmetricNMF", "KernelPNMF", "Factorization", "TruncatedNonnegativeSVD",
+    "NMF", "PNMF", "OPNMF", "ONMF", "NonnegativeSparseCoding", "NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F",
+    "ProjectiveClustering", "SymmetricNMF", "KernelPNMF", "Factorization", "TruncatedNonnegativeSVD",
 )  # fmt: skip
 _OBJECTS = (
     "nonneg.Model('W H', data=3)", "nonneg.Model('W H', 3j)", "nonneg.Model(None)", "nonneg.Model('W H', constraints={'W': 7})",
-    "nonneg.divergences.Alpha('x')", "nonneg.divergences.Beta(np.nan)", "nonneg.divergences.Gamma(-1)", "nonneg.divergences.Renyi(0)",
-    "nonneg.divergences.Renyi(np.inf)", "nonneg.constraints.Stochastic('x')", "nonneg.constraints.Orthogonal(3)",
+    "nonneg.divergences.Alpha('x')", "nonneg.divergences.Beta(np.nan)", "nonneg.divergences.Gamma(-1)",
+    "nonneg.divergences.Renyi(0)", "nonneg.divergences.Renyi(np.inf)", "nonneg.constraints.Stochastic('x')", "nonneg.constraints.Orthogonal(3)",
     "nonneg.constraints.Unit('matrix')", "nonneg.constraints.Sparse(-1)", "nonneg.constraints.Sparse('x')",
     "nonneg.constraints.Disjoint(np.nan)", "nonneg.constraints.Disjoint(1, 'x')", "nonneg.constraints.NearOrthogonal('x')",
     "nonneg.constraints.FixedMultiplier('rows', -1)", "nonneg.constraints.PartlyFixed(np.ones(3))",
@@ -100,7 +109,17 @@ def case(t: Trial) -> None:
 
 def _parameter(t: Trial) -> None:
     """One parameter of an estimator that cannot be, all others being what they should."""
-    name = t.pick((*_ESTIMATORS, "NonnegativeLDA", "NonnegativeKernelFDA", "QNMFHMM", "NNMFHMM", "graph.GraphClustering", "graph.match_graphs"))
+    name = t.pick(
+        (
+            *_ESTIMATORS,
+            "NonnegativeLDA",
+            "NonnegativeKernelFDA",
+            "QNMFHMM",
+            "NNMFHMM",
+            "graph.GraphClustering",
+            "graph.match_graphs",
+        )
+    )
     known = _parameters_of(name)
     wrong = t.pick([parameter for parameter in _PARAMETERS if parameter in known])
     value = t.pick(_PARAMETERS[wrong])
@@ -110,7 +129,11 @@ def _parameter(t: Trial) -> None:
     options = {key: text for key, text in options.items() if key in known} | _besides(name, wrong) | {wrong: value}
     given = ", ".join(f"{key}={text}" for key, text in options.items())
     t.subject = f"{name} {wrong}"
-    call = f"nonneg.{name}({given}).fit({_legal(name)})" if name != "graph.match_graphs" else f"nonneg.{name}(np.ones((4, 4)), np.eye(4), {given})"
+    call = (
+        f"nonneg.{name}({given}).fit({_legal(name)})"
+        if name != "graph.match_graphs"
+        else f"nonneg.{name}(np.ones((4, 4)), np.eye(4), {given})"
+    )
     t.call(call, refusal=_SYNONYMS.get(wrong, (wrong,)), must_refuse=True)
 
 
@@ -194,7 +217,9 @@ def _late(t: Trial) -> None:
     """What a fitted, or an unfitted, estimator cannot do."""
     name = t.pick(("NMF", "PNMF", "OPNMF", "ONMF", "NMTF", "BiQNMF", "ProjectiveClustering", "TruncatedNonnegativeSVD"))
     t.subject = f"{name} late"
-    methods = [method for method in ("transform", "score", "predict", "inverse_transform") if hasattr(getattr(nonneg, name), method)]
+    methods = [
+        method for method in ("transform", "score", "predict", "inverse_transform") if hasattr(getattr(nonneg, name), method)
+    ]
     method = t.pick(methods)
     if t.one_in(3):
         t.call(f"nonneg.{name}().{method}(np.ones((2, 2)))", must_refuse=True)

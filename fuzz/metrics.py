@@ -55,11 +55,15 @@ def _of_clusters(t: Trial) -> None:
     purity = t.call("nonneg.metrics.purity(y, z)", "purity")
     invariants.equal(t, "formula", "purity", purity, counts.max(axis=1).sum() / n, 1e-12)
     inside = counts / counts.sum(axis=1, keepdims=True)
-    entropy = -(counts.sum(axis=1) / n * np.where(inside > 0, inside * np.log(np.where(inside > 0, inside, 1)), 0).sum(axis=1)).sum()
+    entropy = -(
+        counts.sum(axis=1) / n * np.where(inside > 0, inside * np.log(np.where(inside > 0, inside, 1)), 0).sum(axis=1)
+    ).sum()
     found = t.call("nonneg.metrics.clustering_entropy(y, z)", "found")
     invariants.equal(t, "formula", "clustering_entropy", found, entropy, 1e-9, 1)
     share = t.call("nonneg.metrics.normalized_entropy(y, z)", "share")
-    invariants.equal(t, "formula", "normalized_entropy", share, entropy / np.log(len(classes)) if len(classes) > 1 else 0.0, 1e-9, 1)
+    invariants.equal(
+        t, "formula", "normalized_entropy", share, entropy / np.log(len(classes)) if len(classes) > 1 else 0.0, 1e-9, 1
+    )
     size = max(counts.shape)
     square = np.zeros((size, size))
     square[: counts.shape[0], : counts.shape[1]] = counts
@@ -72,7 +76,10 @@ def _of_scores(t: Trial) -> None:
     n, seed = t.integer(1, 12), t.integer(0, 99)
     t.subject = "scores"
     y = t.let("y", f"np.random.default_rng({seed}).integers(2, size={n})")
-    t.let("score", f"np.random.default_rng({seed + 1}).{t.pick((f'integers(4, size={n})', f'random({n})', f'standard_normal({n}) * 1e200'))}")
+    t.let(
+        "score",
+        f"np.random.default_rng({seed + 1}).{t.pick((f'integers(4, size={n})', f'random({n})', f'standard_normal({n}) * 1e200'))}",
+    )
     rate = t.call("nonneg.metrics.equal_error_rate(y, score)", "rate", refusal=("y_true",), must_refuse=len(set(y)) < 2)
     back = t.call("nonneg.metrics.equal_error_rate(1 - y, -score)", "back")
     t.check("shapes", 0 <= rate <= 1, f"a rate of {rate}")

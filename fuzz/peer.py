@@ -67,10 +67,14 @@ def case(t: Trial) -> None:
             t.check("stationary", found <= invariants.STATIONARY, f"converged, with a K.K.T. residual of {found:.3g}")
     if t.one_in(4):
         again = t.call(f"{made}.fit(X)", "again")
-        t.check("same bits", again.components_.tobytes() == model.components_.tobytes(), "components_ differ when it is fitted again")
+        t.check(
+            "same bits", again.components_.tobytes() == model.components_.tobytes(), "components_ differ when it is fitted again"
+        )
     if t.one_in(2) and codes.dtype == np.float64:
         _related(t, divergence, solver, count, X)
-    invariants.equal(t, "codes", "fit_transform and transform", together, codes, invariants.SAME if codes.dtype == np.float64 else 1e-3)
+    invariants.equal(
+        t, "codes", "fit_transform and transform", together, codes, invariants.SAME if codes.dtype == np.float64 else 1e-3
+    )
 
 
 def _related(t: Trial, divergence: dense.Divergence, solver: str, count: int, X: object) -> None:
@@ -78,7 +82,9 @@ def _related(t: Trial, divergence: dense.Divergence, solver: str, count: int, X:
     m, n = t["dense"].shape
     t.let("W", f"np.random.default_rng(0).uniform(0.5, 1.5, ({m}, {count}))")
     t.let("H", f"np.random.default_rng(1).uniform(0.5, 1.5, ({count}, {n}))")
-    made = f"sklearn.decomposition.NMF({count}, init='custom', solver={solver}, beta_loss={divergence.source}, tol=0, max_iter={{}})"
+    made = (
+        f"sklearn.decomposition.NMF({count}, init='custom', solver={solver}, beta_loss={divergence.source}, tol=0, max_iter={{}})"
+    )
 
     def value(data_source: str, iterations: int, scale: str = "", rows: str = "") -> tuple[float, float]:
         t.let("fitted", made.format(iterations))

@@ -18,7 +18,17 @@ from .choices import Choices, shrunk
 from .trial import Finding, Refused, Trial
 
 AREAS = ("engine", "estimators", "graphs", "chains", "discriminants", "metrics", "coclusters", "messages")
-SHARES = {"engine": 8, "estimators": 6, "graphs": 2, "chains": 2, "discriminants": 2, "metrics": 2, "coclusters": 1, "messages": 5, "peer": 1}
+SHARES = {
+    "engine": 8,
+    "estimators": 6,
+    "graphs": 2,
+    "chains": 2,
+    "discriminants": 2,
+    "metrics": 1,
+    "coclusters": 1,
+    "messages": 5,
+    "peer": 1,
+}
 """How many cases of an area come before one of the next."""
 LIMIT = 30.0
 """Seconds of processor time that one case may take, with what it has to compile."""
