@@ -81,7 +81,8 @@ _ESTIMATORS = (
 _OBJECTS = (
     "nonneg.Model('W H', data=3)", "nonneg.Model('W H', 3j)", "nonneg.Model(None)", "nonneg.Model('W H', constraints={'W': 7})",
     "nonneg.divergences.Alpha('x')", "nonneg.divergences.Beta(np.nan)", "nonneg.divergences.Gamma(-1)",
-    "nonneg.divergences.Renyi(0)", "nonneg.divergences.Renyi(np.inf)", "nonneg.constraints.Stochastic('x')", "nonneg.constraints.Orthogonal(3)",
+    "nonneg.divergences.Renyi(0)", "nonneg.divergences.Renyi(np.inf)",
+    "nonneg.constraints.Stochastic('x')", "nonneg.constraints.Orthogonal(3)",
     "nonneg.constraints.Unit('matrix')", "nonneg.constraints.Sparse(-1)", "nonneg.constraints.Sparse('x')",
     "nonneg.constraints.Disjoint(np.nan)", "nonneg.constraints.Disjoint(1, 'x')", "nonneg.constraints.NearOrthogonal('x')",
     "nonneg.constraints.FixedMultiplier('rows', -1)", "nonneg.constraints.PartlyFixed(np.ones(3))",
