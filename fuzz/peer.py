@@ -88,7 +88,8 @@ def _related(t: Trial, divergence: dense.Divergence, solver: str, count: int, X:
 
     def value(data_source: str, iterations: int, scale: str = "", rows: str = "") -> tuple[float, float]:
         t.let("fitted", made.format(iterations))
-        codes = t.call(f"fitted.fit_transform({data_source}, W=W{rows}{scale}, H=H.copy())", "base")
+        own = f"W{rows}{scale}" if rows or scale or t.one_in(4) else "W.copy()"  # what is given as it is is written to
+        codes = t.call(f"fitted.fit_transform({data_source}, W={own}, H=H.copy())", "base")
         found = t["fitted"].components_
         data_ = dense.wide(eval(data_source, t.namespace))
         worth, size = dense.value(divergence, data_, dense.wide(codes) @ dense.wide(found))

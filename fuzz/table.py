@@ -23,7 +23,7 @@ def rows(counts: Counts) -> list[Sequence[str]]:
         checks = sum(value for key, value in of.items() if key.startswith("checked "))
         plain = [of.get(key, 0) for key in ("cases", "calls", "refusals")]
         found.append([*plain, checks, of.get("findings", 0), converged, sum(statuses.values()), of.get(_GAINS, 0)])
-    total = [sum(column) for column in zip(*found, strict=True)]
+    total = [sum(column) for column in zip(*found, strict=True)] or [0] * (len(_COLUMNS) - 1)
     return [[area, *map(str, row)] for area, row in zip([*counts, "all"], [*found, total], strict=True)]
 
 
