@@ -109,7 +109,7 @@ def _check_answers(t: Trial, model: Any, sequence: str) -> None:
     paths = []
     for path in product(range(len(model.startprob_)), repeat=len(codes)):
         chance = model.startprob_[path[0]] * model.emissionprob_[path[0], codes[0]]
-        for before, after, code in zip(path, path[1:], codes[1:], strict=True):
+        for before, after, code in zip(path[:-1], path[1:], codes[1:], strict=True):
             chance *= model.transmat_[before, after] * model.emissionprob_[after, code]
         paths.append(chance)
     logarithm = t.call("model.score(short[0])", "logarithm")

@@ -62,7 +62,7 @@ def case(t: Trial) -> None:
         "constraints": _constraints_source(constraints),
         "init": init,
         "solver": solver,
-        "max_iter": t.pick(("30", "30", "100", "1000", "0", "1", "7")),
+        "max_iter": t.pick(("30", "100", "300", "1000", "0", "1")),
         "tol": t.pick(("1e-05", "1e-05", "0", "1e-9", "1e-3")),
         "check_every": t.pick(("10", "10", "1", "3")),
         "step_tol": t.pick(("0.0", "0.0", "0.0", "1e-6")),

@@ -218,9 +218,8 @@ def _late(t: Trial) -> None:
     """What a fitted, or an unfitted, estimator cannot do."""
     name = t.pick(("NMF", "PNMF", "OPNMF", "ONMF", "NMTF", "BiQNMF", "ProjectiveClustering", "TruncatedNonnegativeSVD"))
     t.subject = f"{name} late"
-    methods = [
-        method for method in ("transform", "score", "predict", "inverse_transform") if hasattr(getattr(nonneg, name), method)
-    ]
+    made = getattr(nonneg, name)()
+    methods = [method for method in ("transform", "score", "predict", "inverse_transform") if hasattr(made, method)]
     method = t.pick(methods)
     if t.one_in(3):
         t.call(f"nonneg.{name}().{method}(np.ones((2, 2)))", must_refuse=True)
