@@ -24,11 +24,14 @@ _SOLVERS = (
     "nonneg.solvers.QuasiNewton(memory=2, warmup=0)", "nonneg.solvers.Adaptive(growth=2)",
 )  # fmt: skip
 _STARTS = ('"random"', '"random"', '"nndsvd"', '"nndsvda"', '"nndsvdar"', '"kmeans"', '"angular"')
-_SOFT = ("orthogonal", "permutation", "doubly", "Near")
-"""Constraints whose rules do not aim at the objective alone, and of which no K.K.T. conditions are promised."""
+_SOFT = ("orthogonal", "permutation", "doubly", "Near", "PartlyFixed")
+"""Constraints of which no K.K.T. conditions are checked: most of their rules do not aim at the objective alone."""
 
 
 def case(t: Trial) -> None:
+    if t.one_in(15):
+        t.pick((_kernel, _trace))(t)
+        return
     form = t.pick(_FORMS) if not t.one_in(5) else _any_form(t)
     names = dict.fromkeys(name for name, _ in dense.letters(form))
     factors = [name for name in names if name != "X"]
@@ -46,6 +49,8 @@ def case(t: Trial) -> None:
     divergence = t.pick(dense.DIVERGENCES) if t.one_in(2) else dense.EUCLIDEAN
     constraints = {name: t.pick(_CONSTRAINTS) for name in factors if t.one_in(4)}
     constraints |= {name: "fixed" for name in factors if name in "ABC" and name != "B" and t.one_in(2)}
+    if t.one_in(12):
+        constraints[factors[-1]] = f"PartlyFixed(np.ones((1, {shapes[factors[-1]][1]})))"
     learned = [name for name in factors if constraints.get(name) != "fixed"]
     X = data.matrix(t, m, n, positive=divergence.needs_positive and not t.one_in(20))
 
@@ -88,6 +93,44 @@ def case(t: Trial) -> None:
         _related(t, form, divergence, constraints, learned, solution, X, options)
 
 
+def _kernel(t: Trial) -> None:
+    """Data known by their products alone."""
+    m, n = data.sides(t)
+    data.matrix(t, m, n, scales=("", " * 1e-3", " * 1e6"), containers=("{}",))
+    K = dense.wide(t.let("K", "X.astype(float) @ X.T"))
+    t.subject = "factorize Gram"
+    solver = t.pick(('"auto"', '"adaptive"', '"multiplicative"'))
+    solution = t.call(
+        f'nonneg.factorize(nonneg.Gram(K), "W W.T X", {t.integer(1, m + 1)}, solver={solver}, max_iter=100, random_state=0)'
+    )
+    t.note(f"status {solution.status.value}")
+    invariants.finite(t, "W", solution.factors["W"])
+    W = dense.wide(solution.factors["W"])
+    KW = K @ W
+    terms = np.trace(K) / 2, -np.sum(W * KW), np.sum(KW * (W @ (W.T @ W))) / 2
+    size = float(sum(map(abs, terms)))
+    invariants.equal(t, "objective", "objective", solution.objective, sum(terms), invariants.ROUNDINGS * 2.3e-16, size)
+    invariants.never_rising(t, solution.history.objective, size, 2.3e-16)
+
+
+def _trace(t: Trial) -> None:
+    """The one objective that is maximised, of a symmetric matrix of either sign."""
+    n = t.integer(1, 8)
+    S = t.let(
+        "S", f"(lambda A: A + A.T)(np.random.default_rng({t.integer(0, 99)}).{t.pick(('random', 'standard_normal'))}(({n}, {n})))"
+    )
+    t.subject = "factorize trace"
+    constraint = t.pick(("{'W': 'orthogonal'}", "None"))
+    t.let("model", f'nonneg.Model("W.T S W", "trace", {constraint}, data="S")')
+    solution = t.call(f"nonneg.factorize(S, model, {t.integer(1, n)}, max_iter={t.pick((30, 300))}, random_state=0)", "solution")
+    t.note(f"status {solution.status.value}")
+    invariants.finite(t, "W", solution.factors["W"])
+    W = dense.wide(solution.factors["W"])
+    expected = np.trace(W.T @ dense.wide(S) @ W)
+    size = np.sum(abs(dense.wide(S)))
+    invariants.equal(t, "objective", "objective", solution.objective, expected, invariants.ROUNDINGS * 2.3e-16, size)
+
+
 def _any_form(t: Trial) -> str:
     words = [t.pick(("W", "H", "X", "S")) + t.pick(("", ".T")) for _ in range(t.integer(1, 4))]
     return " ".join(words) if any(word[0] != "X" for word in words) else "W H"
@@ -128,6 +171,13 @@ def _check(
     matrices = {name: dense.wide(factor) for name, factor in factors.items()} | {"X": dense.wide(X)}
     approximation = dense.product(dense.letters(form), matrices)
     eps = float(np.finfo(dtype).eps)
+    if t.one_in(4):
+        back = t.call("solution.reconstruct()", "back")
+        with np.errstate(over="ignore"):
+            sizes = float(max(abs(matrix).max() for matrix in matrices.values()))
+        if 1e-30 < sizes < 1e30:
+            invariants.equal(t, "formula", "reconstruct", back, approximation, invariants.ROUNDINGS * eps)
+        t.call("str(solution) + repr(solution) + str(solution.model) + repr(solution.history)", "text")
     if solution.status != "non_finite" and "FixedMultiplier" not in constraints.values():
         price = invariants.prices(constraints, factors)
         size = invariants.objective(t, solution.objective, divergence, X, approximation, price, dtype)

@@ -102,6 +102,8 @@ def constrained(t: Trial, name: str, factor: np.ndarray, constraint: str) -> Non
         lengths = np.sqrt((F**2).sum(axis=1 if constraint.endswith("rows") else 0))
         lengths = lengths[lengths > 0]  # a column of zeros stays one
         equal(t, "constraint", f"lengths of {name}", lengths, np.ones_like(lengths), tolerance, 1)
+    elif constraint.startswith("PartlyFixed"):
+        t.check("constraint", (F[0] == 1).all(), f"the first row of {name} is given, and was changed")
     elif constraint.startswith("orthogonal"):
         largest = np.linalg.norm(factor.astype(np.float64), 2)
         t.check("constraint", largest <= 1 + 1e2 * tolerance, f"{name} is to have spectral norm one and has {largest:.17g}")

@@ -100,7 +100,8 @@ _OBJECTS = (
     "nonneg.metrics.equal_error_rate([0, 1, 2], [1, 2, 3])", "nonneg.metrics.equal_error_rate([0, 1], [np.nan, 1])",
     "nonneg.metrics.edge_error(np.eye(2), np.eye(3), [0, 1])", "nonneg.metrics.edge_error(np.eye(2), np.eye(2), [0, 0])",
     "nonneg.metrics.relative_error(np.eye(2), np.eye(3))", "nonneg.metrics.stochastic_error(np.eye(2), 'x')",
-    "nonneg.metrics.sparseness([[1.0]])",
+    "nonneg.metrics.sparseness([[1.0]])", "nonneg.KernelPNMF(2).fit(np.ones((10**6, 1)))",
+    "nonneg.NonnegativeKernelFDA().fit(np.ones((10**6, 1)), np.arange(10**6) % 2)",
 )  # fmt: skip
 
 
