@@ -2,15 +2,18 @@
 # make test    linters, types, and all tests
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
 # make studies the other figures that the docs report
+# make fuzz    calls that no test makes, against invariants, for FUZZ_SECONDS (120); SEED=1 for others
 # make reproduce   the papers' figures and tables, with their data, into reproduction/
 PYTHON ?= python3
 VENV   ?= .venv
 # A CPU build of PyTorch is enough, and this version is one that is at hand on our machines; `make test TORCH=` does without.
 TORCH  ?= torch==2.13.0
+FUZZ_SECONDS ?= 120
+SEED   ?= 0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit bench studies reproduce clean
+.PHONY: demo test lint unit fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -24,6 +27,9 @@ lint: $(VENV)/.test
 
 unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+
+fuzz: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python fuzz --seconds $(FUZZ_SECONDS) --seed $(SEED) $(ARGS)
 
 bench: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'

@@ -1,0 +1,74 @@
+"""Counts by area, as a table to print and to put into a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .invariants import DESCRIPTIONS
+
+_BEGIN, _END = "<!-- fuzz: begin -->", "<!-- fuzz: end -->"
+_COLUMNS = ("area", "cases", "calls", "refusals", "checks", "findings", "converged", "other statuses", "still gains")
+_GAINS = "converged, small residual, gains"
+
+Counts = Mapping[str, Mapping[str, int]]
+
+
+def rows(counts: Counts) -> list[Sequence[str]]:
+    found: list[list[int]] = []
+    for of in counts.values():
+        statuses = {key: value for key, value in of.items() if key.startswith("status ")}
+        converged = statuses.pop("status converged", 0)
+        checks = sum(value for key, value in of.items() if key.startswith("checked "))
+        plain = [of.get(key, 0) for key in ("cases", "calls", "refusals")]
+        found.append([*plain, checks, of.get("findings", 0), converged, sum(statuses.values()), of.get(_GAINS, 0)])
+    total = [sum(column) for column in zip(*found, strict=True)] or [0] * (len(_COLUMNS) - 1)
+    return [[area, *map(str, row)] for area, row in zip([*counts, "all"], [*found, total], strict=True)]
+
+
+def checked(counts: Counts) -> dict[str, int]:
+    """How often each invariant was checked."""
+    totals: dict[str, int] = {}
+    for of in counts.values():
+        for key, value in of.items():
+            if key.startswith("checked "):
+                name = key.removeprefix("checked ")
+                totals[name] = totals.get(name, 0) + value
+    return totals
+
+
+def table(counts: Counts) -> str:
+    lines = [_COLUMNS, *rows(counts)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_COLUMNS))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+
+
+def rewrite(document: Path, own: Path, peer: Path) -> None:
+    """Put the counts of the last run between the marks of a document."""
+    text = document.read_text()
+    before, rest = text.split(_BEGIN)
+    _, after = rest.split(_END)
+    parts = [_markdown(json.loads(own.read_text()))]
+    if peer.exists():
+        parts.append(_peer(json.loads(peer.read_text())))
+    document.write_text(f"{before}{_BEGIN}\n{''.join(parts)}{_END}{after}")
+
+
+def _markdown(results: Mapping) -> str:
+    counts = results["areas"]
+    lines = [f"Seed {results['seed']}, {results['last_case'] + 1} cases, {results['seconds']:.0f} s.", ""]
+    lines += [" | ".join(("", *line, "")).strip() for line in (_COLUMNS, ["---"] * len(_COLUMNS), *rows(counts))]
+    lines += ["", "| invariant | what it says | times checked |", "|---|---|---|"]
+    lines += [f"| {name} | {DESCRIPTIONS.get(name, '')} | {count} |" for name, count in sorted(checked(counts).items())]
+    return "\n".join(lines) + "\n"
+
+
+def _peer(results: Mapping) -> str:
+    counts = results["areas"]["peer"]
+    lines = ["", f"scikit-learn's `NMF`, {counts['calls']} calls:", "", "| invariant | times checked | fails |", "|---|---|---|"]
+    failed: dict[str, int] = {}
+    for report in results["findings"]:
+        failed[report["invariant"]] = failed.get(report["invariant"], 0) + report["count"]
+    lines += [f"| {name} | {count} | {failed.get(name, 0)} |" for name, count in sorted(checked(results["areas"]).items())]
+    return "\n".join(lines) + "\n"
