@@ -1,7 +1,8 @@
 """A page of a reproduction: what is said, tabulated and drawn, with a list of every fit that it rests on, in one HTML file.
 
 A page is a file in this folder with a TITLE and a function ``build(page)``; ``python reproduce`` finds it by itself. In `build`,
-estimators are fitted with ``page.fit`` or ``page.follow``, so that parameters, iterations and seconds are on record.
+estimators are fitted with ``page.fit`` or ``page.follow``, so that parameters, iterations and seconds are on record. What a paper
+claims is put with ``page.claim``, which finds the verdict from the numbers; all claims of a page stand in a table at its top.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ from __future__ import annotations
 import base64
 import html
 import io
+import json
 import os
 import platform
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib
 
@@ -36,6 +38,22 @@ import nonneg
 FOLDER = Path(__file__).parent.parent / "reproduction"
 
 
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, whether it holds here, and what shows it."""
+
+    where: str
+    says: str
+    verdict: str
+    evidence: str
+
+    HEADER: ClassVar = ("where", "the claim", "verdict", "evidence")
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        return self.where, self.says, self.verdict, self.evidence
+
+
 @dataclass
 class Page:
     """What has been added so far, in order."""
@@ -43,6 +61,8 @@ class Page:
     title: str
     seconds: float = 0.0
     """What the last `fit` took."""
+    claims: list[Claim] = field(default_factory=list)
+    """What `claim` has been told, in order."""
     _parts: list[str] = field(default_factory=list)
     _fits: list[Sequence[Any]] = field(default_factory=list)
     _begin: float = field(default_factory=perf_counter)
@@ -58,9 +78,22 @@ class Page:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> None:
         """A table; columns whose header begins with "paper" are set apart, as what is here is to be compared with them."""
-        printed = [name.startswith("paper") for name in header]
-        lines = [_row("th", header, printed), *(_row("td", row, printed) for row in rows)]
-        self._parts.append(f"<table><caption>{marked(caption)}</caption>{''.join(lines)}</table>")
+        self._parts.append(table(header, rows, caption))
+
+    def claim(self, where: str, says: str, checks: Iterable[bool], evidence: str) -> None:
+        """A claim of a paper, with the comparisons that it comes down to and the numbers that they compare.
+
+        The verdict is not written but found: the claim holds if all the checks are true, holds in part if some are, and does not
+        hold here if none is; one without checks cannot be tried here, and `evidence` says why. So it cannot contradict the numbers:
+
+        >>> page = Page("A page")
+        >>> nmf, pnmf, nlhn = 0.63, 0.99, 0.98
+        >>> page.claim("NNP Fig. 2", "PNMF and NLHN end more orthogonal than NMF.", [pnmf > nmf, nlhn > nmf],
+        ...            f"ρ = {pnmf} and {nlhn}, against {nmf}.")
+        >>> page.claims[0].verdict
+        'holds'
+        """
+        self.claims.append(Claim(where, says, verdict(checks), " ".join(evidence.split())))
 
     def figure(self, figure: Figure, caption: str) -> None:
         stream = io.BytesIO()
@@ -106,9 +139,12 @@ class Page:
             self._fits,
             "Followed: with tol=0, and gone on from with a warm start after each check; two such runs may have shared the cores.",
         )
-        self.say(f"{perf_counter() - self._begin:.0f} seconds for this page, drawings included. {surroundings()}")
+        seconds = perf_counter() - self._begin
+        self.say(f"{seconds:.0f} seconds for this page, drawings included. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
-        path.write_text(document(self.title, "".join(self._parts)), encoding="utf8")
+        path.write_text(document(self.title, claims_table(self.claims) + "".join(self._parts)), encoding="utf8")
+        summary = {"title": self.title, "seconds": seconds, "claims": [asdict(claim) for claim in self.claims]}
+        path.with_suffix(".json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf8")
         return path
 
 
@@ -120,6 +156,14 @@ def publish(name: str, title: str, build: Callable[[Page], None]) -> Path:
     path = page.write(FOLDER / f"{name}.html")
     print(f"  {path}", flush=True)
     return path
+
+
+def verdict(checks: Iterable[bool]) -> str:
+    """What comparisons that are true or not make of a claim."""
+    found = [bool(check) for check in checks]
+    if not found:
+        return "not tried here"
+    return "holds" if all(found) else "holds in part" if any(found) else "does not hold here"
 
 
 def described(estimator: Any) -> str:
@@ -145,6 +189,18 @@ def surroundings() -> str:
 def marked(text: str) -> str:
     """Escaped, with `code` as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    printed = [name.startswith("paper") for name in header]
+    lines = [_row("th", header, printed), *(_row("td", row, printed) for row in rows)]
+    return f"<table><caption>{marked(caption)}</caption>{''.join(lines)}</table>"
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    """The claims of a page, if it has any, with what holds."""
+    caption = "What the papers claim, and what holds here. The verdicts are computed from the numbers of this page."
+    return table(Claim.HEADER, (claim.row for claim in claims), caption) if claims else ""
 
 
 def document(title: str, body: str) -> str:
