@@ -50,6 +50,8 @@ PUBLISHED = (
     Published("W H", "W", "ONMF: ONL Eq. 27", constraints={"W": Orthogonal(steps=2)}),
     Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=1)}),
     Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=2)}),
+    Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
+    Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
     Published("W W.T X", "W", "PNMF: QNMF §5.1", exponent=1 / 3),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 20, NNP Eq. 36"),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 29, ONL Eq. 34", divergence="kullback-leibler"),

@@ -16,6 +16,7 @@ from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
+from nonneg.testing import assert_kkt
 
 from .transcription import (
     SWEEPS,
@@ -317,6 +318,43 @@ def test_eq_9_example():
     assert_derived(Model("W B W.T"), line, "QNMF Eq. 9 (example)")
     start = {"W": positive(7, 3), "B": positive(3, 3)}
     assert_iterates(nonnegative(7, 7), example, start, {"W": eq_9_example}, printed=1 / 4, proven=1 / 4)
+
+
+def convex_basis(X, W, H):
+    """The rule of Ding, Li and Jordan for W in X ≈ X W Gᵀ, its G being Hᵀ; of XᵀX they take the parts of either sign."""
+    A = X.T @ X
+    plus, minus = (abs(A) + A) / 2, (abs(A) - A) / 2
+    return (plus @ H.T + minus @ W @ H @ H.T) / (minus @ H.T + plus @ W @ H @ H.T)
+
+
+def convex_codes(X, W, H):
+    """Their rule for G."""
+    A, G = X.T @ X, H.T
+    plus, minus = (abs(A) + A) / 2, (abs(A) - A) / 2
+    return ((plus @ W + G @ W.T @ minus @ W) / (minus @ W + G @ W.T @ plus @ W)).T
+
+
+CONVEX = "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)"
+
+
+def test_convex_nmf():
+    """§2: the input is a factor. For non-negative X the rule is Ding, Li and Jordan's, which they print with a square root."""
+    convex = Model("X W H")
+    assert_derived(convex, "W ← W ∘ [(Xᵀ X Hᵀ) / (Xᵀ X W H Hᵀ)]", f"{CONVEX} (printed with exponent 0.5)")
+    assert_derived(convex, "H ← H ∘ [(Wᵀ Xᵀ X) / (Wᵀ Xᵀ X W H)]", f"{CONVEX} (printed with exponent 0.5)")
+    start = {"W": positive(7, 3), "H": positive(3, 7)}
+    assert_iterates(nonnegative(6, 7), convex, start, {"W": convex_basis, "H": convex_codes}, printed=1 / 2)
+    assert Model("H W X").rules["W"].published == (f"{CONVEX}, transposed (printed with exponent 0.5)",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_convex_nmf_by_default(seed):
+    """The default solver ends where the K.K.T. conditions hold, no higher than the printed rule from the same start."""
+    data, start = nonnegative(12, 9, seed=seed), {"W": positive(9, 2, seed=seed), "H": positive(2, 9, seed=seed)}
+    solution = factorize(data, "X W H", init=start, tol=0)
+    assert_kkt(Model("X W H"), data, solution.factors, tol=1e-5)
+    printed = factorize(data, "X W H", init=start, solver=Multiplicative(1 / 2), max_iter=2000, tol=0)
+    assert solution.objective <= printed.objective * (1 + 1e-6)
 
 
 def kernel_pnmf(K, W):
