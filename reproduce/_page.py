@@ -36,6 +36,7 @@ from threadpoolctl import threadpool_info
 import nonneg
 
 FOLDER = Path(__file__).parent.parent / "reproduction"
+VERDICTS = ("holds", "holds in part", "does not hold here", "not tried here")
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Page:
     """What has been added so far, in order."""
 
     title: str
+    name: str = ""
+    """What the page is called while it runs, beside others."""
     seconds: float = 0.0
     """What the last `fit` took."""
     claims: list[Claim] = field(default_factory=list)
@@ -70,7 +73,7 @@ class Page:
     # ---- what a reader sees
 
     def heading(self, text: str) -> None:
-        print(f"  {text}", flush=True)
+        print(f"{self.name}: {text}", flush=True)
         self._parts.append(f"<h2>{marked(text)}</h2>")
 
     def say(self, text: str) -> None:
@@ -143,27 +146,31 @@ class Page:
         self.say(f"{seconds:.0f} seconds for this page, drawings included. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
         path.write_text(document(self.title, claims_table(self.claims) + "".join(self._parts)), encoding="utf8")
-        summary = {"title": self.title, "seconds": seconds, "claims": [asdict(claim) for claim in self.claims]}
+        summary = {
+            "title": self.title,
+            "date": str(date.today()),
+            "seconds": seconds,
+            "claims": [asdict(claim) for claim in self.claims],
+        }
         path.with_suffix(".json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf8")
         return path
 
 
 def publish(name: str, title: str, build: Callable[[Page], None]) -> Path:
     """Build a page and write it."""
-    print(title, flush=True)
-    page = Page(title)
+    begin = perf_counter()
+    page = Page(title, name)
     build(page)
     path = page.write(FOLDER / f"{name}.html")
-    print(f"  {path}", flush=True)
+    print(f"{name}: {perf_counter() - begin:.0f} seconds, {path}", flush=True)
     return path
 
 
 def verdict(checks: Iterable[bool]) -> str:
     """What comparisons that are true or not make of a claim."""
     found = [bool(check) for check in checks]
-    if not found:
-        return "not tried here"
-    return "holds" if all(found) else "holds in part" if any(found) else "does not hold here"
+    holds, in_part, not_here, not_tried = VERDICTS
+    return not_tried if not found else holds if all(found) else in_part if any(found) else not_here
 
 
 def described(estimator: Any) -> str:
@@ -187,8 +194,9 @@ def surroundings() -> str:
 
 
 def marked(text: str) -> str:
-    """Escaped, with `code` as code."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+    """Escaped, with `code` as code and [text](page) as a link."""
+    linked = re.sub(r"\[([^]]*)\]\(([\w.]+\.html)\)", r'<a href="\2">\1</a>', html.escape(text))
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", linked)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
