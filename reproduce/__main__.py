@@ -1,7 +1,7 @@
 """Run the papers' experiments on public data: ``python reproduce`` for all pages, ``python reproduce faces mri`` for some.
 
 Each page is written to ``reproduction/NAME.html``; ``reproduction/index.html`` lists them, with every claim of the papers and what
-holds of it. Pages run two at a time, each in a process of its own with one thread, so that none depends on the others.
+holds of it. Several pages run two at a time, each in a process of its own with one thread; what they show does not depend on it.
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter
 
 from _index import index, summaries
-from _page import FOLDER, publish, surroundings
+from _page import FOLDER, publish, publish_beside_others, surroundings
 from nonneg import datasets
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
@@ -33,9 +33,9 @@ def main(names: list[str]) -> int:
     titles = {name: module.TITLE for name, module in modules.items()}
     before = summaries(FOLDER, PAGES)
     longest_first = sorted(names or PAGES, key=lambda name: -before[name]["seconds"] if name in before else -float("inf"))
-    notes, begin = {}, perf_counter()
+    notes, begin, run = {}, perf_counter(), publish if len(longest_first) == 1 else publish_beside_others
     with ProcessPoolExecutor(WORKERS, get_context("spawn"), max_tasks_per_child=1) as pool:
-        running = {pool.submit(publish, name, titles[name], modules[name].build): name for name in longest_first}
+        running = {pool.submit(run, name, titles[name], modules[name].build): name for name in longest_first}
         for done in as_completed(running):
             name, error = running[done], done.exception()
             if isinstance(error, datasets.FetchError | ImportError):  # data or pooch not at hand: the others may still run

@@ -22,9 +22,9 @@ def index(folder: Path, titles: Mapping[str, str], notes: Mapping[str, str], sur
     made = summaries(folder, list(titles))
     claims = {name: [Claim(**claim) for claim in summary["claims"]] for name, summary in made.items()}
     pages = table(
-        ("page", *VERDICTS, "seconds", "run on", ""),
+        ("page", *VERDICTS, "seconds", "of a core", "run on", ""),
         [_line(name, title, made.get(name), claims.get(name, []), notes.get(name, "")) for name, title in titles.items()],
-        "How many claims of the papers hold, on each page, and how long the page took.",
+        "How many claims of the papers hold, on each page, and how long the page took: seconds, and seconds of a core.",
     )
     collected = table(
         ("page", *Claim.HEADER),
@@ -36,12 +36,13 @@ def index(folder: Path, titles: Mapping[str, str], notes: Mapping[str, str], sur
 
 def _line(name: str, title: str, summary: Mapping[str, Any] | None, claims: list[Claim], note: str) -> tuple[Any, ...]:
     if summary is None:
-        return title, *("" for _ in VERDICTS), "", "", note or "not run"
+        return title, *("" for _ in VERDICTS), "", "", "", note or "not run"
     count = Counter(claim.verdict for claim in claims)
     return (
         f"[{title}]({name}.html)",
         *(count[verdict] for verdict in VERDICTS),
         f"{summary['seconds']:.0f}",
+        f"{summary['cpu']:.0f}",
         summary["date"],
         f"{note}; what is linked is older" if note else "",
     )

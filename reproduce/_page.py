@@ -29,6 +29,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from joblib import parallel_config
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
@@ -69,6 +70,7 @@ class Page:
     _parts: list[str] = field(default_factory=list)
     _fits: list[Sequence[Any]] = field(default_factory=list)
     _begin: float = field(default_factory=perf_counter)
+    _cpu: float = field(default_factory=lambda: cpu_seconds())
 
     # ---- what a reader sees
 
@@ -142,14 +144,15 @@ class Page:
             self._fits,
             "Followed: with tol=0, and gone on from with a warm start after each check; two such runs may have shared the cores.",
         )
-        seconds = perf_counter() - self._begin
-        self.say(f"{seconds:.0f} seconds for this page, drawings included. {surroundings()}")
+        seconds, of_cpu = perf_counter() - self._begin, cpu_seconds() - self._cpu
+        self.say(f"{seconds:.0f} seconds for this page, drawings included; {of_cpu:.0f} seconds of a core. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
         path.write_text(document(self.title, claims_table(self.claims) + "".join(self._parts)), encoding="utf8")
         summary = {
             "title": self.title,
             "date": str(date.today()),
             "seconds": seconds,
+            "cpu": of_cpu,
             "claims": [asdict(claim) for claim in self.claims],
         }
         path.with_suffix(".json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf8")
@@ -164,6 +167,17 @@ def publish(name: str, title: str, build: Callable[[Page], None]) -> Path:
     path = page.write(FOLDER / f"{name}.html")
     print(f"{name}: {perf_counter() - begin:.0f} seconds, {path}", flush=True)
     return path
+
+
+def publish_beside_others(name: str, title: str, build: Callable[[Page], None]) -> Path:
+    """The same in one of several processes: what the page would run side by side, it runs one after the other."""
+    with parallel_config(backend="sequential"):
+        return publish(name, title, build)
+
+
+def cpu_seconds() -> float:
+    """What this process, and those it has started and seen end, have computed so far; it does not grow while they wait."""
+    return sum(os.times()[:4])
 
 
 def verdict(checks: Iterable[bool]) -> str:
