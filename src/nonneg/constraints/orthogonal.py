@@ -49,7 +49,7 @@ class Orthogonal(Constraint):
     W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]
     W ← W ∘ [(X Hᵀ) / (W Wᵀ X Hᵀ)]
 
-    The theorem is about the first of them, for the augmented objective. With the last, W ends closest to orthogonal.
+    The theorem is about the first of them, for the augmented objective; with it, the W of W H stays far from orthogonal.
 
     What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
     Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
