@@ -1,7 +1,8 @@
 """A page of a reproduction: what is said, tabulated and drawn, with a list of every fit that it rests on, in one HTML file.
 
 A page is a file in this folder with a TITLE and a function ``build(page)``; ``python reproduce`` finds it by itself. In `build`,
-estimators are fitted with ``page.fit`` or ``page.follow``, so that parameters, iterations and seconds are on record.
+estimators are fitted with ``page.fit`` or ``page.follow``, so that parameters, iterations and seconds are on record. What a paper
+claims is put with ``page.claim``, which finds the verdict from the numbers; all claims of a page stand in a table at its top.
 """
 
 from __future__ import annotations
@@ -9,24 +10,26 @@ from __future__ import annotations
 import base64
 import html
 import io
+import json
 import os
 import platform
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from joblib import parallel_config
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
@@ -34,6 +37,23 @@ from threadpoolctl import threadpool_info
 import nonneg
 
 FOLDER = Path(__file__).parent.parent / "reproduction"
+VERDICTS = ("holds", "holds in part", "does not hold here", "not tried here")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, whether it holds here, and what shows it."""
+
+    where: str
+    says: str
+    verdict: str
+    evidence: str
+
+    HEADER: ClassVar = ("where", "the claim", "verdict", "evidence")
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        return self.where, self.says, self.verdict, self.evidence
 
 
 @dataclass
@@ -41,16 +61,21 @@ class Page:
     """What has been added so far, in order."""
 
     title: str
+    name: str = ""
+    """What the page is called while it runs, beside others."""
     seconds: float = 0.0
     """What the last `fit` took."""
+    claims: list[Claim] = field(default_factory=list)
+    """What `claim` has been told, in order."""
     _parts: list[str] = field(default_factory=list)
     _fits: list[Sequence[Any]] = field(default_factory=list)
     _begin: float = field(default_factory=perf_counter)
+    _cpu: float = field(default_factory=lambda: cpu_seconds())
 
     # ---- what a reader sees
 
     def heading(self, text: str) -> None:
-        print(f"  {text}", flush=True)
+        print(f"{self.name}: {text}", flush=True)
         self._parts.append(f"<h2>{marked(text)}</h2>")
 
     def say(self, text: str) -> None:
@@ -58,9 +83,22 @@ class Page:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> None:
         """A table; columns whose header begins with "paper" are set apart, as what is here is to be compared with them."""
-        printed = [name.startswith("paper") for name in header]
-        lines = [_row("th", header, printed), *(_row("td", row, printed) for row in rows)]
-        self._parts.append(f"<table><caption>{marked(caption)}</caption>{''.join(lines)}</table>")
+        self._parts.append(table(header, rows, caption))
+
+    def claim(self, where: str, says: str, checks: Iterable[bool], evidence: str) -> None:
+        """A claim of a paper, with the comparisons that it comes down to and the numbers that they compare.
+
+        The verdict is not written but found: the claim holds if all the checks are true, holds in part if some are, and does not
+        hold here if none is; one without checks cannot be tried here, and `evidence` says why. So it cannot contradict the numbers:
+
+        >>> page = Page("A page")
+        >>> nmf, pnmf, nlhn = 0.63, 0.99, 0.98
+        >>> page.claim("NNP Fig. 2", "PNMF and NLHN end more orthogonal than NMF.", [pnmf > nmf, nlhn > nmf],
+        ...            f"ρ = {pnmf} and {nlhn}, against {nmf}.")
+        >>> page.claims[0].verdict
+        'holds'
+        """
+        self.claims.append(Claim(where, says, verdict(checks), " ".join(evidence.split())))
 
     def figure(self, figure: Figure, caption: str) -> None:
         stream = io.BytesIO()
@@ -106,20 +144,47 @@ class Page:
             self._fits,
             "Followed: with tol=0, and gone on from with a warm start after each check; two such runs may have shared the cores.",
         )
-        self.say(f"{perf_counter() - self._begin:.0f} seconds for this page, drawings included. {surroundings()}")
+        seconds, of_cpu = perf_counter() - self._begin, cpu_seconds() - self._cpu
+        self.say(f"{seconds:.0f} seconds for this page, drawings included; {of_cpu:.0f} seconds of a core. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
-        path.write_text(document(self.title, "".join(self._parts)), encoding="utf8")
+        path.write_text(document(self.title, claims_table(self.claims) + "".join(self._parts)), encoding="utf8")
+        summary = {
+            "title": self.title,
+            "date": str(date.today()),
+            "seconds": seconds,
+            "cpu": of_cpu,
+            "claims": [asdict(claim) for claim in self.claims],
+        }
+        path.with_suffix(".json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf8")
         return path
 
 
 def publish(name: str, title: str, build: Callable[[Page], None]) -> Path:
     """Build a page and write it."""
-    print(title, flush=True)
-    page = Page(title)
+    begin = perf_counter()
+    page = Page(title, name)
     build(page)
     path = page.write(FOLDER / f"{name}.html")
-    print(f"  {path}", flush=True)
+    print(f"{name}: {perf_counter() - begin:.0f} seconds, {path}", flush=True)
     return path
+
+
+def publish_beside_others(name: str, title: str, build: Callable[[Page], None]) -> Path:
+    """The same in one of several processes: what the page would run side by side, it runs one after the other."""
+    with parallel_config(backend="sequential"):
+        return publish(name, title, build)
+
+
+def cpu_seconds() -> float:
+    """What this process, and those it has started and seen end, have computed so far; it does not grow while they wait."""
+    return sum(os.times()[:4])
+
+
+def verdict(checks: Iterable[bool]) -> str:
+    """What comparisons that are true or not make of a claim."""
+    found = [bool(check) for check in checks]
+    holds, in_part, not_here, not_tried = VERDICTS
+    return not_tried if not found else holds if all(found) else in_part if any(found) else not_here
 
 
 def described(estimator: Any) -> str:
@@ -143,8 +208,21 @@ def surroundings() -> str:
 
 
 def marked(text: str) -> str:
-    """Escaped, with `code` as code."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+    """Escaped, with `code` as code and [text](page) as a link."""
+    linked = re.sub(r"\[([^]]*)\]\(([\w.]+\.html)\)", r'<a href="\2">\1</a>', html.escape(text))
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", linked)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    printed = [name.startswith("paper") for name in header]
+    lines = [_row("th", header, printed), *(_row("td", row, printed) for row in rows)]
+    return f"<table><caption>{marked(caption)}</caption>{''.join(lines)}</table>"
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    """The claims of a page, if it has any, with what holds."""
+    caption = "What the papers claim, and what holds here. The verdicts are computed from the numbers of this page."
+    return table(Claim.HEADER, (claim.row for claim in claims), caption) if claims else ""
 
 
 def document(title: str, body: str) -> str:

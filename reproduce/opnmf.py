@@ -42,11 +42,23 @@ def build(page: Page) -> None:
         [(name, f"{error(X, W):.6f}", *measured(W)) for name, W in bases.items()],
         "X̂ = X W Wᵀ. ρ: NNP Eq. 65; ‖WᵀW − I‖ with columns of unit length: PNMF Eq. 38. The first two lines are of the files.",
     )
-    better = sum(error(X, W) < error(X, reference.W_matlab) for W in runs.values())
-    page.say(f"""
-        Of {len(SEEDS)} starts of the default, {better} end at a lower error than the codes; all are more orthogonal. Which
-        one is best is chance: `n_init` runs several and keeps the best.
-    """)
+    page.claim(
+        "the package `opnmf`",
+        "From the start that was given, the printed rule ends at the W of the MATLAB and R codes.",
+        [whole < 1e-4 for _, whole, _ in rows[:2]],
+        f"""‖W − W′‖ / ‖W′‖ is {rows[0][1]:.1e} and {rows[1][1]:.1e}; the two codes are {rows[2][1]:.1e} apart. All
+        stopped by a tolerance.""",
+    )
+    errors, rhos = ([measure(W) for W in runs.values()] for measure in (lambda W: error(X, W), metrics.orthogonality))
+    lower = [value < error(X, reference.W_matlab) for value in errors]
+    more = [value > metrics.orthogonality(reference.W_matlab) for value in rhos]
+    page.claim(
+        "beyond the papers",
+        "From starts of its own, the default ends at a lower error than the codes, and more orthogonal.",
+        [*lower, *more],
+        f"""Of {len(SEEDS)} starts, {sum(lower)} end at a lower error, {sum(more)} at a higher ρ; errors of {min(errors):.4f} to
+        {max(errors):.4f}, against {error(X, reference.W_matlab):.4f}.""",
+    )
     best = min(runs.values(), key=lambda W: error(X, W))
     faces = {"MATLAB code": X @ reference.W_matlab, "best default": X @ matched(best, reference.W_matlab)}
     page.figure(

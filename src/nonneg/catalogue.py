@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import overload
 
-READY, FORM, DERIVED, MISSING = "ready", "by form", "derived", "missing"
-"""An estimator or a function of its own; a form to be given; a step of a derivation, of no use by itself; not there yet."""
+READY, FORM, DERIVED, PLANNED = "ready", "by form", "derived", "planned"
+"""A name of its own; a form to be given; a step of a derivation, of no use by itself; not there yet, so nothing to call."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
     ----------
     search : str, default=""
         Only those with this text in their name, whatever its case.
-    status : {"ready", "by form", "derived", "missing"}, optional
-        Only those that are there as an estimator or a function; that are a form to be given; that are no more than a step in the
-        derivation of others; or that are missing.
+    status : {"ready", "by form", "derived", "planned"}, optional
+        Only those that have a name of their own; that are a form to be given; that are no more than a step in the derivation of
+        others; or that are planned, and not there yet.
     """
-    known = (READY, FORM, DERIVED, MISSING)
+    known = (READY, FORM, DERIVED, PLANNED)
     if status is not None and status not in known:
         raise ValueError(f"status must be one of {', '.join(map(repr, known))}; got {status!r}.")
     return Methods([row for row in _TABLE if search.lower() in row.method.lower() and status in (None, row.status)])
@@ -94,8 +94,23 @@ _TABLE = (
     Method("PNMF, ONL's form", "its denominator may be negative", "ONL 29", "docs/equations.md", DERIVED),
     Method("OPNMF", "D(X‖W WᵀX), WᵀW = I; also NLHN", "ONL 31, 35; NNP 40", "`nonneg.OPNMF`"),
     Method("online PNMF", "PNMF of a stream", "QNMF §3", "`nonneg.PNMF.partial_fit`"),
-    Method("online NLHN", "OPNMF of a stream", "NNP 38", "`nonneg.OPNMF.partial_fit`"),
+    Method(
+        "online NLHN",
+        "OPNMF of a stream; both sides of the rule averaged over what came",
+        "NNP 38",
+        '`nonneg.OPNMF(solver="paper").partial_fit`; quicker, `nonneg.OPNMF.partial_fit`',
+    ),
     Method("ONMF", "D(X‖W H), WᵀW = I", "ONL 28", "`nonneg.ONMF`"),
+    Method(
+        "ONMF, unsimplified",
+        "the same, before WᵀW = I is used, or words are cancelled",
+        "ONL 26, 27",
+        '`nonneg.Factorization("W H", constraints={"H": nonneg.constraints.Orthogonal("rows", steps=1)})`, `steps=2`',
+        FORM,
+    ),
+    Method("Convex NMF", "D(X‖X W H); samples as rows, H W X", "QNMF §2", '`nonneg.Factorization("H W X")`', FORM),
+    Method("Semi-NMF", "X and one factor of either sign", "QNMF §2", "", PLANNED),
+    Method("signed matrices", "given matrices of either sign, in any form", "QNMF §3", "", PLANNED),
     Method("orthogonal rows, polar", "truly orthogonal factors", "ONL §2.4", "`orthogonality=` of `nonneg.OPNMF` and others"),
     Method("symmetric NMF", "D(X‖W Wᵀ)", "QNMF §3.1", "`nonneg.SymmetricNMF`"),
     Method("W B Wᵀ", "D(X‖W B Wᵀ)", "QNMF §3.1, 9", '`nonneg.Factorization("W B W.T")`', FORM),
@@ -109,6 +124,25 @@ _TABLE = (
     Method("PNMF clustering", "PNMF of the transpose", "PNMF §5", "`nonneg.ProjectiveClustering`"),
     Method("tSVD", "max(U S Vᵀ, 0)", "PNMF 1–3", "`nonneg.TruncatedNonnegativeSVD`"),
     Method("adaptive exponents", "the papers' acceleration", "QNMF §3", "`nonneg.solvers.Adaptive`"),
+    # Constraints
+    Method(
+        "stochastic",
+        "columns, rows or the whole matrix sum to one; rows and columns",
+        "QNMF 10, Theorem 2",
+        "`nonneg.constraints.Stochastic`, `nonneg.constraints.DoublyStochastic`",
+    ),
+    Method("orthogonal", "WᵀW = I, simplified", "QNMF 11, Theorem 3; ONL 12, 20, Fig. 4", "`nonneg.constraints.Orthogonal`"),
+    Method("orthogonal, unsimplified", "WᵀW = I, as the theorem has it", "QNMF 11", "`nonneg.constraints.Orthogonal(steps=1)`"),
+    # Divergences
+    Method("α-divergence", "α = 1 is the I-divergence, ½ Hellinger, 2 χ²", "QNMF Table 1", "`nonneg.divergences.Alpha`"),
+    Method(
+        "β-divergence", "QNMF's β = 1 is b = 2, Euclidean; 0, I; −1, Itakura–Saito", "QNMF Table 1", "`nonneg.divergences.Beta`"
+    ),
+    Method("γ-divergence", "does not depend on scale; γ → 0 is Kullback–Leibler", "QNMF Table 1", "`nonneg.divergences.Gamma`"),
+    Method("Rényi divergence", "does not depend on scale; r → 1 is Kullback–Leibler", "QNMF Table 1", "`nonneg.divergences.Renyi`"),
+    Method("dual I-divergence", "α → 0, an exponential rule", "QNMF Table 1", "`nonneg.divergences.DualI`"),
+    Method("sums of divergences", "a weighted sum of two", "QNMF §3.2", "", PLANNED),
+    Method("generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "", PLANNED),
     # Projections with a trace objective
     Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40", '`nonneg.graph.GraphClustering(method="nl")`, "sqrt-nl"'),
     Method(
@@ -117,6 +151,7 @@ _TABLE = (
         "ONL 41, 42; NNP 28",
         '`nonneg.graph.GraphClustering(method="onl")`, "sqrt-onl"',
     ),
+    Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 21", "", PLANNED),
     Method("NLDA", "non-negative Fisher discriminant", "NNP 55", '`nonneg.NonnegativeLDA`; as printed, `rule="oja"`'),
     Method("flipping", "of features", "NNP 57", "`flip=` of `nonneg.NonnegativeLDA`"),
     Method("definiteness", "of S_W S_B + S_B S_W", "NNP 56", "`definite_` of `nonneg.NonnegativeLDA`"),
@@ -148,6 +183,7 @@ _TABLE = (
         "QNMF §5.2 (Ding 2006)",
         "`nonneg.BiORNM3F`",
     ),
+    Method("BiOR-NM3F-I", "the same, I-divergence", "QNMF §5.2", '`nonneg.BiORNM3F(divergence="kullback-leibler")`'),
     # Hidden Markov chains
     Method(
         "QNMF-HMM",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, get_constraint
+from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
 from .divergences import DualI, Objective, get_divergence
 from .expression import Letter, Word, parse
 
@@ -46,6 +46,12 @@ PUBLISHED = (
     Published("W H", "H", "NMF: PNMF Eq. 7 (whose normalisation of W stands for the denominator)", divergence="kullback-leibler"),
     Published("W H", "W", "ONMF: ONL Eq. 28", constraints={"W": "orthogonal"}),
     Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": "orthogonal"}),
+    Published("W H", "W", "ONMF: ONL Eq. 26, a case of QNMF Eq. 11", constraints={"W": Orthogonal(steps=1)}),
+    Published("W H", "W", "ONMF: ONL Eq. 27", constraints={"W": Orthogonal(steps=2)}),
+    Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=1)}),
+    Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=2)}),
+    Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
+    Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
     Published("W W.T X", "W", "PNMF: QNMF §5.1", exponent=1 / 3),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 20, NNP Eq. 36"),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 29, ONL Eq. 34", divergence="kullback-leibler"),

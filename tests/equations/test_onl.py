@@ -5,14 +5,18 @@ The paper maximises, so its ∇⁺ and ∇⁻ are the engine's ∇⁻ and ∇⁺
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from nonneg import Model
+from nonneg import Model, factorize
+from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha
 from nonneg.expression import Letter, parse
 from nonneg.rewriting import Sum, cancel, reduce_identity
+from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
 
 from .transcription import (
+    SWEEPS,
     assert_close,
     assert_derived,
     assert_iterates,
@@ -24,6 +28,7 @@ from .transcription import (
     spectral,
     symmetric,
     times,
+    transcribed,
 )
 
 ORTHOGONAL = {"W": "orthogonal"}
@@ -121,6 +126,42 @@ def test_eq_26_to_28_steps():
     assert next(steps) == ("X Hᵀ + W Wᵀ W H Hᵀ", "W H Hᵀ + W Wᵀ X Hᵀ")  # Eq. 26
     assert next(steps) == ("X Hᵀ + W H Hᵀ", "W H Hᵀ + W Wᵀ X Hᵀ")  # Eq. 27
     assert next(steps) == ("X Hᵀ", "W Wᵀ X Hᵀ")  # Eq. 28
+
+
+def eq_26(X, W, H):
+    return (X @ H.T + W @ W.T @ W @ H @ H.T) / (W @ H @ H.T + W @ W.T @ X @ H.T)
+
+
+def eq_27(X, W, H):
+    return (X @ H.T + W @ H @ H.T) / (W @ W.T @ X @ H.T + W @ H @ H.T)
+
+
+@pytest.mark.parametrize(
+    ("steps", "line", "where", "printed", "proven"),
+    [
+        (
+            1,
+            "W ← W ∘ [(X Hᵀ + W Wᵀ W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]^(1/2)",
+            "ONMF: ONL Eq. 26, a case of QNMF Eq. 11 (printed with exponent 1)",
+            eq_26,
+            1 / 2,
+        ),
+        (2, "W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]", "ONMF: ONL Eq. 27", eq_27, 1),
+    ],
+)
+def test_eq_26_and_27_as_rules(steps, line, where, printed, proven):
+    """The steps before Eq. 28 are rules too; the scale of W is kept, without which they overflow."""
+    model = Model("W H", constraints={"W": Orthogonal(steps=steps)})
+    assert_derived(model, line, where)
+    assert_derived(model, "H ← H ∘ [(Wᵀ X) / (Wᵀ W H)]", "ONMF: ONL §3.4")
+    start = {"W": W, "H": H}
+    for solver, exponent in (Multiplicative(1), 1), (Multiplicative(), proven):
+        ratios = {"W": lambda exponent=exponent, **matrices: printed(**matrices) ** exponent, "H": weights}
+        expected = transcribed({"X": X, **start}, ratios, 1, {"W": spectral})
+        for data in X, sparse.csr_array(X):
+            solution = factorize(data, model, init=start, solver=solver, max_iter=SWEEPS, tol=0)
+            for name in start:
+                assert_close(solution.factors[name], expected[name])
 
 
 def test_eq_29_to_31_steps():

@@ -1,7 +1,8 @@
 """Yang, Oja: Quadratic nonnegative matrix factorization.
 
-The β of the paper is one less than the number of ``Beta``. For α < 0 Table 1 prints η = 1/(2α − 2), a negative number: it is
-1/(2 − 2α), and P and Q change places. The exponents for a factor that occurs once are not in the paper, but derived as it does.
+The β of the paper is one less than the number of ``Beta``. For α < 0 Table 1 keeps P = 1 and Q = (X/X̂)^α and has a negative
+η = 1/(2α − 2); the engine has P and Q the other way round and η = 1/(2 − 2α), which is the same rule. The exponents for a factor
+that occurs once are not in the paper, but derived as it does.
 """
 
 from collections.abc import Callable
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 
 from nonneg import Gram, Model, factorize
+from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
+from nonneg.testing import assert_kkt
 
 from .transcription import (
     SWEEPS,
@@ -195,6 +198,15 @@ def test_eq_9_with_table_1(form, row, p):
     assert_close(derived, W * (numerator / denominator * row.theta(X, Y, p)) ** (1 / (psi_max - psi_min)))
 
 
+@pytest.mark.parametrize("alpha", [-0.25, -1, -2])
+def test_table_1_as_printed_for_negative_alpha(alpha):
+    """P = 1, Q = (X/X̂)^α and a negative η, as for any other α, is the rule of the engine."""
+    Y = approximation(QUADRATIC)
+    printed = W * (gradient(QUADRATIC, (X / Y) ** alpha) / gradient(QUADRATIC, np.ones_like(X))) ** (1 / (2 * alpha - 2))
+    here = point(QUADRATIC, Alpha(alpha))
+    assert_close(moved(here, "W", here.problem.model.rules["W"].exponent), printed)
+
+
 @FORMS
 @TABLE_1
 def test_table_1_gradient(form, row, p):
@@ -308,6 +320,43 @@ def test_eq_9_example():
     assert_iterates(nonnegative(7, 7), example, start, {"W": eq_9_example}, printed=1 / 4, proven=1 / 4)
 
 
+def convex_basis(X, W, H):
+    """The rule of Ding, Li and Jordan for W in X ≈ X W Gᵀ, its G being Hᵀ; of XᵀX they take the parts of either sign."""
+    A = X.T @ X
+    plus, minus = (abs(A) + A) / 2, (abs(A) - A) / 2
+    return (plus @ H.T + minus @ W @ H @ H.T) / (minus @ H.T + plus @ W @ H @ H.T)
+
+
+def convex_codes(X, W, H):
+    """Their rule for G."""
+    A, G = X.T @ X, H.T
+    plus, minus = (abs(A) + A) / 2, (abs(A) - A) / 2
+    return ((plus @ W + G @ W.T @ minus @ W) / (minus @ W + G @ W.T @ plus @ W)).T
+
+
+CONVEX = "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)"
+
+
+def test_convex_nmf():
+    """§2: the input is a factor. For non-negative X the rule is Ding, Li and Jordan's, which they print with a square root."""
+    convex = Model("X W H")
+    assert_derived(convex, "W ← W ∘ [(Xᵀ X Hᵀ) / (Xᵀ X W H Hᵀ)]", f"{CONVEX} (printed with exponent 0.5)")
+    assert_derived(convex, "H ← H ∘ [(Wᵀ Xᵀ X) / (Wᵀ Xᵀ X W H)]", f"{CONVEX} (printed with exponent 0.5)")
+    start = {"W": positive(7, 3), "H": positive(3, 7)}
+    assert_iterates(nonnegative(6, 7), convex, start, {"W": convex_basis, "H": convex_codes}, printed=1 / 2)
+    assert Model("H W X").rules["W"].published == (f"{CONVEX}, transposed (printed with exponent 0.5)",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_convex_nmf_by_default(seed):
+    """The default solver ends where the K.K.T. conditions hold, no higher than the printed rule from the same start."""
+    data, start = nonnegative(12, 9, seed=seed), {"W": positive(9, 2, seed=seed), "H": positive(2, 9, seed=seed)}
+    solution = factorize(data, "X W H", init=start, tol=0)
+    assert_kkt(Model("X W H"), data, solution.factors, tol=1e-5)
+    printed = factorize(data, "X W H", init=start, solver=Multiplicative(1 / 2), max_iter=2000, tol=0)
+    assert solution.objective <= printed.objective * (1 + 1e-6)
+
+
 def kernel_pnmf(K, W):
     return (2 * K @ W) / (W @ W.T @ K @ W + K @ W @ W.T @ W)
 
@@ -407,6 +456,43 @@ def test_eq_11_in_print():
         "W ← W ∘ [((X/X̂) Hᵀ + W Wᵀ 1 Hᵀ) / (1 Hᵀ + W Wᵀ (X/X̂) Hᵀ)]^(1/2)",
         "QNMF Theorem 3, Eq. 11",
     )
+
+
+UNSIMPLIFIED = {
+    ("W H", "H.T V"): {"H": positive(3, 7)},
+    ("W W.T X", "X V.T V"): {},
+    ("W S H", "H.T S.T V"): {"S": positive(3, 4), "H": positive(4, 7)},
+}
+
+
+@pytest.mark.parametrize("forms", UNSIMPLIFIED)
+@pytest.mark.parametrize("divergence", [Beta(2), Beta(1), Alpha(-1)], ids=repr)
+def test_eq_11_unsimplified(forms, divergence):
+    """With one step of ONL Fig. 4 the rule is Eq. 11 as it stands, also where Wᵀ W = I would simplify it; for V = Wᵀ likewise."""
+    (form, transposed), data, others = forms, positive(5, 7), UNSIMPLIFIED[forms]
+    free = at(Model(form, divergence), data, W=W, **others)
+    plus, minus = free.gradient("W")
+    bounds = free.problem.model.rules["W"].bounds
+    sigma = 1 / (max(bounds.psi_max, 2) - min(bounds.psi_min, 0))
+    expected = W * ((minus + W @ W.T @ plus) / (plus + W @ W.T @ minus)) ** sigma
+    here = at(Model(form, divergence, {"W": Orthogonal(steps=1)}), data, W=W, **others)
+    assert here.problem.model.rules["W"].exponent == pytest.approx(sigma)
+    assert_close(moved(here, "W", sigma), expected)
+    there = at(Model(transposed, divergence, {"V": Orthogonal("rows", steps=1)}), data.T, V=W.T, **others)
+    assert there.problem.model.rules["V"].exponent == pytest.approx(sigma)
+    assert_close(moved(there, "V", sigma), expected.T)
+
+
+@pytest.mark.parametrize("form", ["W H", "W W.T X"])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_eq_11_keeps_its_scale(form, steps):
+    """Eq. 11 makes W grow without bound where Wᵀ W is too large; after every step W's largest singular value is one again."""
+    data, W = nonnegative(20, 30), 10 * positive(20, 3)
+    start = {"W": W} | ({"H": positive(3, 30)} if "H" in form else {})
+    model = Model(form, constraints={"W": Orthogonal(steps=steps)})
+    for max_iter in (1, 300):
+        found = factorize(data, model, init=start, solver=Multiplicative(), max_iter=max_iter, tol=0).factors["W"]
+        assert np.linalg.norm(found, 2) == pytest.approx(1)
 
 
 def test_eq_11_rows_in_print():

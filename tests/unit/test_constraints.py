@@ -33,6 +33,16 @@ def test_unknown_axes(kind):
         kind("diagonal")
 
 
+@pytest.mark.parametrize("steps", [0, 4, True, "all", None, 1.5])
+def test_orthogonal_takes_one_to_three_steps(steps):
+    with pytest.raises(IncompatibleError, match=r"Orthogonal\(steps\) takes 1, 2 or 3.*got "):
+        Orthogonal(steps=steps)
+
+
+def test_a_transposed_orthogonal_factor_keeps_its_steps():
+    assert Orthogonal("rows", steps=1).T == Orthogonal("columns", steps=1) != Orthogonal("columns")
+
+
 @pytest.mark.parametrize("axis", SUMS)
 def test_stochastic_restores_the_sums(axis, X):
     constraint = Stochastic(axis)

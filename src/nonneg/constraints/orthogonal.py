@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -30,10 +30,26 @@ def _largest_eigenvalue(gram: np.ndarray) -> float:
 class Orthogonal(Constraint):
     """Wᵀ W = I (``axis="columns"``) or H Hᵀ = I (``axis="rows"``): QNMF Theorem 3, ONL Eq. 12.
 
+    Parameters
+    ----------
+    axis : {"columns", "rows"}, default="columns"
+    steps : {1, 2, 3}, default=3
+        How many steps of the ONL principle (ONL Fig. 4) are carried out. 1: the multiplier terms are added, and the rule stays as
+        the theorem has it (QNMF Eq. 11; for W H, ONL Eq. 26). 2: then Wᵀ W = I is used (ONL Eq. 27). 3: then what stands on both
+        sides is cancelled (ONL Eq. 28).
+
     Notes
     -----
-    The multiplier term of a part ∇ is W Wᵀ ∇ (QNMF Eq. 11), a sum of words, so the three steps of the ONL principle (ONL Fig. 4)
-    are carried out on it: add the terms, use Wᵀ W = I, cancel.
+    The multiplier term of a part ∇ is W Wᵀ ∇ (QNMF Eq. 11), a sum of words, so the steps of the ONL principle are rewriting:
+
+    >>> from nonneg import Model
+    >>> for steps in (1, 2, 3):
+    ...     print(Model("W H", constraints={"W": Orthogonal(steps=steps)}).rules["W"])
+    W ← W ∘ [(X Hᵀ + W Wᵀ W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]^(1/2)
+    W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]
+    W ← W ∘ [(X Hᵀ) / (W Wᵀ X Hᵀ)]
+
+    The theorem is about the first of them, for the augmented objective; with it, the W of W H stays far from orthogonal.
 
     What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
     Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
@@ -41,15 +57,20 @@ class Orthogonal(Constraint):
     """
 
     axis: Literal["columns", "rows"] = "columns"
+    steps: Literal[1, 2, 3] = 3
     theorem: ClassVar[str] = "QNMF Theorem 3, Eq. 11"
 
     def __post_init__(self) -> None:
         if self.axis not in ("columns", "rows"):
             raise IncompatibleError(f"Orthogonal(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
+        if isinstance(self.steps, bool) or self.steps not in (1, 2, 3):
+            raise IncompatibleError(
+                f"Orthogonal(steps) takes 1, 2 or 3, so many steps of the ONL principle (ONL Fig. 4); got {self.steps!r}."
+            )
 
     @property
     def T(self) -> Orthogonal:
-        return Orthogonal("rows" if self.axis == "columns" else "columns")
+        return replace(self, axis="rows" if self.axis == "columns" else "columns")
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
         W = Word([Letter(factor)])
@@ -59,10 +80,11 @@ class Orthogonal(Constraint):
             return part.rewritten(lambda word: W + W.T + word if self.axis == "columns" else word + W.T + W)
 
         def reduced(part: Sum) -> Sum:
-            return part.rewritten(lambda word: reduce_identity(word, inner))
+            return part.rewritten(lambda word: reduce_identity(word, inner)) if self.steps > 1 else part
 
         full = law.lagrangian(negative, positive, multiplier(positive), multiplier(negative))  # Eq. 11
-        numerator, denominator = cancel(*map(reduced, full))
+        finish = cancel if self.steps > 2 else without_common_number
+        numerator, denominator = finish(*map(reduced, full))
         simplified = (numerator, denominator) != without_common_number(*full)
 
         # Corollary 4: where Λ⁺ = ½Wᵀ∇⁺ is positive semi-definite, its term has a tangent, ψ = 1 in place of 0.
