@@ -136,7 +136,7 @@ def test_classes_may_change_places():
 def test_optimality(seed):
     """At the optimum the gradient of the log of the ratio is zero where w > 0, and not positive elsewhere."""
     X, y = blobs(seed=seed, m=8)
-    model = NonnegativeLDA(flip=False).fit(X, y)
+    model = NonnegativeLDA(flip=False, ridge=0).fit(X, y)
     S_B, S_W = scatters(X, y)
     (w,) = model.components_
     unit = np.sqrt(np.diag(S_W))
@@ -369,14 +369,14 @@ def test_without_flipping_weights_are_not_negative():
 def test_iris_one_direction_a_class():
     X, y = load_iris(return_X_y=True)
     names = np.array(["c", "a", "b"])[y]
-    model = NonnegativeLDA().fit(X, names)
+    model = NonnegativeLDA(ridge=0.01).fit(X, names)
     assert list(model.classes_) == ["a", "b", "c"]
     assert model.components_.shape == (3, 4)
     assert model.transform(X).shape == (150, 3)
     assert model.decision_function(X).shape == (150, 3)
     assert model.score(X, names) > 0.95
     for c, name in enumerate(model.classes_):
-        alone = NonnegativeLDA().fit(X, names == name)
+        alone = NonnegativeLDA(ridge=0.01).fit(X, names == name)
         np.testing.assert_allclose(alone.fisher_ratio_, model.fisher_ratio_[c], rtol=1e-8)
         cosine = alone.components_[0] @ model.components_[c]
         cosine /= np.linalg.norm(alone.components_[0]) * np.linalg.norm(model.components_[c])
@@ -649,11 +649,11 @@ def test_optimality_with_a_kernel():
     X, y = make_circles(60, noise=0.1, factor=0.4, random_state=0)
     K = rbf_kernel(X, gamma=1)
     S_B, S_W = scatters(K, y)
-    S_W += 1e-3 * np.diag(np.diag(S_W + S_B))
-    model = NonnegativeKernelFDA(kernel="rbf", gamma=1, ridge=1e-3).fit(X, y)
+    S_W += 1e-2 * np.diag(np.diag(S_W))
+    model = NonnegativeKernelFDA(kernel="rbf", gamma=1, ridge=1e-2).fit(X, y)
     other = best_by_lbfgsb(S_B, S_W, np.random.default_rng(0).uniform(0.1, 1, (5, 60)))
     assert model.fisher_ratio_[0] >= other * (1 - 1e-9)
-    assert model.fisher_ratio_[0] == pytest.approx(other, rel=2e-3)  # L-BFGS-B stops a little short
+    assert model.fisher_ratio_[0] == pytest.approx(other, rel=5e-3)  # L-BFGS-B stops a little short
 
 
 def test_flipped_samples():

@@ -234,7 +234,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                 f"ridge={self.ridge!r}, but {int(is_still[varying].sum())} of the {len(varying)} {self._items} do not vary within "
                 "any class and differ between classes, so that the ratio has no bound. Use ridge='auto', or a small number."
             )
-        added = ridge * groups.total
+        added = ridge * np.where(is_still, groups.total, diagonal)
         total = np.where(varying, diagonal + added, 1.0)
         units, share = np.where(varying, signs / np.sqrt(total), 0.0), np.where(varying, added / total, 1.0)
         return Metric(task.scatter, units, share)
@@ -366,10 +366,11 @@ def described(items: str) -> str:
     return f"""    rule : {{"rayleigh", "oja"}}, default="rayleigh"
         "rayleigh" makes the ratio as large as it can be. "oja" is the paper's rule, as printed, which does not: see the notes.
     ridge : float or "auto", default="auto"
-        What is added to the diagonal of S_W, as a share of the diagonal of S_W + S_B. "auto" chooses, for each direction, among 0
+        What is added to the diagonal of S_W, as a share of it: the units of {items} do not matter. What does not vary within
+        classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
         and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
         folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more {items} than samples, 0.001
-        takes the place of 0; with more than 2000 {items}, values are from 0.1 on, and of more than 2000 samples 2000 are used.
+        takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 {items}, 1000, and values from 0.3 on.
     solver : {{"auto", "exact", "multiplicative"}}, default="auto"
         How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
         "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where {items} are
@@ -390,7 +391,7 @@ _ATTRIBUTES = """    fisher_ratio_ : array of shape (n_directions,)
     definiteness_ : array of shape (n_directions, 2)
         Its least and its largest eigenvalue, divided by the larger one without its sign.
     ridge_ : array of shape (n_directions,)
-        What was added to the diagonal of S_W, as a share of that of S_W + S_B: `ridge`, or what was chosen.
+        What was added to the diagonal of S_W, as a share of it: `ridge`, or what was chosen.
     classes_ : array of shape (n_classes,)
     n_iter_ : int
         Steps, the most of any direction.

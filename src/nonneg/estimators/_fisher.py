@@ -22,6 +22,8 @@ from ..rayleigh import Result
 
 DIRECT, DIRECT_SPARSE = 4000, 1000
 """Up to this size systems are solved by factorization, above it by conjugate gradients, which sparse X makes cheap."""
+RESIDUAL = 1e-9
+"""Of conjugate gradients, as a share of the right side."""
 BLOCK = 512
 """Rows of S_B that are there at a time where its entries are needed."""
 
@@ -127,15 +129,20 @@ class Metric:
             return self.product(w)[support]
 
         operator = LinearOperator((len(support), len(support)), matvec=product, dtype=np.float64)
-        return np.asarray(cg(operator, b[support], rtol=1e-10, maxiter=1000)[0])
+        return np.asarray(cg(operator, b[support], rtol=RESIDUAL, maxiter=1000)[0])
 
     def _solve_by_rows(self, b: np.ndarray, support: np.ndarray) -> np.ndarray:
         """By Woodbury's identity, in as many unknowns as there are rows: (R + TᵀJT)⁻¹ = R⁻¹ − R⁻¹Tᵀ(J + T R⁻¹Tᵀ)⁻¹T R⁻¹."""
         assert isinstance(self.scatter, Summed)
-        T = np.vstack([_full(T[:, support]) for _, T in self.scatter.terms]) * self.units[support]
+        d, ridge = self.units[support], self.ridge[support]
+        parts = [T[:, support] for _, T in self.scatter.terms]
         J = np.concatenate([np.full(T.shape[0], sign) for sign, T in self.scatter.terms])
-        b, scaled = b / self.ridge[support], T / self.ridge[support]
-        return np.asarray(b - scaled.T @ np.linalg.solve(np.diag(J) + scaled @ T.T, T @ b))
+        weighted = [T @ sparse.diags_array(d**2 / ridge) if sparse.issparse(T) else T * (d**2 / ridge) for T in parts]
+        gram = np.block([[_full(T @ other.T) for other in parts] for T in weighted])
+        b = b / ridge
+        y = np.linalg.solve(np.diag(J) + gram, np.concatenate([T @ (d * b) for T in parts]))
+        ends = np.cumsum([T.shape[0] for T in parts])[:-1]
+        return np.asarray(b - d / ridge * sum(T.T @ share for T, share in zip(parts, np.split(y, ends), strict=True)))
 
 
 def _full(A: Any) -> np.ndarray:

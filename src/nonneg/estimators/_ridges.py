@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 RIDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Shares of the diagonal that are tried; zero stands for as little as there can be."""
-LARGE = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+LARGE = (0.3, 1.0, 3.0, 10.0, 30.0)
 """Those that are tried where S_W is not formed: there a small ridge takes long, and with so many features is not what is best."""
 FOLDS = 5
-SAMPLES = 2000
-"""No more samples than these are used to choose."""
+SAMPLES, SAMPLES_LARGE = 2000, 1000
+"""No more samples than these are used to choose; the second where S_W is not formed."""
 _AS_GOOD = 0.99
 """The least ridge is taken that has this share of the largest ratio."""
 
@@ -31,7 +31,7 @@ def choose(model: Discriminant, X: Any, codes: np.ndarray, is_formed: bool) -> I
     Folds are runs of samples in the order in which they are given, class by class, so that samples taken together, such as the
     pictures of one person, mostly stay together; nothing is random.
     """
-    some = evenly_chosen(codes, SAMPLES)
+    some = evenly_chosen(codes, SAMPLES if is_formed else SAMPLES_LARGE)
     X, codes = model._part(X, some, some), codes[some]
     folds, ridges = in_runs(codes), RIDGES if is_formed else LARGE
     projected: dict[tuple[int, int], np.ndarray] = {}
