@@ -158,7 +158,7 @@ def finals(page: Page, data: dict[str, np.ndarray]) -> None:
     page.say(f"""
         The paper: constraint errors are small, at most 3.3e-05 of W and 2.7e-07 of Y in the mean. That they are small
         {"holds" if holds else "does not hold"} for steps whose sums are restored each time: at most {errors["W"]:.1e} of W and
-        {errors["Y"]:.1e} of Y in the mean of a data set. It does not for steps whose sums are left alone, as the next section shows.
+        {errors["Y"]:.1e} of Y in the mean of a data set. It does not for steps whose sums are left alone: see the next section.
     """)
 
 
@@ -180,17 +180,18 @@ def say_who_is_lower(page: Page, found: dict[Any, Any], names: list[str]) -> Non
     means = [bool(ends(name, "paper").mean() < ends(name, "rival").mean()) for name in names]
     rises = {method: sum(run["rises"] for name in names for run in found[name, method]) for method in ("paper", "default", "rival")}
     total = len(names) * len(REPEATS)
+    of_means = "holds" if all(means) else "holds in part"
+    of_starts = f"does not hold for the paper's rule: {above}" if overlaps else "holds too: none ends above one of NNMF-HMM"
     page.say(f"""
-        The paper: QNMF-HMM ends far below NNMF-HMM, with little spread. Of the means this {"holds" if all(means) else "holds in part"}:
-        that of the paper's rule is lower on {sum(means)} of {len(names)} data sets. Seed by seed, of {len(REPEATS)}, the paper's rule
-        ends below NNMF-HMM on {counted("paper")}, the default on {counted("default")}. For each start it
-        {f"does not hold for the paper's rule: {above}" if overlaps else "holds too: no start of the paper's rule ends above one of NNMF-HMM"}.
-        The paper has no numbers to read off.
+        The paper: QNMF-HMM ends far below NNMF-HMM, with little spread. Of the means this {of_means}: that of the paper's rule is
+        lower on {sum(means)} of {len(names)} data sets. Seed by seed, of {len(REPEATS)}, the paper's rule ends below NNMF-HMM on
+        {counted("paper")}, the default on {counted("default")}. For each start it {of_starts}. The paper has no numbers to read
+        off.
     """)
+    of_falling = "holds" if not rises["paper"] and rises["rival"] else "holds in part"
     page.say(f"""
-        The paper: QNMF-HMM falls steadily, and NNMF-HMM does not. This {"holds" if not rises["paper"] and rises["rival"] else "holds in part"}:
-        the objective rose in {rises["paper"]} of {total} runs of the paper's rule, in {rises["default"]} of the default and in
-        {rises["rival"]} of NNMF-HMM.
+        The paper: QNMF-HMM falls steadily, and NNMF-HMM does not. This {of_falling}: the objective rose in {rises["paper"]} of
+        {total} runs of the paper's rule, in {rises["default"]} of the default and in {rises["rival"]} of NNMF-HMM.
     """)
 
 

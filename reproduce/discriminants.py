@@ -108,8 +108,8 @@ def ratios(page: Page) -> None:
         and Eq. 57 is a guess at it. Eigenvalues of S_W S_B + S_B S_W are relative to the largest.""",
     )
     page.say(f"""
-        The paper's claim that Eq. 55 maximizes the ratio does not hold: it finds the leading eigenvector of S_B, whatever S_W is, and
-        falls short by {100 * min(lost):.0f} to {100 * max(lost):.0f} % here. It depends on the units of the features, which the
+        The paper's claim that Eq. 55 maximizes the ratio does not hold: it finds the leading eigenvector of S_B, whatever S_W is,
+        and falls short by {100 * min(lost):.0f} to {100 * max(lost):.0f} % here. It depends on the units of the features, which the
         ratio does not. The condition of Eq. 56, that S_W S_B + S_B S_W is positive definite, is not met in {sum(negative)} of
         {len(negative)} cases: with two classes and two features or more it never can be, so that the paper's check must be a
         weaker one.
@@ -129,11 +129,11 @@ def filters(page: Page, X: np.ndarray, y: np.ndarray, people: np.ndarray, shape:
     )
     few, more = (int(np.sum(np.abs(fits[name].coef_[0]) > 0)) for name in ("NLDA, next to no ridge", "NLDA"))
     page.say(f"""
-        The paper: LDA's filter says nothing to the eye, the SVM's a little, NLDA's shows the parts that matter. This holds in part,
-        with a ridge: of 1024 pixels, NLDA with next to none uses {few}, and is as hard to read as LDA's, as 400 faces are few for
-        1024 pixels. With the ridge that it chooses by default ({fits["NLDA"].ridge_[0]:g}) it uses {more}, and the bridge, the
-        lower rims and the eyes behind glasses stand out. The paper's rule gives the difference of the two mean faces, which shows glasses
-        too, and mouths, hair and cheeks besides.
+        The paper: LDA's filter says nothing to the eye, the SVM's a little, NLDA's shows the parts that matter. This holds in
+        part, with a ridge: of 1024 pixels, NLDA with next to none uses {few}, and is as hard to read as LDA's, as 400 faces are
+        few for 1024 pixels. With the ridge that it chooses by default ({fits["NLDA"].ridge_[0]:g}) it uses {more}, and the
+        bridge, the lower rims and the eyes behind glasses stand out. The paper's rule gives the difference of the two mean faces,
+        which shows glasses too, and mouths, hair and cheeks besides.
     """)
     return fits
 
@@ -275,12 +275,13 @@ def ranked(page: Page, X: np.ndarray, y: np.ndarray, shape: tuple[int, int]) -> 
         factor restored that it lacks, α cancels, and the power method for KUK is left: α becomes its leading eigenvector, close
         to the products of the faces with the mean face, whatever the labels are.
     """)
+    first = int(y[np.argsort(-best.sample_importance_, kind="stable")[:25]].sum())
     page.say(f"""
         Nor would the best α ≥ 0 tell glasses: a sum of faces with positive weights is a face. Fisher's ratio is then
         {plain.fisher_ratio_[0]:.3f} at most, with weights above zero for {int(np.sum(plain.sample_importance_ > 0))} of the faces.
         That NKFDA ranks samples by what they say of the class does not hold for the linear kernel, then. “Flipped” has faces
         without glasses count negatively, as they do in the SVM, and a ratio of
-        {best.fisher_ratio_[0]:.2f}; its first faces have glasses, or look as if. Where many faces have the same weight, in
+        {best.fisher_ratio_[0]:.2f}; {first} of its first 25 faces have glasses. Where many faces have the same weight, in
         the SVM the largest it may be, or zero, they are in the order of the collection.
     """)
 
