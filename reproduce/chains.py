@@ -17,7 +17,7 @@ from nonneg.constraints import Stochastic
 from nonneg.hmm._starts import uniform
 
 TITLE = "Hidden Markov chains: QNMF Figs. 4–6 and Table 2"
-REPEATS = range(50)
+REPEATS = range(30)
 ITERATIONS = 10_000
 SOFT = range(10)
 STATES = {"synthetic": 4, "English words": 6, "genetic codes": 6}
