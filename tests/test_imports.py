@@ -19,7 +19,7 @@ LAYERS = [
     ("shapes", "problem", "units"),
     ("initialization", "solution"),
     ("solvers",),
-    ("factorization", "testing", "reporting", "metrics", "datasets", "coclusters"),
+    ("factorization", "rayleigh", "testing", "reporting", "metrics", "datasets", "coclusters"),
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),

@@ -6,6 +6,7 @@ from . import coclusters, constraints, datasets, divergences, graph, metrics, so
 from .arrays.reading import Gram
 from .factorization import factorize
 from .model import Model
+from .rayleigh import maximize_rayleigh
 from .solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "divergences",
     "factorize",
     "graph",
+    "maximize_rayleigh",
     "methods",
     "metrics",
     "solvers",

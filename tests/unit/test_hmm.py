@@ -368,6 +368,10 @@ SAME = {
     "small ints": lambda s: np.array(s, dtype=np.int8),
     "objects": lambda s: np.array(s, dtype=object),
     "an array of lists": lambda s: _objects([list(s)]),
+    "a nested column": lambda s: [[x] for x in s],
+    "a column of tuples": lambda s: tuple((x,) for x in s),
+    "a column of arrays": lambda s: [np.array([x]) for x in s],
+    "a generator": iter,
 }
 
 
@@ -402,6 +406,56 @@ def test_ways_to_give_several():
     assert expected.tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
 
 
+def containers():
+    """Words in all that can hold them."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    return {
+        "list": list,
+        "tuple": tuple,
+        "generator": iter,
+        "array": np.array,
+        "variable-width array": lambda words: np.array(words, dtype=np.dtypes.StringDType()),
+        "objects": _objects,
+        "Series": pandas.Series,
+        "Series of objects": lambda words: pandas.Series(words, dtype=object),
+        "Series of categories": lambda words: pandas.Series(words, dtype="category"),
+        "Index": pandas.Index,
+        "polars": polars.Series,
+        "polars categories": lambda words: polars.Series(words, dtype=polars.Categorical),
+    }
+
+
+@pytest.mark.parametrize("words", [WORDS, list("banana"), ["a", "is", "b"]], ids=["words", "letters", "short words"])
+def test_words_mean_the_same_in_whatever_they_come(words):
+    expected = pair_counts(words)
+    assert set(expected[1]) <= set("".join(words))
+    for name, to in containers().items():
+        counts, symbols = pair_counts(to(words))
+        np.testing.assert_array_equal(symbols, expected[1], err_msg=name)
+        np.testing.assert_array_equal(counts, expected[0], err_msg=name)
+    fitted = QNMFHMM(2, random_state=0, n_init=1).fit(WORDS)
+    for name, to in containers().items():
+        assert fitted.score(to(WORDS)) == fitted.score(WORDS), name
+        assert isinstance(fitted.predict(to(WORDS)), list), name
+
+
+def test_one_sequence_of_longer_strings():
+    """In a list, as a column, or with lengths; and once they are known to be the symbols, side by side too."""
+    pandas = pytest.importorskip("pandas")
+    codons = ["ATG", "CCC", "ATG", "GGG", "CCC", "ATG"]
+    expected, symbols = pair_counts([codons])
+    assert symbols.tolist() == ["ATG", "CCC", "GGG"]
+    ways = [[x] for x in codons], np.array(codons)[:, None], pandas.DataFrame({"codon": codons}), [np.array(codons)]
+    for X, lengths in [*((way, None) for way in ways), (codons, [6]), (pandas.Series(codons), [6])]:
+        counts, found = pair_counts(X, lengths)
+        np.testing.assert_array_equal(counts, expected)
+        assert found.tolist() == symbols.tolist()
+    fitted = QNMFHMM(2, random_state=0, n_init=1).fit([codons])
+    drawn, _ = fitted.sample(30, random_state=0)
+    assert fitted.score(drawn) == fitted.score([drawn]) == fitted.score(drawn.tolist()) == fitted.score(pandas.Series(drawn))
+    assert fitted.predict(drawn).shape == (30,)
+
+
 def test_symbols_are_any_ints_or_strings():
     assert pair_counts([-5, 10**12, -5])[1].tolist() == [-5, 10**12]
     assert pair_counts([["ATG", "CCC", "ATG"]])[1].tolist() == ["ATG", "CCC"]
@@ -422,8 +476,8 @@ BAD_SEQUENCES = {
     "an empty array": (np.array([], dtype=int), DataError, "X is empty"),
     "an empty string": ("", DataError, "Sequence 0 of X is empty"),
     "an empty sequence": ([[0, 1], []], DataError, "Sequence 1 of X is empty"),
-    "length 1": ([[0], [1], [1]], DataError, "No symbol in X has a neighbour: all sequences have length 1"),
-    "letters": (["a", "b"], DataError, r"One sequence of strings is given as an array or as \[\[...\]\]"),
+    "length 1": ((np.array([0]),), DataError, "No symbol in X has a neighbour: the sequence has length 1"),
+    "a missing word": (_objects(["ab", None]), DataError, "X has None in it; symbols are ints or strings"),
     "one symbol": (np.array([4]), DataError, "the sequence has length 1"),
     "ints and strings": ([0, 1, "a"], DataError, "mixes types: .* Symbols are all ints or all strings"),
     "ints and strings, nested": ([[0, 1], ["a", "b"]], DataError, "mixes types"),
@@ -515,12 +569,29 @@ def test_symbols_never_seen(model):
         ({"init": "kmeans++"}, IncompatibleError),
         ({"init": {"W": np.ones((3, 2))}}, ShapeError),
         ({"random_state": -1}, IncompatibleError),
+        ({"separate": "x"}, IncompatibleError),
+        ({"separate": None}, IncompatibleError),
+        ({"n_jobs": "two"}, IncompatibleError),
+        ({"n_jobs": 0}, IncompatibleError),
+        ({"solver": 5}, IncompatibleError),
+        ({"init": 5}, IncompatibleError),
+        ({"init": {"W": np.ones((3, 2)), "H": 1}}, ShapeError),
+        ({"divergence": None}, IncompatibleError),
+        ({"max_iter": "x"}, IncompatibleError),
+        ({"random_state": "x"}, IncompatibleError),
         ({"n_states": 100}, ShapeError),
     ],
 )
 def test_bad_parameters(parameters, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match="trace" if "trace" in parameters.values() else next(iter(parameters))):
         QNMFHMM(**({"n_states": 2} | parameters)).fit(WORDS)
+
+
+@pytest.mark.parametrize("parameters", [{"separate": "x"}, {"init": 5}, {"solver": 5}, {"n_jobs": 0}, {"random_state": "x"}])
+def test_parameters_are_read_before_the_data(parameters):
+    (name,) = parameters
+    with pytest.raises(IncompatibleError, match=name):
+        QNMFHMM(**parameters).fit(object())
 
 
 def test_a_fit_that_is_cut_short_says_so():

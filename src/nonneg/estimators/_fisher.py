@@ -1,4 +1,4 @@
-"""The ratio wᵀS_B w / wᵀS_W w over w ≥ 0: the rules of the paper and of Rayleigh's quotient, and exact steps, by products only.
+"""The ratio wᵀS_B w / wᵀS_W w over w ≥ 0: scatters for the rules of `nonneg.rayleigh`, and exact steps, by products only.
 
 A scatter matrix is a sum of T.T @ T, and is not formed where it would be large. The rules need it as the difference of two
 matrices without negative entries. Any will do, and products give one: with |T| the absolute values of T, both
@@ -11,15 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
+from ..rayleigh import Result
+
 DIRECT, DIRECT_SPARSE = 4000, 1000
 """Up to this size systems are solved by factorization, above it by conjugate gradients, which sparse X makes cheap."""
+RESIDUAL = 1e-9
+"""Of conjugate gradients, as a share of the right side."""
 BLOCK = 512
 """Rows of S_B that are there at a time where its entries are needed."""
 
@@ -125,29 +129,24 @@ class Metric:
             return self.product(w)[support]
 
         operator = LinearOperator((len(support), len(support)), matvec=product, dtype=np.float64)
-        return np.asarray(cg(operator, b[support], rtol=1e-10, maxiter=1000)[0])
+        return np.asarray(cg(operator, b[support], rtol=RESIDUAL, maxiter=1000)[0])
 
     def _solve_by_rows(self, b: np.ndarray, support: np.ndarray) -> np.ndarray:
         """By Woodbury's identity, in as many unknowns as there are rows: (R + TᵀJT)⁻¹ = R⁻¹ − R⁻¹Tᵀ(J + T R⁻¹Tᵀ)⁻¹T R⁻¹."""
         assert isinstance(self.scatter, Summed)
-        T = np.vstack([_full(T[:, support]) for _, T in self.scatter.terms]) * self.units[support]
+        d, ridge = self.units[support], self.ridge[support]
+        parts = [T[:, support] for _, T in self.scatter.terms]
         J = np.concatenate([np.full(T.shape[0], sign) for sign, T in self.scatter.terms])
-        b, scaled = b / self.ridge[support], T / self.ridge[support]
-        return np.asarray(b - scaled.T @ np.linalg.solve(np.diag(J) + scaled @ T.T, T @ b))
+        weighted = [T @ sparse.diags_array(d**2 / ridge) if sparse.issparse(T) else T * (d**2 / ridge) for T in parts]
+        gram = np.block([[_full(T @ other.T) for other in parts] for T in weighted])
+        b = b / ridge
+        y = np.linalg.solve(np.diag(J) + gram, np.concatenate([T @ (d * b) for T in parts]))
+        ends = np.cumsum([T.shape[0] for T in parts])[:-1]
+        return np.asarray(b - d / ridge * sum(T.T @ share for T, share in zip(parts, np.split(y, ends), strict=True)))
 
 
 def _full(A: Any) -> np.ndarray:
     return A.toarray() if sparse.issparse(A) else np.asarray(A)
-
-
-class Result(NamedTuple):
-    """A direction, and how it was come by."""
-
-    w: np.ndarray
-    ratio: float
-    n_iter: int
-    stopped: str
-    """ "tol", "max_iter", or "negative" where NNP Eq. 56 did not hold."""
 
 
 def ratio_of(G: Metric, F: np.ndarray, w: np.ndarray) -> float:
@@ -158,73 +157,40 @@ def ratio_of(G: Metric, F: np.ndarray, w: np.ndarray) -> float:
     return np.inf if above > 0 else 0.0
 
 
-def rayleigh(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float) -> Result:
-    """The rule for Rayleigh's quotient, under which it never falls.
+class Between:
+    """S_B = F Fᵀ, and the cheapest of its parts: those of |F||F|ᵀ."""
 
-    With λ the ratio at w, J(v) = λ vᵀG v − vᵀS_B v is zero at v = w, and no larger at the v below, which is the least point of an
-    upper bound of J (QNMF Theorem 1 with the exponent of a square); so the ratio at v is λ or more. This holds for any two
-    matrices without negative entries of which G, or S_B, is the difference.
-    """
-    w, sizes, last, previous = start.copy(), np.abs(F), 0.0, 0.0
-    for n_iter in range(1, max_iter + 1):
-        positive, negative = G.parts(w)
-        bulk, product = sizes @ (sizes.T @ w), F @ (F.T @ w)
-        below = float(w @ (positive - negative))
-        last = float(w @ product) / below if below > 0 else np.inf
-        if not np.isfinite(last):
-            return Result(w, last, n_iter, "tol")
-        rise, fall = (bulk + product) / 2 + last * negative, np.maximum(bulk - product, 0.0) / 2 + last * positive
-        w = w * np.sqrt(np.divide(rise, fall, out=np.ones_like(w), where=fall > 0))
-        w /= np.linalg.norm(w) or 1.0
-        if tol and n_iter > 1 and last - previous <= tol * last:
-            return Result(w, ratio_of(G, F, w), n_iter, "tol")
-        previous = last
-    return Result(w, ratio_of(G, F, w), max_iter, "max_iter")
+    def __init__(self, F: np.ndarray) -> None:
+        self.F, self.sizes = F, np.abs(F)
 
+    def product(self, w: np.ndarray) -> np.ndarray:
+        return np.asarray(self.F @ (self.F.T @ w))
 
-def entrywise_parts(F: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A⁺w and A⁻w of A = F Fᵀ, NNP Eq. 16, a few rows at a time."""
-    if F.shape[1] == 1:  # d dᵀ is positive where both have the same sign
-        sizes, d = np.abs(F[:, 0]), F[:, 0]
-        bulk, product = sizes * (sizes @ w), d * (d @ w)
+    def parts(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        bulk, product = self.sizes @ (self.sizes.T @ w), self.product(w)
         return (bulk + product) / 2, np.maximum(bulk - product, 0.0) / 2
-    positive, negative = np.empty_like(w), np.empty_like(w)
-    for begin in range(0, len(w), BLOCK):
-        rows = slice(begin, begin + BLOCK)
-        A = F[rows] @ F.T
-        positive[rows], negative[rows] = np.maximum(A, 0) @ w, np.maximum(-A, 0) @ w
-    return positive, negative
 
 
-def oja(B: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float) -> Result:
-    """NNP Eq. 21, as printed, with A = F Fᵀ: w∘(A⁺w)/(A⁻w + w·wᵀBAw) from wᵀBw = 1 on. For A = S_B, B = S_W it is NNP Eq. 55.
+class EntrywiseBetween(Between):
+    """S_B = F Fᵀ with the parts of its entries, NNP Eq. 16, a few rows at a time."""
 
-    It stops where the direction no longer changes; the length need not settle, and on most data changes between two values.
-    """
-    length = float(start @ B.product(start))
-    w = start / np.sqrt(length) if length > 0 else start.copy()
-    for n_iter in range(1, max_iter + 1):
-        positive, negative = entrywise_parts(F, w)
-        factor = float(w @ B.product(F @ (F.T @ w)))
-        below = negative + w * factor
-        if (below[w > 0] < 0).any():  # NNP Eq. 56 does not hold: the next w would be negative
-            return Result(w, ratio_of(B, F, w), n_iter, "negative")
-        new = w * np.divide(positive, below, out=np.zeros_like(w), where=below > 0)
-        if not np.isfinite(new).all() or not new.any():
-            return Result(w, ratio_of(B, F, w), n_iter, "negative")
-        change = np.linalg.norm(new / np.linalg.norm(new) - w / np.linalg.norm(w))
-        w = new
-        if tol and change <= tol:
-            return Result(w, ratio_of(B, F, w), n_iter, "tol")
-    return Result(w, ratio_of(B, F, w), max_iter, "max_iter")
+    def parts(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.F.shape[1] == 1:  # d dᵀ is positive where both have the same sign
+            return super().parts(w)
+        positive, negative = np.empty_like(w), np.empty_like(w)
+        for begin in range(0, len(w), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            A = self.F[rows] @ self.F.T
+            positive[rows], negative[rows] = np.maximum(A, 0) @ w, np.maximum(-A, 0) @ w
+        return positive, negative
 
 
-def exact(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float) -> Result:
+def exact(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float, guess: np.ndarray | None = None) -> Result:
     """Exact steps from w, under which the ratio never falls; in the end no weight could be changed to raise it.
 
     By Cauchy and Schwarz, vᵀS_B v ≥ (bᵀv)²/wᵀb with b = S_B w, and equal at v = w. The best v of that bound over vᵀG v is the
     least point of ½vᵀG v − bᵀv, v ≥ 0. Where S_B = d dᵀ, a class and the others, b is d or −d: one step from either side of the
-    means, and the better of both is the best there is.
+    means, and the better of both is the best there is. `guess` says which weights may be expected not to be zero.
     """
     w, best = start, ratio_of(G, F, start)
     for n_iter in range(1, max_iter + 1):
@@ -232,7 +198,9 @@ def exact(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float
         size = np.abs(b).max()
         if not size > 0:
             return Result(w, best, n_iter, "tol")
-        v = least_point(G, b / size, (w > 0) if n_iter > 1 else np.zeros(len(w), dtype=bool))
+        if n_iter > 1 or guess is None:
+            guess = (w > 0) & (n_iter > 1)
+        v = least_point(G, b / size, guess)
         ratio = ratio_of(G, F, v)
         if not ratio > best:
             return Result(w, best, n_iter, "tol")

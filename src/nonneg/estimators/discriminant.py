@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 from sklearn.utils.validation import validate_data
 
 from ..arrays.data import dense
+from ..arrays.memory import check_memory
 from ..exceptions import DataError, IncompatibleError
-from ..naming import is_number
-from ._discriminants import Discriminant, Groups, filled, is_auto
+from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
+from ._groups import Groups, powers_of, scaled, unscaled
+from ._kernels import check_kernel, kernel_options
+
+_COPIES = 4
+"""How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""
 
 
 @filled
@@ -87,12 +92,14 @@ class NonnegativeLDA(Discriminant):
         y : array of shape (n_samples,)
             The classes, two or more.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        self._check_parameters()
         if not is_auto(self.flip) and not isinstance(self.flip, bool | np.bool_):
             raise IncompatibleError(f"flip must be True, False or 'auto'; got {self.flip!r}.")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
         codes = self._read_labels(y)
         self._learn(X, codes)
-        self.components_, self.coef_, self.flipped_ = self._directions, self._weights, self._flips
+        self.components_, self.coef_ = (unscaled(W, self._powers) for W in (self._directions, self._weights))
+        self.flipped_ = self._flips
         return self
 
     def _signs(self, groups: Groups, c: int | None) -> list[np.ndarray]:
@@ -118,8 +125,9 @@ class NonnegativeLDA(Discriminant):
         by_means = np.where((inside > outside) | ((inside == outside) & (groups.means[c] > 0)), 1.0, -1.0)
         return [signs, np.where(inside >= outside, 1.0, -1.0), by_means]
 
-    def _features(self, X: Any) -> Any:
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
+    def _features(self, X: Any) -> tuple[Any, Any]:
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return X, X.dtype
 
 
 @filled
@@ -199,19 +207,33 @@ class NonnegativeKernelFDA(Discriminant):
         y : array of shape (n_samples,)
             The classes, two or more.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
-        codes = self._read_labels(y)
+        self._check_parameters()
+        self._check_kernel()
         if not isinstance(self.flip, bool | np.bool_):
             raise IncompatibleError(f"flip must be True or False; got {self.flip!r}.")
         if self.flip and self.rule == "oja":
             raise IncompatibleError("flip=True with rule='oja': the paper's KUK has no negative entries. Use rule='rayleigh'.")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        codes = self._read_labels(y)
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X must be square with kernel='precomputed': the kernel between all pairs of samples; its shape is {X.shape}. For "
                 "samples with features use kernel='linear' or 'rbf'."
             )
+        n = X.shape[0]
+        check_memory(
+            8 * _COPIES * n**2,
+            f"NonnegativeKernelFDA of {n} samples: the kernel has {n} × {n} entries, and fit with its scatters",
+            "Use fewer samples, or NonnegativeLDA on features, such as those of sklearn.kernel_approximation.Nystroem.",
+        )
         self.X_fit_ = None if self._is_precomputed else X
+        self._halves = int(powers_of(np.atleast_1d(abs(X).max()))[0]) if self._is_linear else 0
         K = self._similarities(X, None)
+        if not np.isfinite(K).all():
+            raise DataError(
+                f"kernel={self.kernel!r} is infinite or not a number between some samples. Entries of X are up to "
+                f"{abs(X).max():g}. Scale X."
+            )
         difference = float(np.abs(K - K.T).max())
         if difference > 1e-5 * float(np.abs(K).max()):
             raise DataError(f"The kernel must be symmetric, but entries differ from their mirror image by up to {difference:g}.")
@@ -221,8 +243,8 @@ class NonnegativeKernelFDA(Discriminant):
                 "Use rule='rayleigh', a kernel such as 'rbf', or data without negative entries."
             )
         self._learn(K, codes)
-        self.dual_coef_ = self._directions
-        weights = np.abs(self.dual_coef_)
+        self.dual_coef_ = unscaled(self._directions, self._powers + 2 * self._halves)
+        weights = np.abs(unscaled(self._directions, self._powers - self._powers.max()))
         sums = weights.sum(axis=1, keepdims=True)
         self.sample_importance_ = (weights / np.where(sums > 0, sums, 1.0)).mean(axis=0)
         return self
@@ -248,24 +270,29 @@ class NonnegativeKernelFDA(Discriminant):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _similarities(self, X: Any, Y: Any) -> np.ndarray:
-        if self._is_precomputed:
-            return np.asarray(dense(X))
-        if isinstance(self.kernel, str) and self.kernel not in PAIRWISE_KERNEL_FUNCTIONS:
-            known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
-            raise IncompatibleError(f"Unknown kernel {self.kernel!r}. Known names: {known}; or a function of two samples.")
-        if not isinstance(self.kernel, str) and not callable(self.kernel):
-            raise IncompatibleError(f"kernel must be a name or a function of two samples; got {self.kernel!r}.")
-        named = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if getattr(self, name) is not None}
-        for parameter, value in named.items():
-            if not is_number(value):
-                raise IncompatibleError(f"{parameter} must be a number; got {value!r}.")
-        options = dict(self.kernel_params or {}) if callable(self.kernel) else named
-        return np.asarray(dense(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **options)))
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def _features(self, X: Any) -> Any:
+    def _check_kernel(self) -> None:
+        check_kernel("kernel", self.kernel, self)
+
+    def _similarities(self, X: Any, Y: Any) -> np.ndarray:
+        """K, of the linear kernel divided by a power of two for X that is very large or very small."""
+        if self._is_precomputed:
+            return np.asarray(dense(X), dtype=np.float64)
+        samples = (None if part is None else part.astype(np.float64) for part in (X, Y))
+        if self._halves:
+            samples = (None if part is None else scaled(part, np.full(part.shape[1], self._halves)) for part in samples)
+        with np.errstate(over="ignore", invalid="ignore"):  # told of by `fit`
+            return np.asarray(dense(pairwise_kernels(*samples, metric=self.kernel, **kernel_options(self.kernel, self))))
+
+    def _part(self, X: Any, rows: np.ndarray, known: np.ndarray) -> Any:
+        return X[np.ix_(rows, known)]
+
+    def _features(self, X: Any) -> tuple[Any, Any]:
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return self._similarities(X, self.X_fit_)
+        return self._similarities(X, self.X_fit_), X.dtype
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -274,4 +301,12 @@ class NonnegativeKernelFDA(Discriminant):
 
 
 def _medians(X: Any) -> np.ndarray:
-    return np.asarray(csc_median_axis_0(sparse.csc_matrix(X))) if sparse.issparse(X) else np.median(X, axis=0)
+    """Of features; of sparse ones of which more than half are zero, that is zero."""
+    if not sparse.issparse(X):
+        return np.asarray(np.median(X, axis=0))
+    X = sparse.csc_matrix(X)
+    medians = np.zeros(X.shape[1])
+    often = np.flatnonzero(2 * np.diff(X.indptr) >= X.shape[0])
+    if len(often):
+        medians[often] = csc_median_axis_0(X[:, often])
+    return medians

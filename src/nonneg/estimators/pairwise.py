@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays.data import dense
+from ..arrays.memory import check_memory
 from ..arrays.reading import Gram
 from ..encoding import encode
-from ..exceptions import DataError, IncompatibleError
+from ..exceptions import DataError
 from ..model import Model
-from ..naming import is_number
 from ..solvers import Multiplicative
 from ._base import Factorizer, check_non_negative
 from ._documentation import documented
+from ._kernels import check_kernel, kernel_options
 from ._parameters import Protocol
 from ._starts import Run
 from .clustering import labelled
@@ -58,20 +59,10 @@ class _Pairwise(Factorizer):
         return X
 
     def _similarities(self, X: Any, Y: Any = None) -> Any:
-        metric, name = self._metric, self._metric_name
+        metric = self._metric
         if self._is_precomputed:
             return X
-        if isinstance(metric, str) and metric not in PAIRWISE_KERNEL_FUNCTIONS:
-            known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
-            raise IncompatibleError(f"Unknown {name} {metric!r}. Known names: {known}; or a function of two samples.")
-        if not isinstance(metric, str) and not callable(metric):
-            raise IncompatibleError(f"{name} must be a name or a function of two samples; got {metric!r}.")
-        named = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if getattr(self, name) is not None}
-        for parameter, value in named.items():
-            if not is_number(value):
-                raise IncompatibleError(f"{parameter} must be a number; got {value!r}.")
-        options = dict(self.kernel_params or {}) if callable(metric) else named
-        K = pairwise_kernels(X, Y, metric=metric, filter_params=True, **options)
+        K = pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))
         return np.asarray(dense(K), dtype=X.dtype)
 
     def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
@@ -92,7 +83,15 @@ class _Pairwise(Factorizer):
         y : None
             Not used.
         """
+        check_kernel(self._metric_name, self._metric, self)
         X = self._read(X, reset=True)
+        n = X.shape[0]
+        if not self._is_precomputed:
+            check_memory(
+                2 * X.dtype.itemsize * n**2,
+                f"{type(self).__name__} of {n} samples: {self._metric_name}={self._metric!r} has {n} × {n} entries, which",
+                f"Use fewer samples, a sparse matrix of similarities with {self._metric_name}='precomputed', or PNMF on features.",
+            )
         self.X_fit_ = None if self._is_precomputed else X
         K = self._checked_similarities(X)
         run = self._fit(K)

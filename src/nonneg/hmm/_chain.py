@@ -60,9 +60,11 @@ class HiddenChain(BaseEstimator, ABC):
         Parameters
         ----------
         X : list of sequences, one sequence, or array of shape (n, 1)
-            A list of strings, whose symbols are their characters; a list of lists or arrays of ints, or of strings; one sequence,
-            as an array, a list of ints, or a string; or sequences end to end with `lengths`, as hmmlearn has them. Symbols can be
-            any ints or strings. A sequence of one symbol has no pairs, and teaches nothing.
+            A list of lists or arrays of ints, or of strings; one sequence, as an array, a list of ints, or a string; a column; or
+            sequences end to end with `lengths`, as hmmlearn has them. Of several strings each is a sequence, and its characters
+            are the symbols, whatever they come in: a list, a tuple, an array, a Series of pandas or polars, a generator; where
+            all are one character long, they are one sequence. One sequence of longer strings is a list in a list, a column, or
+            given with `lengths`. A sequence of one symbol has no pairs, and teaches nothing.
         lengths : array of int, optional
             How long each sequence is, if they are end to end.
         """
@@ -97,6 +99,7 @@ class HiddenChain(BaseEstimator, ABC):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
         if not is_number(self.tol) or self.tol < 0:
             raise IncompatibleError(f"tol must be a number of at least 0; got {self.tol!r}.")
+        make_generator(self.random_state)
 
     def _fit(self, counts: Any, symbols: np.ndarray) -> Any:
         occurs = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() + np.asarray(counts.sum(axis=1)).ravel())
@@ -128,7 +131,8 @@ class HiddenChain(BaseEstimator, ABC):
 
     def _read(self, X: Any, lengths: Any) -> tuple[Sequences, np.ndarray]:
         check_is_fitted(self)
-        read = read_sequences(X, lengths)
+        is_long = self.symbols_.dtype.kind == "U" and int(np.strings.str_len(self.symbols_).max()) > 1
+        read = read_sequences(X, lengths, whole=is_long)
         return read, numbers_of(read.symbols, self.symbols_)
 
     def _emissions(self) -> np.ndarray:
@@ -136,6 +140,10 @@ class HiddenChain(BaseEstimator, ABC):
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """The logarithm of the probability of sequences, all together; −∞ if one cannot be.
+
+        The chain was fitted to pairs. Between chains with the same pairs, which may have other probabilities for three symbols
+        and more, `fit` could not tell, and the score does not say which is right: it compares chains as models of pairs. What is
+        beyond pairs in it is as right as the emissions are separate: see docs/chains.md.
 
         Parameters
         ----------

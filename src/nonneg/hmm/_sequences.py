@@ -26,18 +26,24 @@ class Sequences(NamedTuple):
     """Whether they came as a list of sequences, so that results should too."""
 
 
-def read_sequences(X: Any, lengths: Any = None) -> Sequences:
-    """Any of the ways to give sequences, checked."""
+def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Sequences:
+    """Any of the ways to give sequences, checked. What they come in makes no difference: lists, arrays, Series mean the same.
+
+    Strings side by side are sequences, and their characters symbols; unless each is one character long, or `whole` says that the
+    symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
+    """
+    if sparse.issparse(X):
+        raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
+    if not isinstance(X, str) and hasattr(X, "__array__"):
+        X = np.asarray(X)
+        X = X.tolist() if X.ndim == 1 and X.dtype.kind in "OUT" else X
     if lengths is not None:
         symbols = _one(X, "X")
         return Sequences(symbols, _read_lengths(lengths, len(symbols)), nested=False)
     if isinstance(X, str):
         return _joined([X], nested=False)
-    if sparse.issparse(X):
-        raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
-    if hasattr(X, "dtype") and not (np.ndim(X) == 1 and np.asarray(X).dtype == object):
-        symbols = _one(X, "X")
-        return Sequences(symbols, np.array([0, len(symbols)]), nested=False)
+    if hasattr(X, "dtype"):
+        return _alone(X)
     if not isinstance(X, Iterable):
         raise DataError(f"X must be sequences of symbols; got {X!r}. {_WHAT}")
     items = list(X)
@@ -45,21 +51,33 @@ def read_sequences(X: Any, lengths: Any = None) -> Sequences:
         raise DataError(f"X is empty: there are no sequences in it. {_WHAT}")
     is_sequence = [isinstance(item, str) or (isinstance(item, Iterable) and getattr(item, "ndim", 1) != 0) for item in items]
     if not any(is_sequence):
-        symbols = _one(items, "X")
-        return Sequences(symbols, np.array([0, len(symbols)]), nested=False)
+        return _alone(items)
     if not all(is_sequence):
         position = is_sequence.index(not is_sequence[0])
         if all(isinstance(item, str) for item, long in zip(items, is_sequence, strict=True) if long):
             _check_types(items, "X")
         raise DataError(f"X mixes symbols and sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}.")
     if all(isinstance(item, str) for item in items):
-        return _joined(items, nested=True)
+        return _alone(items) if whole or all(len(item) == 1 for item in items) else _joined(items, nested=True)
     if any(isinstance(item, str) for item in items):
         position = next(i for i, item in enumerate(items) if isinstance(item, str) != isinstance(items[0], str))
         raise DataError(
             f"X mixes strings and other sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}."
         )
-    return _stacked(items)
+    return _alone(items) if _is_column(items) and len(items) > 1 else _stacked(items)
+
+
+def _alone(symbols: Any) -> Sequences:
+    """One sequence."""
+    symbols = _one(symbols, "X")
+    return Sequences(symbols, np.array([0, len(symbols)]), nested=False)
+
+
+def _is_column(items: Any) -> bool:
+    """Whether each of them is a list or an array of one symbol."""
+    return (
+        isinstance(items, list) and bool(items) and all(isinstance(x, list | tuple | np.ndarray) and np.size(x) == 1 for x in items)
+    )
 
 
 def _joined(words: list[str], *, nested: bool) -> Sequences:
@@ -74,7 +92,7 @@ def _stacked(items: list[Any]) -> Sequences:
     """Lists or arrays of symbols."""
     lengths = np.array([len(item) for item in items])
     _check_not_empty(lengths)
-    if any(hasattr(item, "dtype") for item in items):
+    if any(hasattr(item, "__array__") for item in items):
         parts = [_one(item, f"Sequence {number} of X") for number, item in enumerate(items)]
         kinds = [part.dtype.kind == "U" for part in parts]
         if len(set(kinds)) > 1:
@@ -99,10 +117,11 @@ def _one(X: Any, what: str) -> np.ndarray:
         return _joined([X], nested=False).symbols
     if not hasattr(X, "dtype"):
         X = list(X) if isinstance(X, Iterable) else X
-        if isinstance(X, list) and X and all(isinstance(x, list | tuple | np.ndarray) and np.size(x) == 1 for x in X):
-            X = [np.ravel(np.asarray(x, dtype=object))[0] for x in X]  # a column, as hmmlearn has it
+        if _is_column(X):
+            X = [np.ravel(np.asarray(x, dtype=object))[0] for x in X]
         _check_types(X, what)
     array = np.asarray(X)
+    array = array.astype(object) if array.dtype.kind == "T" else array
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -243,8 +262,7 @@ def pair_counts(X: Any, lengths: Any = None) -> tuple[Any, np.ndarray]:
     if not len(second):
         raise DataError(
             f"No symbol in X has a neighbour: {'all sequences have' if len(read.offsets) > 2 else 'the sequence has'} length 1. A "
-            "chain is fitted to pairs: sequences need two symbols or more. (One sequence of strings is given as an array or as "
-            "[[...]].)"
+            "chain is fitted to pairs: sequences need two symbols or more."
         )
     has_neighbour = follows.copy()
     has_neighbour[second - 1] = True

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from ..constraints import Stochastic
 from ..divergences import Beta
 from ..estimators._starts import run_starts
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize, objective_of
 from ..initialization import make_generator
 from ..model import Model
 from ..solution import Status
-from ..solvers import Multiplicative, Solver
+from ..solvers import NAMES, Multiplicative, Solver
 from ._chain import Found, HiddenChain
 from ._starts import STARTS, separate
 
@@ -130,12 +131,29 @@ class QNMFHMM(HiddenChain):
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
         return model
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._model()
+        if not isinstance(self.separate, bool | np.bool_):
+            raise IncompatibleError(f"separate must be True or False; got {self.separate!r}.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs):
+            raise IncompatibleError(f"n_jobs must be None or an int other than 0, as in joblib; got {self.n_jobs!r}.")
+        if not isinstance(self.solver, Solver) and (
+            not isinstance(self.solver, str) or self.solver not in ("auto", "paper", *NAMES)
+        ):
+            known = ", ".join(map(repr, ("auto", "paper", *NAMES)))
+            raise IncompatibleError(f"Unknown solver {self.solver!r}. Known names: {known}; or an object of nonneg.solvers.")
+        init = self.init
+        if isinstance(init, Mapping):
+            if set(init) != {"W", "Y"}:
+                raise ShapeError(f"init must have W and Y; it has {', '.join(map(repr, init)) or 'nothing'}.")
+        elif not isinstance(init, str) or init not in STARTS:
+            raise IncompatibleError(f"Unknown init {init!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict with W and Y.")
+
     def _starts(self, X: Any, generator: Any) -> list[Any]:
         init = self.init
         if isinstance(init, Mapping):
             return [{name: np.asarray(value, dtype=np.float64) for name, value in init.items()}]
-        if not isinstance(init, str) or init not in STARTS:
-            raise IncompatibleError(f"Unknown init {init!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict with W and Y.")
         turns = STARTS["random" if self._is_papers and init == "auto" else init]
         own = np.random.default_rng(int(generator.uniform() * 2**31))
         return [turns[number % len(turns)](X, self.n_states, own) for number in range(self.n_init)]

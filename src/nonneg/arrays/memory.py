@@ -1,0 +1,98 @@
+"""How much memory there is, so that what cannot fit is refused before any work rather than in the midst of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..exceptions import ShapeError
+
+_CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+"""Limit, use and statistics of a container, in versions 2 and 1."""
+
+
+def available_bytes() -> int | None:
+    """What can be had without swapping: the least of what the machine, its container and the limits of the process leave.
+
+    None where it cannot be found out. Caches of files count as free, since they are given up on demand.
+    """
+    found = [value for value in (_of_machine(), _of_container(), _of_process()) if value is not None]
+    return max(min(found), 0) if found else None
+
+
+def check_memory(n_bytes: int, what: str, instead: str) -> None:
+    """Refuse what would take more memory than there is.
+
+    Parameters
+    ----------
+    n_bytes : int
+        What it would take at least.
+    what : str
+        What it is, as the beginning of a sentence.
+    instead : str
+        What else to do, as a sentence.
+    """
+    available = available_bytes()
+    if available is not None and n_bytes > available:
+        raise ShapeError(f"{what} would take {readable(n_bytes)} of memory, and {readable(available)} are free. {instead}")
+
+
+def readable(n_bytes: int) -> str:
+    """In the largest unit of which there is at least one."""
+    for exponent, unit in ((4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
+        if n_bytes >= 1000**exponent:
+            return f"{n_bytes / 1000**exponent:.3g} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def _of_machine() -> int | None:
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not on this system
+        return None
+
+
+def _of_container() -> int | None:
+    for limit, used, statistics in _CONTROL_GROUPS:
+        most, current = (_number(_lines(path)) for path in (limit, used))
+        if most is not None and current is not None:
+            caches = (line.split() for line in _lines(statistics))
+            freed = sum(
+                int(parts[1]) for parts in caches if len(parts) == 2 and parts[0] in ("inactive_file", "total_inactive_file")
+            )
+            return most - current + freed
+    return None
+
+
+def _of_process() -> int | None:
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    used = _number([line.split()[0] for line in _lines("/proc/self/statm")])
+    return limit - (used or 0) * resource.getpagesize()
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _number(lines: list[str]) -> int | None:
+    """The number in a file of one line; None for "max", or where there is no such file."""
+    return int(lines[0]) if lines and lines[0].strip().isdigit() else None

@@ -1,0 +1,43 @@
+"""Kernels by name, as scikit-learn has them, or as functions: what estimators that take one share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS
+
+from ..exceptions import IncompatibleError
+from ..naming import is_number
+
+
+def check_kernel(name: str, kernel: Any, owner: Any) -> None:
+    """Refuse, before any work, a kernel that is not known, or parameters of it that cannot be.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that names the kernel.
+    kernel : str or callable
+    owner : object
+        What has `gamma`, `degree`, `coef0` and `kernel_params`.
+    """
+    if isinstance(kernel, str) and kernel != "precomputed" and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+        known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
+        raise IncompatibleError(f"Unknown {name} {kernel!r}. Known names: {known}; or a function of two samples.")
+    if not isinstance(kernel, str) and not callable(kernel):
+        raise IncompatibleError(f"{name} must be a name or a function of two samples; got {kernel!r}.")
+    for parameter in ("gamma", "degree", "coef0"):
+        value = getattr(owner, parameter)
+        if value is not None and not is_number(value):
+            raise IncompatibleError(f"{parameter} must be a number; got {value!r}.")
+    if owner.kernel_params is not None and not isinstance(owner.kernel_params, Mapping):
+        raise IncompatibleError(f"kernel_params must be a dict, or None; got {owner.kernel_params!r}.")
+
+
+def kernel_options(kernel: Any, owner: Any) -> dict[str, Any]:
+    """The parameters that a kernel is called with."""
+    if callable(kernel):
+        return dict(owner.kernel_params or {})
+    given = {name: getattr(owner, name) for name in ("gamma", "degree", "coef0")}
+    return {name: value for name, value in given.items() if value is not None and name in KERNEL_PARAMS.get(kernel, ())}

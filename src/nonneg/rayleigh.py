@@ -1,0 +1,252 @@
+"""The largest wᵀAw with wᵀBw = 1 over w ≥ 0, by multiplicative rules: that of NNP Eq. 21, and one for the quotient of Rayleigh.
+
+The rules need a matrix as the difference of two without negative entries, by its products only. For matrices that are there,
+these are (|A| ± A)/2, NNP Eq. 16.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from .exceptions import DataError, IncompatibleError, ShapeError
+from .naming import is_number
+from .solution import Status
+
+
+class Form(Protocol):
+    """A symmetric matrix known by its products."""
+
+    def product(self, w: np.ndarray) -> np.ndarray:
+        """A w."""
+
+    def parts(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A⁺w and A⁻w, A = A⁺ − A⁻, neither with negative entries."""
+
+
+class Result(NamedTuple):
+    """A direction, and how it was come by."""
+
+    w: np.ndarray
+    ratio: float
+    n_iter: int
+    stopped: str
+    """ "tol", "max_iter", or "negative" where the next w would not be non-negative."""
+
+
+def quotient(A: Form, B: Form, w: np.ndarray) -> float:
+    """wᵀAw / wᵀBw; infinite, with the sign of wᵀAw, where B has nothing in this direction."""
+    above, below = float(w @ A.product(w)), float(w @ B.product(w))
+    if below > 0:
+        return above / below
+    return float(np.copysign(np.inf, above)) if above else 0.0
+
+
+def rayleigh(A: Form, B: Form, start: np.ndarray, max_iter: int, tol: float) -> Result:
+    """The rule for the quotient of Rayleigh, under which it never falls.
+
+    With λ the quotient at w, J(v) = λ vᵀBv − vᵀAv is zero at v = w, and no larger at the v below, which is the least point of an
+    upper bound of J (QNMF Theorem 1 with the exponent of a square); so the quotient at v is λ or more. This holds for any two
+    matrices without negative entries of which B, or A, is the difference, and for λ of either sign.
+    """
+    w, last, previous = start.copy(), 0.0, 0.0
+    for n_iter in range(1, max_iter + 1):
+        more, less = A.parts(w)
+        positive, negative = B.parts(w)
+        below = float(w @ (positive - negative))
+        last = float(w @ (more - less)) / below if below > 0 else np.inf
+        if not np.isfinite(last):
+            return Result(w, last, n_iter, "tol")
+        if last < 0:
+            positive, negative = negative, positive
+        rise, fall = more + abs(last) * negative, less + abs(last) * positive
+        w = w * np.sqrt(np.divide(rise, fall, out=np.ones_like(w), where=fall > 0))
+        w /= np.linalg.norm(w) or 1.0
+        if tol and n_iter > 1 and last - previous <= tol * abs(last):
+            return Result(w, quotient(A, B, w), n_iter, "tol")
+        previous = last
+    return Result(w, quotient(A, B, w), max_iter, "max_iter")
+
+
+def oja(A: Form, B: Form, start: np.ndarray, max_iter: int, tol: float) -> Result:
+    """NNP Eq. 21, as printed: w∘(A⁺w)/(A⁻w + w·wᵀBAw), from wᵀBw = 1 on. For A = S_B, B = S_W it is NNP Eq. 55.
+
+    It stops where the direction no longer changes; the length need not settle, and on most data changes between two values.
+    """
+    length = float(start @ B.product(start))
+    w = start / np.sqrt(length) if length > 0 else start.copy()
+    for n_iter in range(1, max_iter + 1):
+        positive, negative = A.parts(w)
+        below = negative + w * float(w @ B.product(A.product(w)))
+        if (below[w > 0] < 0).any():  # NNP Eq. 56 does not hold: the next w would be negative
+            return Result(w, quotient(A, B, w), n_iter, "negative")
+        new = w * np.divide(positive, below, out=np.zeros_like(w), where=below > 0)
+        if not np.isfinite(new).all() or not new.any():
+            return Result(w, quotient(A, B, w), n_iter, "negative")
+        change = np.linalg.norm(new / np.linalg.norm(new) - w / np.linalg.norm(w))
+        w = new
+        if tol and change <= tol:
+            return Result(w, quotient(A, B, w), n_iter, "tol")
+    return Result(w, quotient(A, B, w), max_iter, "max_iter")
+
+
+RULES = {"rayleigh": rayleigh, "oja": oja}
+
+
+class Entries:
+    """A matrix that is there, dense or sparse."""
+
+    def __init__(self, A: Any) -> None:
+        self.A, self.sizes = A, abs(A)
+
+    def product(self, w: np.ndarray) -> np.ndarray:
+        return np.asarray(self.A @ w)
+
+    def parts(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        bulk, product = np.asarray(self.sizes @ w), self.product(w)
+        return (bulk + product) / 2, np.maximum(bulk - product, 0.0) / 2  # may be negative by rounding only
+
+
+@dataclass(frozen=True, eq=False)
+class RayleighResult:
+    """What `maximize_rayleigh` found."""
+
+    w: np.ndarray
+    """The direction, w ≥ 0 with wᵀBw = 1."""
+    value: float
+    """wᵀAw."""
+    n_iter: int
+    status: Status
+    """Converged; stopped at max_iter; or no progress, where the next w of NNP Eq. 21 would have been negative."""
+
+
+def maximize_rayleigh(
+    A: Any, B: Any = None, *, rule: str = "rayleigh", init: Any = None, max_iter: int = 10_000, tol: float = 1e-10
+) -> RayleighResult:
+    r"""The largest wᵀAw with wᵀBw = 1 over w ≥ 0, for any symmetric A and any positive semi-definite B.
+
+    .. math:: \max_{w \ge 0} w^T A w \quad \text{with } w^T B w = 1
+
+    Parameters
+    ----------
+    A : array or sparse array of shape (n, n)
+        Symmetric, with entries of either sign.
+    B : array or sparse array of shape (n, n), default=None
+        Symmetric and positive semi-definite, with entries of either sign; by default the identity.
+    rule : {"rayleigh", "oja"}, default="rayleigh"
+        "rayleigh" raises wᵀAw / wᵀBw with each step. "oja" is NNP Eq. 21, as printed, which need not: see the notes.
+    init : array of shape (n,), default=None
+        Where to start; by default from all ones, each in units of its entry on the diagonal of B. What is zero there stays zero.
+    max_iter : int, default=10000
+    tol : float, default=1e-10
+        Stop once the value grows by no more than this share of it; with "oja", once the direction changes by no more. 0 runs to
+        `max_iter`.
+
+    Returns
+    -------
+    RayleighResult
+        With `w`, `value`, `n_iter` and `status`.
+
+    Notes
+    -----
+    NNP Eq. 21 is w ∘ (A⁺w)/(A⁻w + w·wᵀBAw), with A⁺ and A⁻ the positive and the negative entries of A. Its fixed points are
+    eigenvectors of A, restricted to where w is not zero: B sets their length only. The rule for the quotient is
+    w ∘ √[(A⁺w + λB⁻w)/(A⁻w + λB⁺w)], λ = wᵀAw/wᵀBw, under which λ never falls. It ends in a maximum from which no small change
+    leads higher; where A is neither of rank one nor free of negative entries there may be several, so that it is worth trying
+    several starts. For Fisher's ratio `NonnegativeLDA` does better: it takes exact steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import maximize_rayleigh
+    >>> A, B = np.array([[2.0, -1.0], [-1.0, 1.0]]), np.array([[1.0, 0.5], [0.5, 3.0]])
+    >>> found = maximize_rayleigh(A, B)
+    >>> found.w.round(3), round(found.value, 3)
+    (array([1., 0.]), 2.0)
+    """
+    if not isinstance(rule, str) or rule not in RULES:
+        raise IncompatibleError(f"Unknown rule {rule!r}. Known names: {', '.join(map(repr, RULES))}.")
+    check_iterations(max_iter, tol)
+    A, exponent = _read_matrix(A, "A")
+    n = A.shape[0]
+    B, other = _read_matrix(sparse.eye_array(n, format="csr") if B is None else B, "B")
+    if B.shape != A.shape:
+        raise ShapeError(f"A and B must have the same shape; A has {A.shape}, and B {B.shape}.")
+    diagonal = np.asarray(B.diagonal())
+    if diagonal.min() < 0:
+        raise DataError(
+            f"B must be positive semi-definite, and has {diagonal.min():g} on its diagonal, relative to its largest entry."
+        )
+    start = np.sqrt(1 / np.where(diagonal > 0, diagonal, 1.0)) if init is None else read_start(init, n, "rows of A")
+    start = start / start.max()
+    above, below = Entries(A), Entries(B)
+    if not float(start @ below.product(start)) > 0:
+        raise DataError("wᵀBw is not above zero at the start, so that w cannot be scaled to wᵀBw = 1. B must be positive there.")
+    result = RULES[rule](above, below, start, int(max_iter), float(tol))
+    status = {"tol": Status.CONVERGED, "max_iter": Status.MAX_ITER, "negative": Status.NO_PROGRESS}[result.stopped]
+    if status is Status.NO_PROGRESS:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"maximize_rayleigh: rule='oja' stopped after {result.n_iter - 1} iterations, as the next w would have negative "
+            "entries, or no others than zero: wᵀBAw is not positive there. Use rule='rayleigh'.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    # A was divided by 2^exponent and B by 2^other, so that nothing over- or underflows on the way.
+    length = np.sqrt(float(result.w @ below.product(result.w)))
+    scale, half = (other + 1) // 2, other % 2
+    w = np.ldexp(result.w / length * np.sqrt(2.0) ** half, -scale)
+    return RayleighResult(w, float(np.ldexp(result.ratio, exponent - other)), result.n_iter, status)
+
+
+def check_iterations(max_iter: Any, tol: Any) -> None:
+    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+        raise IncompatibleError(f"max_iter must be an int of at least 1; got {max_iter!r}.")
+    if not is_number(tol) or tol < 0:
+        raise IncompatibleError(f"tol must be a number of at least 0; got {tol!r}.")
+
+
+def read_start(init: Any, n: int, items: str) -> np.ndarray:
+    """Weights to start from, checked."""
+    try:
+        start = np.array(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"init must be numbers, one for each of the {n} {items}; got {init!r}.") from None
+    if start.shape != (n,):
+        raise ShapeError(f"init must have one weight for each of the {n} {items}; its shape is {start.shape}.")
+    if not np.isfinite(start).all() or start.min() < 0 or not start.any():
+        raise DataError("init must be finite, must not be negative anywhere, and not zero everywhere.")
+    return start
+
+
+def _read_matrix(A: Any, name: str) -> tuple[Any, int]:
+    """A symmetric matrix in units of a power of two near its largest entry, and that power."""
+    try:
+        A = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.array(A, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a square matrix of numbers; got {type(A).__name__}.") from None
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not A.shape[0]:
+        raise ShapeError(f"{name} must be a square matrix; its shape is {A.shape}.")
+    entries = A.data if sparse.issparse(A) else A
+    if not np.isfinite(entries).all():
+        raise DataError(f"{name} has NaN or infinity in it.")
+    if not entries.any():
+        raise DataError(f"{name} is zero everywhere: there is nothing to maximize.")
+    exponent = int(np.frexp(np.abs(entries).max())[1])
+    if sparse.issparse(A):
+        A.data = np.ldexp(entries, -exponent)
+    else:
+        A = np.ldexp(A, -exponent)
+    difference = float(abs(A - A.T).max())
+    if difference > 1e-8:  # of entries below one: more than rounding of sums
+        raise DataError(
+            f"{name} must be symmetric, but entries differ from their mirror image by up to {difference:g} of the largest. Only "
+            f"the symmetric part of {name} counts: give ({name} + {name}ᵀ)/2."
+        )
+    return A, exponent
