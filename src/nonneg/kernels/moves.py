@@ -74,9 +74,9 @@ def move_vertices(
 ) -> int:
     """One visit to each vertex, in the order given, moving it to the part where it adds most. Returns how many were moved.
 
-    Vertex i may go to part k where movable[i] and allowed[i, k]. M is given in compressed rows,
-    less factor · u uᵀ; its diagonal is given without that. `labels`, and of each part s (`inside`), v (`volumes`), Σ u (`shares`) and the number of vertices (`sizes`) are kept up to
-    date. Empty parts count nothing; parts become so only if they may.
+    Vertex i may go to part k where movable[i] and allowed[i, k]. M is given in compressed rows, less factor · u uᵀ; its diagonal is
+    given without that. `labels`, and of each part s (`inside`), v (`volumes`), Σ u (`shares`) and the number of vertices (`sizes`)
+    are kept up to date. Empty parts count nothing; parts become so only if they may.
     """
     parts, moved = len(volumes), 0
     towards = np.zeros(parts)
