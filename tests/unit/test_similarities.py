@@ -86,7 +86,7 @@ def random_walk(A):
 
 def regularized_degrees(A):
     k = A.sum(axis=1)
-    return np.where(k > 0, k + 0.1 * k[k > 0].mean(), 0)
+    return np.where(k > 0, k + 0.02 * k[k > 0].mean(), 0)
 
 
 def regularized(A):

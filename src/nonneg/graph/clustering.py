@@ -51,11 +51,11 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Or an object of `nonneg.graph.methods`.
     similarity : str or callable, default="auto"
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
-        (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "regularized" (the same with D + τI for degrees D, τ a tenth of their
-        mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function of the
-        adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
-        "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and
-        "regularized" for method="auto".
+        (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "regularized" (the same with D + τI for degrees D, τ a fiftieth of
+        their mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function
+        of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
+        "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and "regularized" for
+        method="auto".
     affinity : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
