@@ -108,8 +108,8 @@ def build(page: Page) -> None:
         ],
         "The default: the median of 5 seeds, `GraphClustering(k, similarity='discriminative-kmeans')`. Larger is better. "
         "Bound: the sum of the 2 × classes largest eigenvalues of S, which no partition exceeds. KKmeans, last step: Eq. 43 alone, "
-        "from 50 random partitions, where it is after 100 steps; (cycles) where none of the 50 has come to rest. POD, magnitude: with the "
-        "eigenvalues that are largest in magnitude.",
+        "from 50 random partitions, where it is after 100 steps; (cycles) where none of the 50 has come to rest. POD, magnitude: "
+        "with the eigenvalues that are largest in magnitude.",
     )
     page.heading("ONL Table 3: purities")
     page.table(
@@ -245,8 +245,8 @@ def remarks(
                 "Where S is indefinite, ONL and √ONL are much better than POD (here: by 10 % or more)",
                 f"{verdict({name: orthogonal[name] > 1.1 * objectives[name, 'POD'] for name in second})}. POD takes the "
                 "algebraically largest eigenvalues here; with those largest in magnitude: "
-                f"{verdict({name: orthogonal[name] > 1.1 * magnitude[name] for name in second})}, and the paper's figures are reached "
-                f"to .3: {verdict({name: abs(magnitude[name] - PAPER[name].objectives[5]) < 0.3 for name in second})}.",
+                f"{verdict({name: orthogonal[name] > 1.1 * magnitude[name] for name in second})}, and the paper's figures are "
+                f"reached to .3: {verdict({name: abs(magnitude[name] - PAPER[name].objectives[5]) < 0.3 for name in second})}.",
             ),
             (
                 "Where S is indefinite, ONL and √ONL are much better than kernel K-means (here: by 10 % or more)",
