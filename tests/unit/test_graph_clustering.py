@@ -436,6 +436,11 @@ class TestBadParameters:
         with pytest.raises(IncompatibleError, match=match):
             make()
 
+    @pytest.mark.parametrize("similarity", ["modularity", "laplacian", "discriminative-kmeans"])
+    def test_kernel_pnmf_is_for_similarities_without_negative_entries(self, similarity):
+        with pytest.raises(IncompatibleError, match=r"method='kernel-pnmf' needs a similarity without negative entries"):
+            GraphClustering(2, method="kernel-pnmf", similarity=similarity).fit(two_triangles())
+
     def test_a_generator_is_drawn_from(self):
         first, again = (GraphClustering(3, n_init=1, random_state=np.random.default_rng(5)).fit(planted(0.3, 0.2)) for _ in "ab")
         np.testing.assert_array_equal(first.memberships_, again.memberships_)

@@ -85,6 +85,11 @@ class KernelPNMF(Method):
         check_start(self.start)
 
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        if S.negative is not None:
+            raise IncompatibleError(
+                "method='kernel-pnmf' needs a similarity without negative entries, and this one has some. Use 'random-walk', "
+                "'regularized', 'normalized' or 'adjacency'; or method='sqrt-onl'."
+            )
         start = a_start(self.start, S, count, generator, effort)
         W, n_iter = projected(S, start, effort)
         return Found(W.argmax(axis=1), W, n_iter)
