@@ -283,7 +283,7 @@ def remarks(
         verdict(reached)
     }; its purity
         (to .03): {verdict(purer)}. {
-        ", ".join(f"On {n} the paper has {v:.2f}, and no W with WᵀW = I more than {bounds[n]:.2f}" for n, v in beyond.items())
+        ", ".join(f"on {n} the paper has {v:.2f}, and no W with WᵀW = I more than {bounds[n]:.2f}" for n, v in beyond.items())
     }: the paper's A was another than what these files give.
     """)
 
