@@ -24,6 +24,7 @@ GROUPS = (
     "dense",
     "acceleration",
     "graphs",
+    "communities",
     "documents",
     "chains",
     "iteration",

@@ -113,7 +113,9 @@ def lonely_vertices() -> Iterator[str]:
     S = SIMILARITIES["discriminative-kmeans"](A)
     for seed in range(3):
         model = GraphClustering(count, similarity="discriminative-kmeans", random_state=seed).fit(A)
-        anywhere = Mover(S)(model.labels_, np.ones((len(A), count), dtype=bool), np.random.default_rng(seed), may_be_empty=True)
+        anywhere = Mover(S)(
+            model.labels_, np.ones((len(A), count), dtype=bool), np.random.default_rng(seed), may_be_empty=True
+        ).labels
         for name, labels in (("default", model.labels_), ("moves of any vertex from there", anywhere)):
             sizes = np.sort(np.bincount(labels))[::-1]
             trace, purity = trace_of(S, labels, count), metrics.purity(journals.target, labels)

@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
-from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
+from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering, Regularized, VertexSimilarity
 from nonneg.graph._partitions import trace_of
-from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning
+from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning, Refined
 from nonneg.metrics import purity
 
 from .at_hand import graph_at_hand
@@ -72,10 +72,10 @@ class TestPlantedParts:
         assert (model.memberships_ >= 0).all()
         assert (model.memberships_.argmax(axis=1) == model.labels_).mean() > 0.9
         np.testing.assert_array_equal(model.vertices_, np.arange(45))
-        assert model.objective_ == pytest.approx(trace_of(SIMILARITIES["normalized"](A), PLANTED, 3))
+        assert model.objective_ == pytest.approx(trace_of(SIMILARITIES["regularized"](A), PLANTED, 3))
         assert model.n_iter_ >= 1
         assert model.n_features_in_ == 45
-        np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES["normalized"](A).toarray())
+        np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES["regularized"](A).toarray())
 
     def test_parts_are_numbered_by_their_first_vertices(self):
         shuffled = np.random.default_rng(1).permutation(45)
@@ -204,6 +204,104 @@ class TestShapesOfGraphs:
         np.testing.assert_array_equal(model.similarity_.toarray(), two_triangles() / 2)
 
 
+class TestDanglingParts:
+    @staticmethod
+    def dangling(seed):
+        """Two parts of 100 vertices, and a path of four more that nothing joins to them."""
+        g = np.random.default_rng(seed)
+        halves = np.repeat([0, 1], 100)
+        A = np.zeros((204, 204))
+        A[:200, :200] = np.triu(g.random((200, 200)) < np.where(halves[:, None] == halves, 0.2, 0.02), 1)
+        A[np.arange(200, 203), np.arange(201, 204)] = 1
+        return sparse.csr_array(A + A.T), halves
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_they_are_the_best_normalised_cut_and_no_part_by_default(self, seed):
+        A, halves = self.dangling(seed)
+        plain = GraphClustering(2, similarity="normalized", **FEW).fit_predict(A)
+        assert min(np.bincount(plain)) == 4
+        labels = GraphClustering(2, **FEW).fit_predict(A)
+        assert adjusted_rand_score(halves, labels[:200]) > 0.9
+
+    def test_components_that_are_large_are_still_found(self):
+        A = np.kron(np.diag([1.0, 0, 0, 0]), np.ones((5, 5))) * (1 - np.eye(20))
+        A[5:, 5:] = 1 - np.eye(15)
+        np.testing.assert_array_equal(GraphClustering(2, **FEW).fit_predict(A), np.repeat([0, 1], [5, 15]))
+
+
+class TestModularity:
+    """Karate: .4198 is the maximum over all partitions (Brandes et al. 2008); the others are the best that is known to us."""
+
+    @pytest.mark.parametrize(("name", "weight", "most"), [
+        ("karate_club_graph", None, 0.41979), ("karate_club_graph", "weight", 0.44490),
+        ("les_miserables_graph", None, 0.56001), ("les_miserables_graph", "weight", 0.56669),
+    ])  # fmt: skip
+    @pytest.mark.parametrize("count", [6, 10])
+    def test_it_is_high(self, name, weight, most, count):
+        networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+        graph = getattr(networkx, name)()
+        A = networkx.to_scipy_sparse_array(graph, weight=weight, dtype=float)
+        model = GraphClustering(count, similarity="modularity", random_state=0).fit(A)
+        nodes = np.array(list(graph), dtype=object)
+        parts = [set(nodes[model.labels_ == k]) for k in set(model.labels_)]
+        assert model.objective_ == pytest.approx(networkx.community.modularity(graph, parts, weight=weight))
+        assert model.objective_ >= most - 1e-3
+
+    @pytest.mark.parametrize("method", [name for name in METHODS if name != "kernel-pnmf"])
+    def test_what_is_told_is_the_modularity(self, method):
+        A = planted()
+        model = GraphClustering(3, method=method, similarity="modularity", max_iter=50, **FEW).fit(A)
+        k = A.sum(axis=1)
+        same = model.labels_[:, None] == model.labels_
+        assert model.objective_ == pytest.approx(((A - np.outer(k, k) / k.sum()) * same).sum() / k.sum())
+
+
+class TestListsOfEdges:
+    edges = np.argwhere(np.triu(two_triangles()))
+
+    @pytest.mark.parametrize("container", [np.asarray, np.ndarray.tolist, lambda e: e.astype(float), np.transpose],
+                             ids=["array", "list", "floats", "transposed"])  # fmt: skip
+    def test_what_to_do_is_said_and_works(self, container):
+        edges = container(self.edges)
+        with pytest.raises(
+            DataError, match=r"X has shape .* looks like a list of 7 edges; .* of 6 × 6.*affinity='cosine'"
+        ) as caught:
+            GraphClustering(2).fit(edges)
+        self.check_recipe(caught.value, np.asarray(edges), two_triangles())
+
+    def test_with_weights(self):
+        edges = np.column_stack([self.edges, np.arange(7) + 0.5])
+        with pytest.raises(DataError, match="list of 7 edges") as caught:
+            GraphClustering(2).fit(edges)
+        A = np.zeros((6, 6))
+        A[*self.edges.T] = np.arange(7) + 0.5
+        self.check_recipe(caught.value, edges, A + A.T)
+
+    @staticmethod
+    def check_recipe(error, edges, expected):
+        import numpy
+        import scipy.sparse
+
+        recipe = str(error).split("Make one: ")[1].split(", if each")[0]
+        scope = {"edges": edges, "scipy": scipy, "numpy": numpy}
+        exec(recipe, scope)
+        np.testing.assert_array_equal(scope["A"].toarray(), expected)
+        np.testing.assert_array_equal(GraphClustering(2, **FEW).fit_predict(scope["A"]), [0, 0, 0, 1, 1, 1])
+
+    @pytest.mark.parametrize(("edges", "add"), [
+        ([("a", "b"), ("b", "c"), ("c", "d")], "add_edges_from"),
+        ([("a", "b", 1.0), ("b", "c", 2.0)], "add_weighted_edges_from"),
+    ])  # fmt: skip
+    def test_between_names(self, edges, add):
+        with pytest.raises(DataError, match=rf"edges between vertices with names; .*networkx\.Graph\(\); graph\.{add}\(edges\)"):
+            GraphClustering(2).fit(edges)
+
+    def test_other_rectangles_are_none(self):
+        for X in (np.random.default_rng(0).random((9, 2)), np.ones((4, 5)), -np.ones((5, 2))):
+            with pytest.raises(ValueError, match=r"must be square|[Nn]egative"):
+                GraphClustering(2).fit(X)
+
+
 class TestNetworkx:
     @pytest.fixture
     def networkx(self):
@@ -288,10 +386,64 @@ class TestBadParameters:
         ({"tol": -1}, IncompatibleError, "tol must be a number of at least 0; got -1"),
         ({"tol": np.nan}, IncompatibleError, "tol must be a number of at least 0; got nan"),
         ({"tol": "small"}, IncompatibleError, "tol must be a number of at least 0; got 'small'"),
+        ({"n_clusters": "two"}, ShapeError, "n_clusters must be an int of at least 1; got 'two'"),
+        ({"n_clusters": None}, ShapeError, "n_clusters must be an int of at least 1; got None"),
+        ({"method": ["onl"]}, IncompatibleError, r"Unknown method \['onl'\]"),
+        ({"method": None}, IncompatibleError, "Unknown method None"),
+        ({"similarity": ["normalized"]}, IncompatibleError, r"Unknown similarity \['normalized'\]"),
+        ({"similarity": np.eye(6)}, IncompatibleError, "Unknown similarity array"),
+        ({"similarity": DiscriminativeKMeans}, IncompatibleError, r"Unknown similarity .*Did you mean DiscriminativeKMeans\("),
+        ({"similarity": DiscriminativeKMeans("a")}, IncompatibleError, "strength .* must be a number above 0; got 'a'"),
+        ({"similarity": VertexSimilarity("a")}, IncompatibleError, "reach .* must be between 0 and 1; got 'a'"),
+        ({"similarity": Regularized(-1)}, IncompatibleError, "share .* must be a number of at least 0; got -1"),
+        ({"similarity": lambda A: A}, IncompatibleError, r"similarity=.* must make a nonneg.graph.Similarity .* type ndarray"),
+        ({"similarity": lambda A: SIMILARITIES["adjacency"](A[:3, :3])}, IncompatibleError, "Similarity of 6 .*; it made one of 3"),
+        ({"affinity": ["cosine"]}, IncompatibleError, r"Unknown affinity \['cosine'\]. Known names: 'precomputed'"),
+        ({"affinity": None}, IncompatibleError, "Unknown affinity None"),
+        ({"affinity": 3}, IncompatibleError, "Unknown affinity 3"),
+        ({"symmetrize": ["mean"]}, IncompatibleError, r"symmetrize can be None, 'mean' or 'max'; got \['mean'\]"),
+        ({"symmetrize": 1}, IncompatibleError, "symmetrize can be None, 'mean' or 'max'; got 1"),
+        ({"symmetrize": np.ones(2)}, IncompatibleError, "symmetrize can be None"),
+        ({"n_init": "ten"}, IncompatibleError, "n_init must be an int of at least 1; got 'ten'"),
+        ({"max_iter": None}, IncompatibleError, "max_iter must be an int of at least 1; got None"),
+        ({"random_state": -1}, IncompatibleError, "random_state must be None, an int from 0 .*; got -1"),
+        ({"random_state": 2**32}, IncompatibleError, "random_state must be None, an int from 0 .*; got 4294967296"),
+        ({"random_state": "seed"}, IncompatibleError, "random_state must be None, .*; got 'seed'"),
+        ({"random_state": 1.5}, IncompatibleError, "random_state must be None, .*; got 1.5"),
     ])  # fmt: skip
     def test_they_are_named(self, parameters, error, match):
         with pytest.raises(error, match=match):
             GraphClustering(**{"n_clusters": 2} | parameters).fit(two_triangles())
+
+    @pytest.mark.parametrize("parameters", [
+        {"n_clusters": 0}, {"method": "x"}, {"similarity": "x"}, {"affinity": "x"}, {"symmetrize": "x"}, {"n_init": 0},
+        {"max_iter": 0}, {"tol": -1}, {"random_state": -1},
+    ])  # fmt: skip
+    def test_they_are_looked_at_before_the_graph(self, parameters):
+        (name,) = parameters
+        with pytest.raises(ValueError, match=name):
+            GraphClustering(**parameters).fit("no graph")
+
+    @pytest.mark.parametrize(("make", "match"), [
+        (lambda: NonnegativeLearning("a"), "exponent must be a number above 0; got 'a'"),
+        (lambda: NonnegativeLearning(orthogonal="no"), "orthogonal must be True or False; got 'no'"),
+        (lambda: NonnegativeLearning(start=3), "start can be 'partition' or 'random'; got 3"),
+        (lambda: NSC(start=["random"]), r"start can be 'partition' or 'random'; got \['random'\]"),
+        (lambda: KernelPNMF(start=None), "start can be 'partition' or 'random'; got None"),
+        (lambda: Refined("yes"), "may_be_empty must be None, True or False; got 'yes'"),
+    ])  # fmt: skip
+    def test_those_of_methods(self, make, match):
+        with pytest.raises(IncompatibleError, match=match):
+            make()
+
+    @pytest.mark.parametrize("similarity", ["modularity", "laplacian", "discriminative-kmeans"])
+    def test_kernel_pnmf_is_for_similarities_without_negative_entries(self, similarity):
+        with pytest.raises(IncompatibleError, match=r"method='kernel-pnmf' needs a similarity without negative entries"):
+            GraphClustering(2, method="kernel-pnmf", similarity=similarity).fit(two_triangles())
+
+    def test_a_generator_is_drawn_from(self):
+        first, again = (GraphClustering(3, n_init=1, random_state=np.random.default_rng(5)).fit(planted(0.3, 0.2)) for _ in "ab")
+        np.testing.assert_array_equal(first.memberships_, again.memberships_)
 
     @pytest.mark.parametrize("X", [np.zeros((4, 4)), sparse.csr_array((4, 4))])
     def test_no_edges(self, X):
@@ -342,7 +494,7 @@ class TestParameters:
 
     def test_what_auto_stands_for(self):
         A = planted()
-        for method, name in (("auto", "normalized"), ("nsc", "normalized"), ("kernel-pnmf", "random-walk")):
+        for method, name in (("auto", "regularized"), ("nsc", "normalized"), ("kernel-pnmf", "random-walk")):
             model = GraphClustering(3, method=method, **FEW).fit(A)
             np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES[name](A).toarray())
 
@@ -396,6 +548,13 @@ def test_objectives_of_onl_table_2(name, least):
     S = np.eye(len(dense)) - np.linalg.inv(np.eye(len(dense)) + np.maximum(dense, dense.T) / 10)
     W = (model.labels_[:, None] == np.arange(count)) / np.sqrt(np.maximum(np.bincount(model.labels_, minlength=count), 1))
     assert model.objective_ == pytest.approx(np.trace(W.T @ S @ W))
+
+
+def test_the_default_does_not_cut_off_two_blogs():
+    """Two blogs are linked to each other only: that is the best normalised cut, and tells nothing of the other 1222."""
+    blogs = graph_at_hand("PolBlogs", drop_isolated=True)
+    model = GraphClustering(2, symmetrize="max", n_init=2, random_state=0).fit(blogs.adjacency)
+    assert purity(blogs.target, model.labels_) > 0.93
 
 
 def test_political_blogs():

@@ -257,3 +257,12 @@ class TestCosines:
         with pytest.raises(DataError, match=r"X has 4 samples.*kneighbors_graph"):
             cosine_graph(self.X)
         assert cosine_graph(sparse.csr_array(self.X)).shape == (4, 4)
+
+
+@pytest.mark.parametrize(("parameters", "match"), [
+    ({"label": 3}, "label must be a str, .*; got 3"),
+    ({"signed": "no"}, "signed must be True or False; got 'no'"),
+])  # fmt: skip
+def test_parameters_are_named(parameters, match):
+    with pytest.raises(IncompatibleError, match=match):
+        read_graph(np.eye(2), **parameters)

@@ -10,12 +10,13 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.arrays.operator import Operator
 from nonneg.arrays.reading import Gram, Signed
-from nonneg.graph import SIMILARITIES, similarities
+from nonneg.graph import SIMILARITIES, _eigenvectors, similarities
+from nonneg.graph._eigenvectors import leading
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
-from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelPNMF, NonnegativeLearning, Refined, pod
+from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelPNMF, NonnegativeLearning, Refined
 from nonneg.graph.methods.kernel_kmeans import nearest_centroids, seeds
 from nonneg.graph.methods.nonnegative import learned, projected
-from nonneg.graph.methods.pod import discretised, eigenvectors
+from nonneg.graph.methods.pod import discretised
 from nonneg.graph.methods.refined import _allowed
 from nonneg.graph.similarities import Outer, Similarity
 from nonneg.kernels.moves import move_vertices, move_vertices_dense
@@ -53,12 +54,12 @@ def whole(S):
 
 
 def objective(S, labels):
-    """tr(WᵀSW) with sums over all pairs: Σₖ (Σ √vᵢ S_ij √vⱼ within k) / (Σ vᵢ within k)."""
+    """tr(WᵀSW) with sums over all pairs: Σₖ (Σ √vᵢ S_ij √vⱼ within k) / (Σ vᵢ within k), or the total in place of Σ vᵢ."""
     matrix, weights = whole(S), np.ones(S.n) if S.weights is None else S.weights
     total = 0.0
     for k in set(labels):
         members = [i for i in range(S.n) if labels[i] == k]
-        volume = sum(weights[i] for i in members)
+        volume = sum(weights[i] for i in members) if S.total is None else S.total
         total += sum(np.sqrt(weights[i] * weights[j]) * matrix[i, j] for i in members for j in members) / volume
     return total
 
@@ -128,20 +129,22 @@ class State:
         members = labels[:, None] == np.arange(count)
         self.M = M
         self.inside = np.array([M[np.ix_(m, m)].sum() for m in members.T])
-        self.volumes = np.array([self.weights[m].sum() for m in members.T])
+        self.movable = self.weights > 0
+        if S.total is not None:
+            self.weights = np.zeros(S.n)
+        self.empty = S.total or 0.0
+        self.volumes = np.array([self.weights[m].sum() for m in members.T]) + self.empty
         self.shares = np.array([self.u[m].sum() for m in members.T])
-        self.sizes = members[self.weights > 0].sum(axis=0)
+        self.sizes = members[self.movable].sum(axis=0)
 
     def visit(self, order, allowed, *, dense, may_be_empty=False):
+        parts = (self.weights, self.movable, allowed, self.labels, self.inside, self.volumes)
+        limits = (self.sizes, self.empty, 1e-12, may_be_empty)
         if dense:
-            return move_vertices_dense(
-                order, self.M, self.weights, allowed, self.labels, self.inside, self.volumes, self.sizes, 1e-12, may_be_empty
-            )
+            return move_vertices_dense(order, self.M, *parts, *limits)
         rest = sparse.csr_array(self.M + self.factor * np.outer(self.u, self.u))
-        return move_vertices(
-            order, rest.indptr, rest.indices, rest.data, rest.diagonal(), self.factor, self.u, self.weights, allowed, self.labels,
-            self.inside, self.volumes, self.shares, self.sizes, 1e-12, may_be_empty,
-        )  # fmt: skip
+        rows = (rest.indptr, rest.indices, rest.data, rest.diagonal())
+        return move_vertices(order, *rows, self.factor, self.u, *parts, self.shares, *limits)
 
     def assert_current(self, *, dense):
         again = State(self.S, self.labels, self.count)
@@ -201,7 +204,9 @@ def test_a_part_of_vertices_without_weight_is_empty():
     for S in (SIMILARITIES["normalized"](A), SIMILARITIES["normalized"](sparse.csr_array(A))):
         for start in ([0, 1, 1, 0, 0], [0, 1, 1, 0, 2], [0, 1, 1, 2, 2]):
             for may_be_empty in (False, True):
-                found = Mover(S)(np.array(start), np.ones((5, 3), dtype=bool), np.random.default_rng(0), may_be_empty=may_be_empty)
+                found = Mover(S)(
+                    np.array(start), np.ones((5, 3), dtype=bool), np.random.default_rng(0), may_be_empty=may_be_empty
+                ).labels
                 if may_be_empty:
                     assert trace_of(S, found, 3) >= trace_of(S, np.array(start), 3) - 1e-12
                 else:
@@ -217,6 +222,8 @@ class TestMover:
         g = np.random.default_rng(seed)
         labels = seeds(14, 3, g)
         found = Mover(S)(labels, np.ones((14, 3), dtype=bool), g, may_be_empty=may_be_empty)
+        assert found.trace == pytest.approx(trace_of(S, found.labels, 3), abs=1e-9)
+        found = found.labels
         reached = objective(S, found)
         assert reached >= objective(S, labels) - 1e-10
         for i, k in product(range(14), range(3)):
@@ -232,7 +239,7 @@ class TestMover:
         dense, few = (Mover(kind(S)) for kind in (as_dense, as_sparse))
         assert sparse.issparse(few.matrix)
         assert not sparse.issparse(dense.matrix)
-        found = [mover(labels, allowed, np.random.default_rng(1)) for mover in (dense, few)]
+        found = [mover(labels, allowed, np.random.default_rng(1)).labels for mover in (dense, few)]
         np.testing.assert_array_equal(*found)
         np.testing.assert_array_equal(dense.free, few.free)
 
@@ -244,7 +251,7 @@ class TestMover:
         S = SIMILARITIES["laplacian"](random_graph(12))  # one part for all has the largest trace, 0
         start, allowed = np.arange(12) % 4, np.ones((12, 4), dtype=bool)
         g = np.random.default_rng(0)
-        kept, fewer = (Mover(S)(start, allowed, g, may_be_empty=choice) for choice in (False, True))
+        kept, fewer = (Mover(S)(start, allowed, g, may_be_empty=choice).labels for choice in (False, True))
         assert len(set(kept)) == 4
         assert len(set(fewer)) < 4
         assert trace_of(S, fewer, 4) > trace_of(S, kept, 4)
@@ -503,9 +510,9 @@ class TestPOD:
         A = random_graph(40, 0.2, seed=6)
         expected = np.linalg.eigh(whole(SIMILARITIES[name](A)))[1][:, :-4:-1]
         if many:
-            monkeypatch.setattr(pod, "_SMALL", 10)
+            monkeypatch.setattr(_eigenvectors, "SMALL", 10)
             monkeypatch.setattr(similarities, "LARGEST", 10)
-        found = eigenvectors(SIMILARITIES[name](sparse.csr_array(A)), 3, np.random.default_rng(0))
+        found = leading(SIMILARITIES[name](sparse.csr_array(A)), 3, np.random.default_rng(0))[1]
         np.testing.assert_allclose(np.abs(np.sum(expected * found, axis=0)), 1, atol=1e-3 if many else 1e-9)
 
     def test_planted_parts(self):
@@ -518,7 +525,7 @@ class TestRefined:
     def test_without_entries(self, monkeypatch):
         """Only products with S can be had of large graphs."""
         monkeypatch.setattr(similarities, "LARGEST", 10)
-        monkeypatch.setattr(pod, "_SMALL", 10)
+        monkeypatch.setattr(_eigenvectors, "SMALL", 10)
         A = np.kron(np.eye(3), np.ones((8, 8)) - np.eye(8)) + 0.01
         np.fill_diagonal(A, 0)
         S = SIMILARITIES["random-walk"](sparse.csr_array(A))

@@ -84,6 +84,17 @@ def random_walk(A):
     return (B + B.T) / 2
 
 
+def regularized_degrees(A):
+    k = A.sum(axis=1)
+    return np.where(k > 0, k + 0.02 * k[k > 0].mean(), 0)
+
+
+def regularized(A):
+    weights = regularized_degrees(A)
+    root = np.sqrt(np.where(weights > 0, weights, np.inf))
+    return A / root[:, None] / root
+
+
 TRANSCRIBED = {
     "adjacency": adjacency,
     "laplacian": laplacian,
@@ -91,6 +102,7 @@ TRANSCRIBED = {
     "vertex": vertex,
     "discriminative-kmeans": discriminative,
     "normalized": normalized,
+    "regularized": regularized,
     "random-walk": random_walk,
 }
 
@@ -150,13 +162,15 @@ class TestDefinitions:
         if S.outer is not None:
             entries = entries - S.outer.factor * np.outer(S.outer.u, S.outer.u)
         np.testing.assert_allclose(entries, TRANSCRIBED[name](A), rtol=0, atol=1e-11 * np.abs(entries).max())
-        if container is sparse.csr_array and name in ("adjacency", "laplacian", "modularity", "normalized"):
+        if container is sparse.csr_array and name in ("adjacency", "laplacian", "modularity", "normalized", "regularized"):
             assert sparse.issparse(S.entries)  # no N × N array for these
 
     def test_weights(self, name, graph, container, largest):
         S = SIMILARITIES[name](container(GRAPHS[graph]))
         if name == "normalized":
             np.testing.assert_allclose(S.weights, GRAPHS[graph].sum(axis=1))
+        elif name == "regularized":
+            np.testing.assert_allclose(S.weights, regularized_degrees(GRAPHS[graph]))
         else:
             assert S.weights is None
 
@@ -276,7 +290,8 @@ class TestSpectralRadius:
         assert spectral_radius(np.zeros((n, n))) == spectral_radius(sparse.csr_array((n, n))) == 0
 
 
-@pytest.mark.parametrize("name", ["adjacency", "laplacian", "modularity", "normalized", "random-walk", "discriminative-kmeans"])
+@pytest.mark.parametrize("name", ["adjacency", "laplacian", "modularity", "normalized", "regularized", "random-walk",
+                                  "discriminative-kmeans"])  # fmt: skip
 def test_no_edges(name):
     for A in (np.zeros((7, 7)), sparse.csr_array((7, 7))):
         np.testing.assert_array_equal(SIMILARITIES[name](A) @ np.eye(7), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ def indicators(labels: np.ndarray, count: int, weights: np.ndarray | None = None
 
 def trace_of(S: Similarity, labels: np.ndarray, count: int) -> float:
     """tr(WᵀSW) of a partition."""
-    W = indicators(labels, count, S.weights)
+    W = indicators(labels, count, S.weights) if S.total is None else np.eye(count)[labels] / np.sqrt(S.total)
     return float(np.vdot(W, S @ W))
 
 
@@ -52,6 +52,13 @@ def without_empty(labels: np.ndarray, count: int, weights: np.ndarray, generator
     return labels
 
 
+class Moved(NamedTuple):
+    """A partition, and its trace."""
+
+    labels: np.ndarray
+    trace: float
+
+
 class Mover:
     """Moves single vertices between parts as long as the trace of a partition grows.
 
@@ -63,25 +70,30 @@ class Mover:
 
     def __init__(self, S: Similarity) -> None:
         n = S.n
-        self.S, self.weights = S, np.ones(n) if S.weights is None else np.asarray(S.weights, dtype=np.float64)
-        root, M = np.sqrt(self.weights), S.entries
+        weights = np.ones(n) if S.weights is None else np.asarray(S.weights, dtype=np.float64)
+        root, M = np.sqrt(weights), S.entries
         if S.weights is not None:
             from .similarities import scaled
 
             M = scaled(M, root)
-        self.outer = S.outer
+        self.movable = weights > 0
+        self.empty = 0.0 if S.total is None else S.total
+        self.weights = weights if S.total is None else np.zeros(n)
         self.u = np.zeros(n) if S.outer is None else root * S.outer.u
         self.factor = 0.0 if S.outer is None else S.outer.factor
-        is_sparse = sparse.issparse(M)
-        if not is_sparse and S.outer is not None:
-            M = M - self.factor * np.outer(self.u, self.u)
-        self.matrix: Any = sparse.csr_array(M) if is_sparse else np.ascontiguousarray(M)
-        self.diagonal = self.matrix.diagonal() if is_sparse else np.diagonal(self.matrix).copy()
+        self.is_sparse = sparse.issparse(M)
+        if self.is_sparse:
+            self.matrix: Any = sparse.csr_array(M)
+            self.diagonal = self.matrix.diagonal()
+            self.rows = np.repeat(np.arange(n), np.diff(self.matrix.indptr))
+        else:
+            self.matrix = np.ascontiguousarray(M if S.outer is None else M - self.factor * np.outer(self.u, self.u))
+            self.diagonal = np.diagonal(self.matrix).copy()
 
     @property
     def free(self) -> np.ndarray:
         """Vertices that gain nothing by a part of their own: any move of theirs that gains does so by what they are close to."""
-        return self.diagonal - self.factor * self.u**2 * sparse.issparse(self.matrix) <= 0
+        return self.diagonal - self.factor * self.u**2 * self.is_sparse <= 0
 
     def __call__(
         self,
@@ -91,37 +103,42 @@ class Mover:
         visits: int = 100,
         *,
         may_be_empty: bool = False,
-    ) -> np.ndarray:
+    ) -> Moved:
         """The partition once no move that is allowed (vertices × parts) gains any more, or after so many visits to all vertices."""
-        count = allowed.shape[1]
-        if not may_be_empty:
-            labels = without_empty(labels, count, self.weights, generator)
         from ..kernels.moves import move_vertices, move_vertices_dense
 
-        n, labels = len(labels), labels.astype(np.int64)
-        C = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, count))
-        product = self.matrix @ C
-        inside = np.asarray((C * product).sum(axis=0) if sparse.issparse(product) else np.einsum("ik,ik->k", product, C.toarray()))
-        inside = np.asarray(inside, dtype=np.float64).reshape(-1)
+        count = allowed.shape[1]
+        if not may_be_empty:
+            labels = without_empty(labels, count, self.movable, generator)
+        labels = labels.astype(np.int64)
         shares = np.bincount(labels, self.u, minlength=count)
-        is_sparse = sparse.issparse(self.matrix)
-        if is_sparse:
-            inside = inside - self.factor * shares**2
-        volumes = np.bincount(labels, self.weights, minlength=count)
-        sizes = np.bincount(labels[self.weights > 0], minlength=count)  # a part of vertices without weight is empty
-        least = 1e-10 * (np.abs(inside / np.where(volumes > 0, volumes, 1.0)).sum() + 1e-300)
+        inside = self._inside(labels, shares)
+        volumes = np.bincount(labels, self.weights, minlength=count) + self.empty
+        sizes = np.bincount(labels[self.movable], minlength=count)  # a part of vertices without weight is empty
+        least = 1e-10 * (np.abs(_ratios(inside, volumes)).sum() + 1e-300)
+        parts = (self.weights, self.movable, allowed, labels, inside, volumes)
+        rest = (sizes, self.empty, least, may_be_empty)
         for _ in range(visits):
-            order = generator.permutation(n)
-            if is_sparse:
+            order = generator.permutation(len(labels))
+            if self.is_sparse:
                 M = self.matrix
-                moved = move_vertices(
-                    order, M.indptr, M.indices, M.data, self.diagonal, self.factor, self.u, self.weights, allowed, labels, inside,
-                    volumes, shares, sizes, least, may_be_empty,
-                )  # fmt: skip
+                moved = move_vertices(order, M.indptr, M.indices, M.data, self.diagonal, self.factor, self.u, *parts, shares, *rest)
             else:
-                moved = move_vertices_dense(
-                    order, self.matrix, self.weights, allowed, labels, inside, volumes, sizes, least, may_be_empty
-                )
+                moved = move_vertices_dense(order, self.matrix, *parts, *rest)
             if not moved:
                 break
-        return labels
+        return Moved(labels, float(_ratios(inside, volumes).sum()))
+
+    def _inside(self, labels: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """Σ M_ij within each part."""
+        count = len(shares)
+        if not self.is_sparse:
+            C = np.eye(count)[labels]
+            return np.einsum("ik,ik->k", self.matrix @ C, C)
+        own = labels[self.rows]
+        within = own == labels[self.matrix.indices]
+        return np.bincount(own[within], self.matrix.data[within], minlength=count) - self.factor * shares**2
+
+
+def _ratios(inside: np.ndarray, volumes: np.ndarray) -> np.ndarray:
+    return inside / np.where(volumes > 0, volumes, 1.0)

@@ -49,6 +49,10 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
     signed : bool
         Whether weights may be negative.
     """
+    if not isinstance(label, str):
+        raise IncompatibleError(f"label must be a str, what to call the graph in an error; got {label!r}.")
+    if not isinstance(signed, bool | np.bool_):
+        raise IncompatibleError(f"signed must be True or False; got {signed!r}.")
     if is_networkx(graph):
         import networkx
 
@@ -79,6 +83,8 @@ def read_adjacency(graph: Any, label: str) -> Any:
             graph = np.asarray(graph)
         except ValueError as error:
             raise DataError(f"{label} cannot be read as an adjacency matrix: {error}.") from error
+    if looks_like_edges(graph):
+        raise DataError(edges_given(graph, label))
     if graph.dtype.kind not in "fiub":
         raise DataError(
             f"{label} holds entries of type {graph.dtype}, which are not weights. Give a networkx graph, or a square array."
@@ -96,6 +102,45 @@ def read_adjacency(graph: Any, label: str) -> Any:
         adjacency.eliminate_zeros()
         return adjacency
     return np.ascontiguousarray(graph, dtype=np.float64)
+
+
+def looks_like_edges(graph: Any) -> bool:
+    """Whether it has a row for each edge, of two ends and perhaps a weight, in place of a matrix; or a column for each edge."""
+    if sparse.issparse(graph) or isinstance(graph, str) or not hasattr(graph, "__len__"):
+        return False
+    try:
+        table = np.asarray(graph)
+    except ValueError:
+        return False
+    if table.ndim != 2 or table.shape[0] == table.shape[1] or 2 not in (table.shape[1], table.shape[0], table.shape[1] - 1):
+        return False
+    if table.dtype.kind in "USO":
+        return table.shape[1] in (2, 3)
+    if table.dtype.kind not in "fiu" or not table.size:
+        return False
+    ends = table[:, :2].T if table.shape[1] in (2, 3) else table
+    return bool((ends >= 0).all() and (ends == np.floor(ends)).all() and (ends[0] != ends[1]).any() and ends.max() < 2**53)
+
+
+def edges_given(graph: Any, label: str) -> str:
+    """What to do with edges where their matrix is needed."""
+    table = np.asarray(graph)
+    if table.dtype.kind in "USO":
+        add = "add_weighted_edges_from" if table.shape[1] == 3 else "add_edges_from"
+        return (
+            f"{label} has shape {table.shape} and looks like a list of edges between vertices with names; what is needed is a "
+            f"graph or its adjacency matrix. Make one: graph = networkx.Graph(); graph.{add}(edges)."
+        )
+    across = table.shape[1] not in (2, 3)
+    ends = table if across else table[:, :2].T
+    n, count = int(ends.max()) + 1, ends.shape[1]
+    weights = "edges[:, 2]" if not across and table.shape[1] == 3 else f"numpy.ones({count})"
+    rows = "edges" if across else "edges[:, :2].T"
+    return (
+        f"{label} has shape {table.shape} and looks like a list of {count} edges; what is needed is the adjacency matrix, here of "
+        f"{n} × {n}. Make one: A = scipy.sparse.coo_array(({weights}, {rows}.astype(int)), shape=({n}, {n})); A = A + A.T, if each "
+        "edge is listed once."
+    )
 
 
 def check_weights(adjacency: Any, label: str, *, signed: bool = False) -> Any:
@@ -123,10 +168,19 @@ def asymmetry(adjacency: Any) -> float:
     return most if most > _ROUNDED * float(abs(adjacency).max()) else 0.0
 
 
+def check_symmetrize(symmetrize: Any) -> None:
+    """An error if it is not a way to make a graph undirected."""
+    if (
+        symmetrize is not None
+        and not isinstance(symmetrize, bool)
+        and not (isinstance(symmetrize, str) and symmetrize in ("mean", "max"))
+    ):
+        raise IncompatibleError(f"symmetrize can be None, 'mean' or 'max'; got {symmetrize!r}.")
+
+
 def undirected(graph: Graph, symmetrize: Symmetrize | bool | None, label: str = "the graph") -> Any:
     """The adjacency matrix of an undirected graph; of a directed one, made so as asked, or refused."""
-    if symmetrize not in (None, False, True, "mean", "max"):
-        raise IncompatibleError(f"symmetrize can be None, 'mean' or 'max'; got {symmetrize!r}.")
+    check_symmetrize(symmetrize)
     A = graph.adjacency
     if not graph.directed:
         return (A + A.T) / 2

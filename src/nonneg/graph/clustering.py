@@ -17,7 +17,17 @@ from sklearn.utils.validation import validate_data
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
 from ._partitions import compact, trace_of
-from ._reading import Graph, asymmetry, check_weights, is_networkx, read_graph, undirected
+from ._reading import (
+    Graph,
+    asymmetry,
+    check_symmetrize,
+    check_weights,
+    edges_given,
+    is_networkx,
+    looks_like_edges,
+    read_graph,
+    undirected,
+)
 from .methods import METHODS, Effort, Method
 from .similarities import SIMILARITIES, Similarity, cosine_graph, degrees
 
@@ -41,9 +51,11 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Or an object of `nonneg.graph.methods`.
     similarity : str or callable, default="auto"
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
-        (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "random-walk" (QNMF §5.1); or a function of the adjacency matrix, such
-        as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with: "discriminative-kmeans" for NL and
-        ONL, "random-walk" for "kernel-pnmf", "normalized" for the others.
+        (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "regularized" (the same with D + τI for degrees D, τ a fiftieth of
+        their mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function
+        of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
+        "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and "regularized" for
+        method="auto".
     affinity : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
@@ -55,7 +67,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Iterations of the multiplicative rules.
     tol : float, default=1e-5
         They stop once the objective changes by no more than this share of it between two checks; 0 runs to `max_iter`.
-    random_state : int, RandomState or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -64,7 +76,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     memberships_ : array of shape (n_vertices, n_clusters)
         How much each vertex belongs to each part: rows of W, divided by their sums.
     objective_ : float
-        tr(WᵀSW) of the parts as they are in `labels_`; larger is better.
+        tr(WᵀSW) of the parts as they are in `labels_`; larger is better. With "modularity", their modularity.
     vertices_ : array of shape (n_vertices,)
         What the vertices are called: nodes of a networkx graph, or numbers.
     similarity_ : Similarity
@@ -109,12 +121,19 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             Not used.
         """
         method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
-        effort = self._effort()
+        similarity, effort, generator = self._similarity(method), self._effort(), self._generator()
+        self._check_affinity()
+        check_symmetrize(self.symmetrize)
+        self._count()
         A, names = self._adjacency(X)
         n = A.shape[0]
         count = self._count(n)
-        generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        S = self._similarity(method)(A)
+        S = similarity(A)
+        if not isinstance(S, Similarity) or S.n != n:
+            raise IncompatibleError(
+                f"similarity={self.similarity!r} must make a nonneg.graph.Similarity of {n} vertices from the adjacency matrix; it "
+                f"made {f'one of {S.n}' if isinstance(S, Similarity) else f'an object of type {type(S).__name__}'}."
+            )
         found = method.partition(S, count, generator, effort)
         labels = self._settled(A, S, found.labels)
         order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
@@ -134,19 +153,38 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             raise IncompatibleError(f"tol must be a number of at least 0; got {self.tol!r}.")
         return Effort(int(self.n_init), int(self.max_iter), float(self.tol))
 
-    def _count(self, n: int) -> int:
+    def _count(self, n: int | None = None) -> int:
         k = self.n_clusters
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ShapeError(f"n_clusters must be an int of at least 1; got {k!r}.")
-        if k > n:
+        if n is not None and k > n:
             raise ShapeError(f"n_clusters={k} parts cannot be made of {n} vertices. Use at most as many.")
         return int(k)
 
+    def _generator(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        try:
+            return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        except (TypeError, ValueError) as error:
+            raise IncompatibleError(
+                f"random_state must be None, an int from 0 to 2³² − 1, a Generator or a RandomState; got {self.random_state!r}."
+            ) from error
+
     def _similarity(self, method: Method) -> Callable[[Any], Similarity]:
-        if callable(self.similarity):
-            return self.similarity
-        name = method.similarity if self.similarity == "auto" else self.similarity
-        return find("similarity", name, SIMILARITIES, "a function of the adjacency matrix")
+        if isinstance(self.similarity, str) or not callable(self.similarity) or isinstance(self.similarity, type):
+            is_auto = isinstance(self.similarity, str) and self.similarity == "auto"
+            name = method.similarity if is_auto else self.similarity
+            return find("similarity", name, SIMILARITIES, "a function of the adjacency matrix")
+        return self.similarity
+
+    def _check_affinity(self) -> None:
+        known = ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        if isinstance(self.affinity, type) or not (
+            callable(self.affinity) or (isinstance(self.affinity, str) and self.affinity in known)
+        ):
+            names = ", ".join(map(repr, known))
+            raise IncompatibleError(f"Unknown affinity {self.affinity!r}. Known names: {names}; or a function of two samples.")
 
     @property
     def _is_precomputed(self) -> bool:
@@ -160,6 +198,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             graph = read_graph(X, "X")
             self.n_features_in_ = graph.n
         else:
+            if self._is_precomputed and looks_like_edges(X):
+                raise DataError(f"{edges_given(X, 'X')} If its rows are samples, use affinity='cosine', or a kernel such as 'rbf'.")
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
             if self._is_precomputed:
                 if X.shape[0] != X.shape[1]:
@@ -179,9 +219,6 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     def _kernel(self, X: Any) -> Any:
         if isinstance(self.affinity, str) and self.affinity == "cosine":
             return cosine_graph(X)
-        if not callable(self.affinity) and self.affinity not in PAIRWISE_KERNEL_FUNCTIONS:
-            known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
-            raise IncompatibleError(f"Unknown affinity {self.affinity!r}. Known names: {known}; or a function of two samples.")
         return np.asarray(pairwise_kernels(X, metric=self.affinity), dtype=np.float64)
 
     def _settled(self, A: Any, S: Similarity, labels: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ Each is S = S⁺ − S⁻ with two parts without negative entries, sparse, of ra
 formed only where the definition leaves no other way, and for graphs of at most a few thousand vertices.
 
 A partition with indicators C stands for W = V C(CᵀV²C)^(-½) with weights V² of the vertices: those of a normalised cut are the
-degrees, the others are one.
+degrees, the others are one. Modularity does not ask for the sizes of parts: for it W is C, divided by the same number throughout.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from scipy import sparse
 
 from ..arrays.operator import Operator
 from ..exceptions import DataError, IncompatibleError
+from ..naming import is_number
+from ._eigenvectors import leading
 
 LARGEST = 5000
 """Vertices up to which S may be an N × N array."""
@@ -44,6 +46,8 @@ class Similarity:
         S as far as it is not of rank one, for what looks at single vertices; None where only products can be had.
     outer : Outer, optional
         What is subtracted from the entries.
+    total : float, optional
+        What a partition is measured by in place of the sizes of its parts: W = C total^(-½).
     """
 
     positive: Any
@@ -51,11 +55,16 @@ class Similarity:
     weights: np.ndarray | None = None
     entries: Any = None
     outer: Outer | None = None
+    total: float | None = None
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n(self) -> int:
         return int(self.positive.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n
 
     def __matmul__(self, W: np.ndarray) -> np.ndarray:
         product = np.asarray(self.positive @ W)
@@ -88,7 +97,10 @@ def laplacian(A: Any) -> Similarity:
 
 
 def modularity(A: Any) -> Similarity:
-    """A − k kᵀ/2m: weights beyond what degrees alone lead one to expect."""
+    """A − k kᵀ/2m: weights beyond what degrees alone lead one to expect.
+
+    Of a partition the trace is its modularity, tr(CᵀSC)/2m: divided by the sizes of parts, it would single out small dense ones.
+    """
     k = degrees(A)
     total = k.sum()
     outer = Outer(1 / total if total else 0.0, k)
@@ -96,15 +108,39 @@ def modularity(A: Any) -> Similarity:
     def expected(W: np.ndarray) -> np.ndarray:
         return np.multiply.outer(k, outer.factor * (k @ W)) if W.ndim == 2 else k * (outer.factor * (k @ W))
 
-    return Similarity(A, Operator(len(k), expected, outer.factor * float(k.max()) ** 2), entries=A, outer=outer)
+    return Similarity(
+        A, Operator(len(k), expected, outer.factor * float(k.max()) ** 2), entries=A, outer=outer, total=float(total) or 1.0
+    )
 
 
 def normalized(A: Any) -> Similarity:
     """D^(-½) A D^(-½), with the degrees as weights of vertices: normalised cut, and NSC."""
+    return weighted_by(A, degrees(A))
+
+
+def regularized(A: Any, share: float = 0.02) -> Similarity:
+    """Normalised cut with degrees that are regularized: D + τI in place of D, τ a share of the mean degree.
+
+    A few vertices with next to no edges to all others are the best normalised cut, whatever else there is in a graph. With τ, what
+    a part weighs counts its vertices besides its edges, so that such a part is worth less than one of many edges. A larger share
+    does more against such parts, also in graphs of few edges, and costs small parts that are real.
+
+    Parameters
+    ----------
+    A : array or sparse array
+    share : float
+        τ beside the mean degree of vertices with edges; 0 is `normalized`.
+    """
+    if not (is_number(share) and share >= 0):
+        raise IncompatibleError(f"The share of 'regularized' must be a number of at least 0; got {share!r}.")
     k = degrees(A)
-    inverse = np.where(k > 0, 1 / np.sqrt(np.where(k > 0, k, 1.0)), 0.0)
-    S = scaled(A, inverse)
-    return Similarity(S, weights=k, entries=S)
+    return weighted_by(A, np.where(k > 0, k + share * k.sum() / max(int((k > 0).sum()), 1), 0.0))
+
+
+def weighted_by(A: Any, weights: np.ndarray) -> Similarity:
+    """V⁻¹ A V⁻¹ with weights V² of the vertices: Σₖ (Σ A_ij within part k) / (its weight)."""
+    S = scaled(A, np.where(weights > 0, 1 / np.sqrt(np.where(weights > 0, weights, 1.0)), 0.0))
+    return Similarity(S, weights=weights, entries=S)
 
 
 def random_walk(A: Any) -> Similarity:
@@ -134,7 +170,7 @@ def vertex_similarity(A: Any, reach: float = 0.97) -> Similarity:
     reach : float in (0, 1)
         What a step more costs a path.
     """
-    if not 0 < reach < 1:
+    if not (is_number(reach) and 0 < reach < 1):
         raise IncompatibleError(f"The reach of vertex similarity must be between 0 and 1; got {reach!r}.")
     k = degrees(A)
     largest = spectral_radius(A)
@@ -164,7 +200,7 @@ def discriminative_kmeans(A: Any, strength: float = 10.0) -> Similarity:
     strength : float
         λ, of the regularization.
     """
-    if not strength > 0:
+    if not (is_number(strength) and strength > 0):
         raise IncompatibleError(f"The strength of 'discriminative-kmeans' must be a number above 0; got {strength!r}.")
     n = A.shape[0]
     if n <= LARGEST:
@@ -250,15 +286,9 @@ def explicit(S: Any) -> Similarity:
 
 def spectral_radius(A: Any) -> float:
     """The largest eigenvalue of a symmetric matrix without negative entries."""
-    n = A.shape[0]
-    if n <= 200:
-        return float(np.linalg.eigvalsh(A.toarray() if sparse.issparse(A) else A)[-1])
-    from scipy.sparse.linalg import eigsh
-
     if (A.nnz if sparse.issparse(A) else A.any()) == 0:
         return 0.0
-    start = degrees(A) + degrees(A).mean()
-    return float(eigsh(A, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-8)[0])
+    return float(leading(A, 1, np.random.default_rng(0), tol=1e-8)[0][0])
 
 
 def chebyshev(
@@ -294,6 +324,16 @@ class DiscriminativeKMeans:
 
 
 @dataclass(frozen=True)
+class Regularized:
+    """`regularized` with another share than 0.02."""
+
+    share: float = 0.02
+
+    def __call__(self, A: Any) -> Similarity:
+        return regularized(A, self.share)
+
+
+@dataclass(frozen=True)
 class VertexSimilarity:
     """`vertex_similarity` with another reach than 0.97."""
 
@@ -310,5 +350,6 @@ SIMILARITIES: dict[str, Callable[[Any], Similarity]] = {
     "vertex": vertex_similarity,
     "discriminative-kmeans": discriminative_kmeans,
     "normalized": normalized,
+    "regularized": regularized,
     "random-walk": random_walk,
 }

@@ -1,4 +1,8 @@
-"""Partitions improved by moving single vertices, as long as Σₖ sₖ/vₖ grows: sₖ = Σ M_ij within part k, vₖ its weight."""
+"""Partitions improved by moving single vertices, as long as Σₖ sₖ/vₖ grows: sₖ = Σ M_ij within part k, vₖ its weight.
+
+The weight of a part is that of its vertices, and what every part has besides, `empty`: 0 for most S. Where vertices have no weight,
+all sₖ are divided by the same.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ def _moved(
     inside: np.ndarray,
     volumes: np.ndarray,
     sizes: np.ndarray,
+    empty: float,
     least: float,
 ) -> int:
     """The part that gains most by a vertex, by more than `least`, and its own if none does; what is known of both parts is changed.
@@ -42,7 +47,7 @@ def _moved(
         sizes[own] -= 1
         sizes[best] += 1
         if sizes[own] == 0:
-            inside[own] = volumes[own] = 0.0
+            inside[own], volumes[own] = 0.0, empty
     return best
 
 
@@ -56,33 +61,35 @@ def move_vertices(
     factor: float,
     u: np.ndarray,
     weights: np.ndarray,
+    movable: np.ndarray,
     allowed: np.ndarray,
     labels: np.ndarray,
     inside: np.ndarray,
     volumes: np.ndarray,
     shares: np.ndarray,
     sizes: np.ndarray,
+    empty: float,
     least: float,
     may_be_empty: bool,
 ) -> int:
     """One visit to each vertex, in the order given, moving it to the part where it adds most. Returns how many were moved.
 
-    Vertex i may go to part k where allowed[i, k]. M is given in compressed rows, less factor · u uᵀ; its diagonal is given without
-    that. `labels`, and of each part s (`inside`), v (`volumes`), Σ u (`shares`) and the number of vertices (`sizes`) are kept up to
-    date. Empty parts count nothing; parts become so only if they may.
+    Vertex i may go to part k where movable[i] and allowed[i, k]. M is given in compressed rows, less factor · u uᵀ; its diagonal is
+    given without that. `labels`, and of each part s (`inside`), v (`volumes`), Σ u (`shares`) and the number of vertices (`sizes`)
+    are kept up to date. Empty parts count nothing; parts become so only if they may.
     """
     parts, moved = len(volumes), 0
     towards = np.zeros(parts)
     for i in order:
         own = labels[i]
-        if weights[i] <= 0 or (sizes[own] <= 1 and not may_be_empty):
+        if not movable[i] or (sizes[own] <= 1 and not may_be_empty):
             continue
         for k in range(parts):
             towards[k] = -factor * u[i] * shares[k]
         for t in range(indptr[i], indptr[i + 1]):
             towards[labels[indices[t]]] += entries[t]
         itself = diagonal[i] - factor * u[i] * u[i]
-        best = _moved(towards, allowed[i], own, itself, weights[i], inside, volumes, sizes, least)
+        best = _moved(towards, allowed[i], own, itself, weights[i], inside, volumes, sizes, empty, least)
         if best != own:
             shares[own] -= u[i]
             shares[best] += u[i]
@@ -96,11 +103,13 @@ def move_vertices_dense(
     order: np.ndarray,
     matrix: np.ndarray,
     weights: np.ndarray,
+    movable: np.ndarray,
     allowed: np.ndarray,
     labels: np.ndarray,
     inside: np.ndarray,
     volumes: np.ndarray,
     sizes: np.ndarray,
+    empty: float,
     least: float,
     may_be_empty: bool,
 ) -> int:
@@ -109,12 +118,12 @@ def move_vertices_dense(
     towards = np.zeros(parts)
     for i in order:
         own = labels[i]
-        if weights[i] <= 0 or (sizes[own] <= 1 and not may_be_empty):
+        if not movable[i] or (sizes[own] <= 1 and not may_be_empty):
             continue
         towards[:] = 0.0
         for j in range(n):
             towards[labels[j]] += matrix[i, j]
-        best = _moved(towards, allowed[i], own, matrix[i, i], weights[i], inside, volumes, sizes, least)
+        best = _moved(towards, allowed[i], own, matrix[i, i], weights[i], inside, volumes, sizes, empty, least)
         if best != own:
             labels[i] = best
             moved += 1

@@ -12,6 +12,7 @@ from ...arrays.reading import Gram, Signed
 from ...exceptions import IncompatibleError
 from ...factorization import factorize
 from ...model import Model
+from ...naming import is_number
 from ...solution import Solution
 from ...solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of
@@ -43,6 +44,13 @@ class NonnegativeLearning(Method):
     orthogonal: bool = True
     start: Literal["partition", "random"] = "partition"
 
+    def __post_init__(self) -> None:
+        check_start(self.start)
+        if not is_number(self.exponent) or self.exponent <= 0:
+            raise IncompatibleError(f"exponent must be a number above 0; got {self.exponent!r}.")
+        if not isinstance(self.orthogonal, bool):
+            raise IncompatibleError(f"orthogonal must be True or False; got {self.orthogonal!r}.")
+
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
         start = a_start(self.start, S, count, generator, effort)
         solution = learned(S, start, Multiplicative(exponent=self.exponent), effort, orthogonal=self.orthogonal)
@@ -59,6 +67,9 @@ class NSC(Method):
 
     start: Literal["partition", "random"] = "partition"
 
+    def __post_init__(self) -> None:
+        check_start(self.start)
+
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
         return NonnegativeLearning(0.5, start=self.start).partition(S, count, generator, effort)
 
@@ -70,16 +81,28 @@ class KernelPNMF(Method):
     similarity: ClassVar[str] = "random-walk"
     start: Literal["partition", "random"] = "partition"
 
+    def __post_init__(self) -> None:
+        check_start(self.start)
+
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+        if S.negative is not None:
+            raise IncompatibleError(
+                "method='kernel-pnmf' needs a similarity without negative entries, and this one has some. Use 'random-walk', "
+                "'regularized', 'normalized' or 'adjacency'; or method='sqrt-onl'."
+            )
         start = a_start(self.start, S, count, generator, effort)
         W, n_iter = projected(S, start, effort)
         return Found(W.argmax(axis=1), W, n_iter)
 
 
+def check_start(start: Any) -> None:
+    """An error if it is not the name of a start."""
+    if not isinstance(start, str) or start not in ("partition", "random"):
+        raise IncompatibleError(f"start can be 'partition' or 'random'; got {start!r}.")
+
+
 def a_start(start: str, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> np.ndarray:
     """Where a multiplicative rule begins."""
-    if start not in ("partition", "random"):
-        raise IncompatibleError(f"start can be 'partition' or 'random'; got {start!r}.")
     if start == "random":
         return generator.random((S.n, count)) + 1e-3
     return best_start(S, count, generator, effort) + LIFT

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._eigenvectors import leading
 from .._partitions import indicators, trace_of
-from ..similarities import LARGEST, Similarity
+from ..similarities import Similarity
 from .base import Effort, Found, Method
-
-_SMALL = 1500
-"""Vertices up to which all eigenvectors take less time than the leading ones alone."""
 
 
 @dataclass(frozen=True)
@@ -33,32 +31,9 @@ class POD(Method):
         return Found(best, indicators(best, count, S.weights), effort.n_init)
 
 
-def eigenvectors(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:
-    """Those of the `count` largest eigenvalues, the largest first."""
-    n = S.n
-    if n <= _SMALL or (n <= 2 * count and n <= LARGEST):
-        from scipy.linalg import eigh
-
-        return eigh(S.toarray(), subset_by_index=[n - count, n - 1])[1][:, ::-1]
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
-    operator = LinearOperator((n, n), matvec=lambda v: S @ v.reshape(-1), matmat=lambda V: S @ V, dtype=np.float64)
-    try:
-        values, vectors = eigsh(operator, k=count, which="LA", v0=generator.standard_normal(n), tol=1e-4, maxiter=100)
-    except ArpackNoConvergence as error:  # those that have not converged are good enough to start from
-        found = error.eigenvectors
-        values, vectors = error.eigenvalues, found
-        if found.shape[1] < count:
-            more = np.linalg.qr(np.hstack([found, generator.standard_normal((n, count - found.shape[1]))]))[0]
-            for _ in range(20):
-                more = np.linalg.qr(S @ more + more)[0]
-            return more
-    return vectors[:, np.argsort(-values)]
-
-
 def eigenrows(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:
     """The rows of the leading eigenvectors, each of length one."""
-    vectors = eigenvectors(S, count, generator)
+    vectors = leading(S, count, generator)[1]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1.0)
 

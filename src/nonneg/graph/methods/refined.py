@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ...arrays.operator import stored
+from ...exceptions import IncompatibleError
 from .._partitions import Mover, indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Found, Method
@@ -19,6 +21,10 @@ _BUDGET = 2e9
 """Multiplications with S that all starts together may take, about; one start is always made."""
 _SHAKES = 100
 """For each start, at most."""
+_IN_VAIN = 100
+"""Shakes without a gain, and five more for each part, after which there are no more, of graphs that are not small."""
+_SMALL = 500
+"""Vertices below which all shakes are made: they cost little, and a gain may come late (ONL's Korea: .785, then .795)."""
 _UNDECIDED = 0.1
 """The share of its largest membership that another must have for a vertex to be undecided between them."""
 
@@ -39,7 +45,12 @@ class Refined(Method):
         part for all vertices would be best, as it is for a negative Laplacian.
     """
 
+    similarity: ClassVar[str] = "regularized"
     may_be_empty: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.may_be_empty is not None and not isinstance(self.may_be_empty, bool):
+            raise IncompatibleError(f"may_be_empty must be None, True or False; got {self.may_be_empty!r}.")
 
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
         limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
@@ -66,14 +77,17 @@ class Refined(Method):
             may_be_empty = max(traces) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
         options = {"may_be_empty": bool(may_be_empty)}
         settled = [(W, mover(labels, _allowed(W, mover.free), generator, **options)) for W, labels in tried]
-        most, best = max((trace_of(S, labels, count), number) for number, (_, labels) in enumerate(settled))
-        W, labels = settled[best]
+        W, best = max(settled, key=lambda pair: pair[1].trace)
         allowed = _allowed(W, mover.free)
         shakes = int(min(_SHAKES * starts, _BUDGET / 4 / (stored(S.entries) + S.n * count))) if mover.free.any() else 0
+        in_vain = 0
         for _ in range(shakes):
-            again = mover(_shaken(labels, count, mover.free, generator), allowed, generator, **options)
-            trace = trace_of(S, again, count)
-            labels, most = (again, trace) if trace > most else (labels, most)
+            again = mover(_shaken(best.labels, count, mover.free, generator), allowed, generator, **options)
+            in_vain = 0 if again.trace > best.trace + 1e-9 * abs(best.trace) else in_vain + 1
+            best = max(best, again, key=lambda moved: moved.trace)
+            if in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL:
+                break
+        labels = best.labels
         return Found(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
 
 

@@ -1,0 +1,76 @@
+"""What is known of S = I − (I + A/10)⁻¹ of a graph beside its partitions, and two methods of ONL as they seem to have been run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nonneg.graph import SIMILARITIES
+from nonneg.graph._partitions import trace_of
+from nonneg.graph.methods.pod import discretised
+
+
+def semidefinite(A: np.ndarray) -> str:
+    S = np.linalg.solve(np.eye(len(A)) + A / 10, A / 10)
+    low, high = 0, len(A) + 1  # S[:low, :low] is positive definite, S[:high, :high] is not
+    while high - low > 1:
+        middle = (low + high) // 2
+        if middle <= len(A) and _is_definite(S[:middle, :middle]):
+            low = middle
+        else:
+            high = middle
+    return "–" if low >= len(A) else f"{(low + 1) / len(A):.2f}"
+
+
+def one_part(A: np.ndarray) -> float:
+    """1ᵀS1/N."""
+    return float(np.linalg.solve(np.eye(len(A)) + A / 10, A / 10).sum() / len(A))
+
+
+def spectral_bound(A: np.ndarray, count: int) -> float:
+    """The largest trace that any W with WᵀW = I can have."""
+    return float(np.linalg.eigvalsh(SIMILARITIES["discriminative-kmeans"](A).toarray())[-count:].sum())
+
+
+class Last(NamedTuple):
+    """Where kernel K-means as printed is left: the best trace of 50, and whether none of them came to rest."""
+
+    trace: float
+    cycles: bool
+
+
+def last_step(A: np.ndarray, count: int, runs: int = 50, steps: int = 100) -> Last:
+    """ONL Eq. 43 from random partitions, every vertex to its nearest centroid, to the last step."""
+    S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(0)
+    array, traces, rested = S.toarray(), [], 0
+    for _ in range(runs if len(A) < 500 else 5):
+        labels = generator.permutation(np.arange(len(A)) % count)
+        for _ in range(steps):
+            means = np.eye(count)[labels] / np.maximum(np.bincount(labels, minlength=count), 1)
+            products = array @ means
+            distances = np.where(means.any(axis=0), np.einsum("ik,ik->k", means, products) - 2 * products, np.inf)
+            labels, before = distances.argmin(axis=1), labels
+            if (labels == before).all():
+                rested += 1
+                break
+        traces.append(trace_of(S, labels, count))
+    return Last(max(traces), rested == 0)
+
+
+def _is_definite(S: np.ndarray) -> bool:
+    try:
+        np.linalg.cholesky(S)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def pod_by_magnitude(A: np.ndarray, count: int, runs: int = 50) -> float:
+    """The best trace of POD with the eigenvectors of the eigenvalues that are largest in magnitude, of either sign."""
+    S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(0)
+    values, vectors = np.linalg.eigh(S.toarray())
+    rows = vectors[:, np.argsort(-np.abs(values))[:count]]
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(lengths > 0, lengths, 1.0)
+    return max(trace_of(S, discretised(rows, count, generator), count) for _ in range(runs))

@@ -1,0 +1,84 @@
+"""Eigenvectors of the algebraically largest eigenvalues, as many as are asked for, whatever their multiplicities.
+
+LAPACK's routine for a few of them and ARPACK may return fewer, or none, where eigenvalues are multiple, as those of cliques, stars
+and graphs in pieces are. What they return is checked; where it falls short, all eigenvectors are computed, or a block is iterated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SMALL = 1500
+"""Vertices up to which a dense method takes less time than products with S."""
+_ROUNDED = 1e-6
+"""By how much what LAPACK returns may miss WᵀW = I: rounding leaves 1e-13, a lost eigenvector about 1."""
+
+_BESIDES = 8
+"""Columns of a block beyond those that are asked for: the first of them converge sooner."""
+
+
+def leading(S: Any, count: int, generator: np.random.Generator, *, tol: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` largest eigenvalues, the largest first, and orthonormal eigenvectors.
+
+    Parameters
+    ----------
+    S : array, sparse array or Similarity of shape (n, n)
+        Symmetric.
+    count : int
+        At most n.
+    generator : Generator
+        Draws the vectors that are iterated, of large S.
+    tol : float
+        Of large S, what eigenvalues may be off, relative to the largest.
+
+    Notes
+    -----
+    Of an eigenvalue with many copies, ARPACK may miss some, and return eigenvectors of the next in their place: good enough to
+    start a partition from. Up to `SMALL` vertices all are right.
+    """
+    n = S.shape[0]
+    if n <= SMALL or n <= 2 * count:
+        return _of_array(S.toarray() if hasattr(S, "toarray") and n <= SMALL else S @ np.eye(n), count)
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    operator = LinearOperator((n, n), matvec=lambda v: S @ v.reshape(-1), matmat=lambda V: S @ V, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, k=count, which="LA", v0=generator.standard_normal(n), tol=tol, maxiter=100)
+    except ArpackError as error:  # too few have converged, or the start was exhausted
+        values, vectors = np.zeros(0), getattr(error, "eigenvectors", np.zeros((n, 0)))
+    if len(values) < count or not np.isfinite(vectors).all():
+        more = generator.standard_normal((n, min(count + _BESIDES, n) - vectors.shape[1]))
+        return _by_block(S, np.hstack([np.nan_to_num(vectors), more]), count, tol)
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]
+
+
+def _of_array(array: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.linalg import LinAlgError, eigh
+
+    n = len(array)
+    array = (array + array.T) / 2
+    try:
+        values, vectors = eigh(array, subset_by_index=[n - count, n - 1])
+        is_whole = vectors.shape == (n, count) and np.allclose(vectors.T @ vectors, np.eye(count), rtol=0, atol=_ROUNDED)
+    except LinAlgError:
+        is_whole = False
+    if not is_whole:
+        values, vectors = (found[..., n - count :] for found in np.linalg.eigh(array))
+    return values[::-1], vectors[:, ::-1]
+
+
+def _by_block(S: Any, start: np.ndarray, count: int, tol: float, steps: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Powers of S + shift on a block, until its `count` leading eigenvalues stay; what they have reached by then is near enough."""
+    basis, shift, last = np.linalg.qr(start)[0], 0.0, np.full(count, np.inf)
+    for _ in range(steps):
+        product = S @ basis
+        values, rotation = np.linalg.eigh(basis.T @ product)
+        values, vectors = values[::-1][:count], basis @ rotation[:, ::-1][:, :count]
+        shift = max(shift, float(np.linalg.norm(product, axis=0).max()))  # no eigenvalue below −shift is the largest in magnitude
+        if np.abs(values - last).max() <= tol * shift / 10:
+            break
+        last, basis = values, np.linalg.qr(product + shift * basis)[0]
+    return values, vectors
