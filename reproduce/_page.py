@@ -133,7 +133,11 @@ class Page:
         return bases
 
     def _record(self, estimator: Any, X: np.ndarray, n_iter: int, status: str, seconds: float) -> None:
-        self._fits.append((f"`{described(estimator)}`", f"{X.shape[0]} × {X.shape[1]}", n_iter, str(status), f"{seconds:.1f}"))
+        self.ran(described(estimator), f"{X.shape[0]} × {X.shape[1]}", n_iter, str(status), seconds)
+
+    def ran(self, call: str, size: str, n_iter: int, ended: str, seconds: float) -> None:
+        """Put on record what is no estimator, or was not fitted by `fit` or `follow`."""
+        self._fits.append((f"`{call}`", size, n_iter, ended, f"{seconds:.1f}"))
 
     # ---- the file
 

@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 from nonneg import datasets
-from nonneg.datasets import FetchError, _cache, _formats, _registry, faces
-from nonneg.datasets._registry import CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
+from nonneg.datasets import FetchError, _cache, _formats, _registry, assignment_names, faces, load_assignment
+from nonneg.datasets._registry import ASSIGNMENTS, CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
+from nonneg.graph import match_graphs
 
 from .at_hand import at_hand
 
@@ -209,11 +210,11 @@ def test_ixi(regions, count):
 
 
 def test_registry_is_complete():
-    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS) + len(CHAINS)
+    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS) + len(CHAINS) + len(ASSIGNMENTS)
     assert (len(FACES), len(MRI), len(ORL_IMAGES), len(CHAINS)) == (18, 25, 400, 2)
     for path, file in FILES.items():
         assert path == file.path
-        assert re.fullmatch(r"(faces|mri|graphs|text|words|genes)(/[\w-][\w.+-]*)+", path)
+        assert re.fullmatch(r"(faces|mri|graphs|text|words|genes|qaplib)(/[\w-][\w.+-]*)+", path)
         assert file.bytes > 0
         assert (file.url is None) == bool(file.sources)
         assert set(file.sources) <= FILES.keys()
@@ -221,7 +222,7 @@ def test_registry_is_complete():
             assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./-]+", file.url)
     sources = [(file.url, file.member) for file in FILES.values() if file.url]
     assert len(set(sources)) == len(sources)
-    for file in (*FACES, *MRI, *CHAINS):
+    for file in (*FACES, *MRI, *CHAINS, *ASSIGNMENTS):
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
 
@@ -251,6 +252,40 @@ def test_every_file_that_a_loader_names_is_registered():
                 assert node.value in FILES
                 named += 1
     assert named > 10
+
+
+# ---------------------------------------------------------------- quadratic assignment
+
+
+def test_assignment(tmp_path, monkeypatch):
+    """Numbers in any layout, as in QAPLIB: the size, the flows, the distances."""
+    content = b"2\n\n 0 3\n 4 0\n\n0 5 6\n0"
+    monkeypatch.setitem(FILES, "qaplib/nug12.dat", File("qaplib/nug12.dat", hashlib.sha256(content).hexdigest(), len(content), "x"))
+    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
+    (tmp_path / "qaplib").mkdir()
+    (tmp_path / "qaplib" / "nug12.dat").write_bytes(content)
+    bunch = load_assignment("nug12")
+    np.testing.assert_array_equal(bunch.flows, [[0, 3], [4, 0]])
+    np.testing.assert_array_equal(bunch.distances, [[0, 5], [6, 0]])
+    assert bunch.optimum == 578
+    assert bunch.DESCR.startswith("nug12: ")
+
+
+def test_assignment_that_is_not_known():
+    with pytest.raises(ValueError, match=r"Unknown name 'nug13'\. Known names: 'chr12a'"):
+        load_assignment("nug13")
+
+
+@pytest.mark.parametrize("name", assignment_names())
+def test_assignment_as_registered(name):
+    """For twelve places the optimum is reached, so flows and distances are what they should be; for more it takes long."""
+    at_hand(f"qaplib/{name}.dat")
+    problem = load_assignment(name)
+    F, D, size = problem.flows, problem.distances, int(re.sub(r"\D", "", name))
+    assert F.shape == D.shape == (size, size)
+    if size == 12:
+        p = match_graphs(D.max() - D, F, random_state=0).permutation
+        assert (F * D[np.ix_(p, p)]).sum() == problem.optimum
 
 
 # ---------------------------------------------------------------- fetching

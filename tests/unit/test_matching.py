@@ -1,5 +1,6 @@
 """Matching: exchanges beside brute force, hidden permutations found, seeds kept; the constraint beside its equation."""
 
+import tracemalloc
 from itertools import combinations, permutations
 
 import numpy as np
@@ -11,10 +12,9 @@ from nonneg import Model, factorize
 from nonneg.arrays.reading import read_data
 from nonneg.constraints import Permutation, get_constraint
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
-from nonneg.expression import parse
 from nonneg.graph import Matching, match_graphs, matching
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
-from nonneg.kernels.swaps import swap_pairs
+from nonneg.kernels.swaps import search_swaps, swap_pairs
 from nonneg.problem import Problem
 from nonneg.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
@@ -109,6 +109,80 @@ class TestExchanges:
         found = p.copy()
         assert swap_pairs(random_graph(10), B, found, np.ones(10, dtype=bool), 1e-9, 100) == 0
         np.testing.assert_array_equal(found, p)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("seed", range(5))
+    def test_it_returns_the_best_it_met(self, kind, seed):
+        """Gains are carried over from one exchange to the next; what they sum to is what the permutation has."""
+        A, B = (random_graph(9, 10 * seed + k, **KINDS[kind]) for k in (1, 2))
+        g = np.random.default_rng(seed)
+        p, movable = g.permutation(9), g.random(9) < 0.8
+        start, before = p.copy(), agreement(A, B, p)
+        grown = search_swaps(A, B, p, movable, 1e-9, g.integers(6, 10, (300, 2)), np.inf)
+        assert sorted(p) == list(range(9))
+        np.testing.assert_array_equal(p[~movable], start[~movable])
+        assert agreement(A, B, p) - before == pytest.approx(grown, abs=1e-9)
+        swapped = start.copy()
+        swap_pairs(A, B, swapped, movable, 1e-9, 100)
+        assert agreement(A, B, p) >= agreement(A, B, swapped) - 1e-9
+
+    def test_it_leaves_where_no_exchange_gains(self):
+        """Of all 8! matchings the best, from each of twenty at random; exchanges that gain end elsewhere most of the time."""
+        A, B = random_graph(7, 1, weighted=True, density=0.8), random_graph(7, 2, weighted=True, density=0.8)
+        best = max(agreement(A, B, np.array(p)) for p in permutations(range(7)))
+        ends = {"swaps": 0, "search": 0}
+        for seed in range(20):
+            g = np.random.default_rng(seed)
+            swapped, searched = (g.permutation(7),) * 2
+            swapped, searched = swapped.copy(), searched.copy()
+            swap_pairs(A, B, swapped, np.ones(7, dtype=bool), 1e-9, 100)
+            search_swaps(A, B, searched, np.ones(7, dtype=bool), 1e-9, g.integers(6, 8, (2000, 2), endpoint=True), np.inf)
+            ends["swaps"] += agreement(A, B, swapped) > best - 1e-9
+            ends["search"] += agreement(A, B, searched) > best - 1e-9
+        assert ends["swaps"] < ends["search"] == 20
+
+    def test_it_ends_when_that_is_enough(self):
+        A, B = random_graph(9, 1, weighted=True), random_graph(9, 2, weighted=True)
+        tenures = np.full((500, 2), 9)
+        little, much = np.arange(9), np.arange(9)
+        first = search_swaps(A, B, little, np.ones(9, dtype=bool), 1e-9, tenures, 1e-6)
+        assert 0 < first < search_swaps(A, B, much, np.ones(9, dtype=bool), 1e-9, tenures, np.inf)
+
+    @pytest.mark.parametrize("free", [[], [3]])
+    def test_nothing_to_exchange(self, free):
+        A, B, p = random_graph(5, 1), random_graph(5, 2), np.arange(5)
+        assert search_swaps(A, B, p, np.isin(np.arange(5), free), 1e-9, np.full((50, 2), 5), np.inf) == 0
+        np.testing.assert_array_equal(p, np.arange(5))
+
+
+class TestQuadraticAssignment:
+    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_the_least_of_all_costs(self, seed, directed):
+        """min Σ F_ij D_p(i)p(j) is the matching of D.max() − D with F, diagonals and all."""
+        F, D = (random_graph(7, 10 * seed + k, density=0.9, weighted=True, directed=directed, loops=True) for k in (1, 2))
+        cost = lambda p: (F * D[np.ix_(p, p)]).sum()  # noqa: E731
+        least = min(cost(np.array(p)) for p in permutations(range(7)))
+        assert cost(match_graphs(D.max() - D, F, random_state=0).permutation) == pytest.approx(least, rel=1e-12)
+
+    def test_a_tree_on_a_grid(self):
+        """Nugent's distances: rectilinear on a grid; a path has a tour of the grid, at a cost of 2 (n − 1), and many traps."""
+        places = np.array([(x, y) for x in range(3) for y in range(4)])
+        D = np.abs(places[:, None] - places).sum(axis=2).astype(float)
+        F = np.eye(12, k=1) + np.eye(12, k=-1)
+        for seed in range(5):
+            p = match_graphs(D.max() - D, F, n_init=2, random_state=seed).permutation
+            assert (F * D[np.ix_(p, p)]).sum() == 2 * 11
+
+    def test_restarts_are_searched(self):
+        """`n_init` is how many more of the best are searched around; what each start led to is on record."""
+        F, D = random_graph(16, 1, density=0.9, weighted=True), random_graph(16, 2, density=0.9, weighted=True)
+        one, many = (match_graphs(D.max() - D, F, n_init=n_init, random_state=0) for n_init in (0, 4))
+        assert list(many.errors) == [*one.errors, "random 0", "random 1", "random 2", "random 3"]
+        assert many.squared_error <= one.squared_error
+        assert many.squared_error == min(many.errors.values()) == many.errors[many.start]
 
 
 class TestHiddenPermutations:
@@ -247,13 +321,38 @@ class TestSeeds:
         seeds = np.column_stack([self.p, np.arange(16)])
         np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=seeds).permutation, self.p)
 
+    @pytest.mark.parametrize("known", [14, 15, 16])
+    @pytest.mark.parametrize("sizes", [(16, 16), (16, 18), (18, 16)])
+    @pytest.mark.parametrize("options", [{}, {"polish": False}, {"divergence": None}, {"init": "random", "n_init": 3}], ids=str)
+    def test_all_or_nearly_all_of_them(self, known, sizes, options):
+        """Whether the rest can be matched without error or not; nothing, or next to nothing, is left to exchange."""
+        A, B = random_graph(sizes[0], 1), random_graph(sizes[1], 2)
+        g = np.random.default_rng(0)
+        pairs = np.column_stack([g.permutation(sizes[0])[:known], g.permutation(sizes[1])[:known]])
+        found = match_graphs(A, B, seeds=pairs, random_state=0, **options)
+        np.testing.assert_array_equal(found.permutation[pairs[:, 1]], pairs[:, 0])
+        assert len(set(found.permutation[found.permutation >= 0])) == min(sizes)
+        assert found.edge_error == found.squared_error > 0
+
+    def test_many_of_them_take_little_memory(self):
+        """What seeds say is n × n numbers, however many seeds there are."""
+        n = 400
+        A = random_graph(n, 1, density=0.05)
+        B, p = hidden(A, 1)
+        tracemalloc.start()
+        found = match_graphs(A, B, seeds=np.column_stack([p, np.arange(n)]), divergence=None, init="walks", polish=False)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found.edge_error == 0
+        assert peak < 40 * 8 * n**2  # n³ would be ten times as much
+
     def test_none_of_them(self):
         np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=[]).permutation, match_graphs(self.A, self.B).permutation)
 
     @pytest.mark.parametrize(("seeds", "error", "match"), [
-        ([(0, 99)], DataError, r"The seed \(0, 99\) names 99, which is no vertex of B"),
-        ([(-1, 0)], DataError, r"names -1, which is no vertex of A"),
-        ({"a": 1}, DataError, r"names 'a', which is no vertex of A"),
+        ([(0, 99)], DataError, r"seeds has the pair \(0, 99\), and 99 is no vertex of B"),
+        ([(-1, 0)], DataError, r"seeds .* -1 is no vertex of A"),
+        ({"a": 1}, DataError, r"seeds .* 'a' is no vertex of A"),
         ([(0, 1, 2)], ShapeError, "Each of the seeds must be a pair: a vertex of A, and the vertex of B"),
         ([(0, 1), (0, 2)], DataError, "Two of the seeds have the same vertex of A"),
         ({0: 1, 2: 1}, DataError, "Two of the seeds have the same vertex of B"),
@@ -329,13 +428,40 @@ class TestBadInput:
         ({"init": None}, ShapeError, "init must be an array"),
         ({"divergence": "foo"}, IncompatibleError, "Unknown divergence 'foo'"),
         ({"constraint": "foo"}, IncompatibleError, "Unknown constraint 'foo'.*'permutation'"),
+        ({"constraint": 3}, IncompatibleError, "Unknown constraint 3"),
         ({"solver": "foo"}, IncompatibleError, "Unknown solver 'foo'"),
-        ({"max_iter": -1}, ValueError, "max_iter"),
-        ({"tol": -1}, ValueError, "tol"),
+        ({"solver": None}, IncompatibleError, "Unknown solver None"),
+        ({"solver": ["auto"]}, IncompatibleError, r"Unknown solver \['auto'\]"),
+        ({"max_iter": -1}, IncompatibleError, "max_iter must be an int of at least 0; got -1"),
+        ({"max_iter": "a"}, IncompatibleError, "max_iter must be an int of at least 0; got 'a'"),
+        ({"tol": -1}, IncompatibleError, "tol must be a number that is not negative; got -1"),
+        ({"tol": None}, IncompatibleError, "tol must be a number that is not negative; got None"),
+        ({"polish": "no"}, IncompatibleError, "polish must be True or False; got 'no'"),
+        ({"polish": 1}, IncompatibleError, "polish must be True or False; got 1"),
+        ({"random_state": -1}, IncompatibleError, "random_state must be an int ≥ 0.*got -1"),
+        ({"random_state": "a"}, IncompatibleError, "random_state must be an int ≥ 0.*got 'a'"),
+        ({"init": 1j * np.ones((6, 6))}, ShapeError, "init cannot be read as an array of numbers"),
+        ({"init": {}}, ShapeError, "init cannot be read as an array of numbers"),
     ])  # fmt: skip
-    def test_options(self, options, error, match):
+    @pytest.mark.parametrize("without", [None, "solution", "edges"])
+    def test_options(self, options, error, match, without):
+        """Whether anything is solved or not, and before the first guess is made."""
+
+        def guess(A, B, generator):
+            raise AssertionError("it had begun to work")
+
+        first = {"init": guess} if "init" not in options else {}
+        rest = {"divergence": None} if without == "solution" and "divergence" not in options else {}
+        A = np.zeros((6, 6)) if without == "edges" else self.A
         with pytest.raises(error, match=match):
-            match_graphs(self.A, self.A, **options)
+            match_graphs(A, A, **options, **first, **rest)
+
+    def test_every_guess_is_read_before_the_first_is_tried(self):
+        def guess(A, B, generator):
+            raise AssertionError("it had begun to work")
+
+        with pytest.raises(IncompatibleError, match="Unknown init 'foo'"):
+            match_graphs(self.A, self.A, init=[guess, "foo"])
 
     def test_no_guesses(self):
         with pytest.raises(ValueError, match="init"):
@@ -403,6 +529,41 @@ class TestUmeyama:
         found = guess(A[np.ix_(p, p)], B[np.ix_(q, q)])
         np.testing.assert_allclose(found, expected, atol=1e-7 * expected.max())
         assert (found >= 0).all()
+
+
+class TestScales:
+    @pytest.mark.parametrize("exponent", [-1000, -500, 500, 1000])
+    def test_weights_however_large_or_small(self, exponent):
+        """The same matching to the bit, as 2^k rounds nothing; an error too large for a float is infinite, one too small 0."""
+        A, B = random_graph(9, 1, weighted=True), random_graph(9, 2, weighted=True)
+        plain = match_graphs(A, B, random_state=0)
+        scaled = match_graphs(np.ldexp(A, exponent), np.ldexp(B, exponent), random_state=0)
+        np.testing.assert_array_equal(scaled.permutation, plain.permutation)
+        np.testing.assert_array_equal(scaled.W, plain.W)
+        assert scaled.edge_error == plain.edge_error
+        with np.errstate(over="ignore"):
+            assert scaled.squared_error == np.ldexp(plain.squared_error, 2 * exponent)
+
+    def test_a_function_sees_the_weights_that_were_given(self):
+        A, seen = 8 * random_graph(6, 1), []
+        match_graphs(A, A, init=lambda A, B, generator: seen.append((A, B)) or np.eye(6))
+        for graph in seen[0]:
+            np.testing.assert_array_equal(graph, A)
+
+    def test_a_random_state(self):
+        A, B = random_graph(8, 1), random_graph(8, 2)
+        first, again = (match_graphs(A, B, init="random", random_state=np.random.RandomState(3)) for _ in range(2))
+        np.testing.assert_array_equal(first.W, again.W)
+
+
+class TestPrint:
+    def test_it_is_short(self):
+        A = random_graph(300, 1, density=0.02)
+        found = match_graphs(A, A[:298, :298], divergence=None, init="umeyama", polish=False)
+        assert repr(found) == (
+            f"Matching(298 of 300 and 298 vertices, edge_error={found.edge_error}, squared_error={found.edge_error}, "
+            "start='umeyama')"
+        )
 
 
 class TestConfidence:
@@ -513,7 +674,8 @@ class TestPermutation:
         assert get_constraint("permutation") == Permutation()
         model = Model("W A W.T", "euclidean", {"W": "permutation", "A": "fixed"}, data="B")
         assert "Wᵀ W = W Wᵀ = I" in str(model)
-        assert parse("W A W.T") is not None
+        one_sided = Model("W A W.T", "euclidean", {"W": "orthogonal", "A": "fixed"}, data="B")
+        assert "W Wᵀ = I" not in str(one_sided)
 
 
 # ---------------------------------------------------------------- the papers' graphs

@@ -9,10 +9,12 @@ Each loader returns a `sklearn.utils.Bunch` with ``data`` (n_samples, n_features
 factorizations of the papers have samples in columns: ``X = load_feret().data.T``. Graphs have an ``adjacency`` instead, and all of
 them one loader: `load_graph`, by one of the names that `graph_names` lists. So have texts, whose ``data`` are sparse, documents ×
 terms: `load_text` and `text_names`. Pairs of letters and of codons are square matrices of counts, with their ``symbols``;
-`make_hidden_chain` draws sequences of a chain that is known.
+`make_hidden_chain` draws sequences of a chain that is known. `load_assignment` has ``flows``, ``distances`` and the ``optimum`` of
+quadratic assignment problems, by one of `assignment_names`.
 """
 
 from ._cache import FetchError
+from .assignments import assignment_names, load_assignment
 from .chains import load_codon_pairs, load_letter_pairs, make_hidden_chain
 from .faces import load_cbcl, load_feret, load_olivetti, load_opnmf_reference, load_orl, load_pie, load_swimmer, load_yale
 from .graphs import graph_names, load_graph
@@ -21,7 +23,9 @@ from .texts import load_text, text_names
 
 __all__ = [
     "FetchError",
+    "assignment_names",
     "graph_names",
+    "load_assignment",
     "load_cbcl",
     "load_codon_pairs",
     "load_feret",

@@ -890,4 +890,35 @@ CHAINS = [
     ),
 ]
 
-FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS, *TEXTS, *CHAINS)}
+ASSIGNMENTS = [
+    _github(
+        f"qaplib/{name}.dat",
+        sha256,
+        size,
+        "mhahsler/qap",
+        "85b2b645bb222e641e00a9a7c5d72660052516b2",
+        f"inst/qaplib/{name}.dat",
+    )
+    for name, sha256, size in (
+        ("chr12a", "fcfa6ecd04a8d54590677755d0a463f020a3bda1137f3bd62020a19bcedcbfb1", 1710),
+        ("chr12b", "7e46fa75ca5d7607845cadd2b9f80635349fd7750e44ca59cbfda1cf8edf623a", 1709),
+        ("chr12c", "3baebb29e783e752bc43d3a92045666e69d5775ad54468d4ef8d4ab1cb8f9fe6", 1709),
+        ("chr15a", "76f11323c1a90b601f6cba1d0bc669bf282f0c1352a3c9ec485d5de2ed844078", 1357),
+        ("chr18a", "dbe39078792488c9d1e09e44c3653be818dfee42d8aada23f74c010acb19d583", 1950),
+        ("esc16a", "43d87cba944821dd094f4e49ad0b465077406df9dfe2ffcfc3528d573f43dfc9", 1028),
+        ("had12", "f449f4e5af533a23ae5170c8781cdd92ddfec6fdf8f648115e2608349c078be7", 901),
+        ("nug12", "15ad1047d3d39e2820466349dc75ce8cc560443e125c4f67ff06223d735f47b6", 713),
+        ("nug15", "3b38058a5e721e059739ab5a3f66c81792d575a41a93673ecb88b108f976c149", 1130),
+        ("nug20", "a82316ada09e9c8d7fe40591306cfe0a2505b44254f37da54f2916ea81f1ecf1", 2005),
+        ("nug30", "7c8e1001b1fb13e93417193707f4975c968bd2ff2d27451b8c4fccbd76645c09", 4505),
+        ("rou12", "3f3f465b80a8b684d146e3e2cf6f315bf70d102ef110e0fe2a42866c070987a2", 869),
+        ("rou15", "7631c0017c53061e2e3587adaefe138ab11dfac2f70736ab9744c5c00037a549", 1355),
+        ("scr12", "794f032e7ed99ce9c5f356c5fce9e409d463733c481648f28e90448e8986b6b7", 1017),
+        ("scr15", "82c331582812c7615e03d2304205fe1b4a47fe8fba361d932fd4fcf8eb69d6ee", 1584),
+        ("tai12a", "3a9fa8069e82f9fd7806c37175e9c568a66ffcf9798935bf1f7336df81938318", 895),
+        ("tai15a", "374f8225097d01ab29bd933dfa41a2c1b8d753bcc5deb05cd3179faf97b9fb65", 1386),
+        ("tai20a", "39eeebc193ffa134e7be20ca32d4ffacadcadda7f75268ef0dee142d27a1fb74", 2446),
+    )
+]
+
+FILES = {file.path: file for file in (*FACES, *ORL_IMAGES, *MRI, *GRAPHS, *TEXTS, *CHAINS, *ASSIGNMENTS)}

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
-from ..constraints import Constraint
+from ..constraints import Constraint, get_constraint
 from ..divergences import Objective
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import Task
+from ..initialization import make_generator
 from ..model import Model
 from ..naming import find
-from ..solvers import Solver, Stopping
+from ..solvers import Solver, Stopping, get_solver
+from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
 from .correspondences import CORRESPONDENCES, Correspondence
 
 _BALANCING = 20
 _UNLIKELY = 1e-9
-_SHAKES, _EFFORT = 200, 5e7
-"""How often the best matching is shaken, at most, and for how many cubes of the number of vertices."""
 _LARGEST = 5000
 """Vertices that can be matched: the matrix of who is whom is dense."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Matching:
     """What `match_graphs` found.
 
@@ -50,7 +50,7 @@ class Matching:
     start : str
         The first guess that led to it.
     errors : dict
-        The squared error that each first guess led to.
+        The squared error that each first guess led to, in the order in which they were tried.
     n_iter : int
     names : tuple of two arrays
         What the vertices of A and of B are called.
@@ -65,6 +65,13 @@ class Matching:
     errors: dict[str, float]
     n_iter: int
     names: tuple[np.ndarray, np.ndarray]
+
+    def __repr__(self) -> str:
+        names_A, names_B = self.names
+        return (
+            f"Matching({np.count_nonzero(self.permutation >= 0)} of {len(names_A)} and {len(names_B)} vertices, "
+            f"edge_error={self.edge_error}, squared_error={self.squared_error:g}, start={self.start!r})"
+        )
 
     @property
     def pairs(self) -> list[tuple[Any, Any]]:
@@ -92,8 +99,8 @@ def match_graphs(
 
     .. math:: \min_{W \ge 0} D(B \| W A W^T), \quad W^T W = W W^T = I
 
-    W is then rounded to a permutation by the Hungarian method, pairs are exchanged as long as that gains, and the best of several
-    first guesses is kept.
+    W is then rounded to a permutation by the Hungarian method, pairs are exchanged as long as that gains, the best of several first
+    guesses is searched around for better ones, and the best of all is kept.
 
     Parameters
     ----------
@@ -108,14 +115,16 @@ def match_graphs(
         First guesses: "umeyama", "eigenvectors" (all pairs of them), "walks", "random"; a function of A, B and a Generator; or an
         array with rows for B and columns for A. "auto" tries the first three and `n_init` at random, in turn until one fits.
     n_init : int, default=0
-        How many at random; one at least where ``init="random"``.
+        Restarts: first guesses at random (one at least where ``init="random"``), and as many more of the best matchings that are
+        searched around. Matching graphs that fit hardly needs them; quadratic assignment, and much noise, do.
     seeds : array of shape (n_seeds, 2) or dict, optional
         Pairs known beforehand, a vertex of A and one of B: numbers, or the names of networkx nodes.
     polish : bool, default=True
-        Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then shake the best and go on.
+        Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then search around the best by
+        robust tabu search (Taillard 1991).
     solver, max_iter, tol
         As in `nonneg.factorize`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Returns
     -------
@@ -125,6 +134,9 @@ def match_graphs(
     -----
     EU-QNMF and I-QNMF as printed: ``constraint="orthogonal", init="random", polish=False``. The squared error is what the best is
     chosen by; for graphs without weights it is the edge error.
+
+    ‖B − P A Pᵀ‖² is smallest where Σ_ij B_ij A_p(i)p(j) is largest. So ``match_graphs(D.max() - D, F, n_init=10)`` minimises the
+    cost Σ_ij F_ij D_p(i)p(j) of a quadratic assignment with flows F and distances D.
 
     Examples
     --------
@@ -138,48 +150,93 @@ def match_graphs(
     >>> found.edge_error
     0
     """
+    if not isinstance(polish, bool | np.bool_):
+        raise IncompatibleError(f"polish must be True or False; got {polish!r}.")
+    if not isinstance(n_init, Integral) or isinstance(n_init, bool) or n_init < 0:
+        raise IncompatibleError(f"n_init must be an int of at least 0; got {n_init!r}.")
+    if not _is(solver, "auto"):
+        get_solver(solver)
+    get_constraint(constraint)
+    generator, stopping = _generator(random_state), Stopping(tol=tol, max_iter=max_iter)
     graph_A, graph_B = read_graph(A, "A"), read_graph(B, "B")
     n = max(graph_A.n, graph_B.n)
     if n > _LARGEST:
         raise DataError(
             f"The larger graph has {n} vertices; at most {_LARGEST} can be matched, since W has an entry for each pair."
         )
-    if not isinstance(n_init, Integral) or isinstance(n_init, bool) or n_init < 0:
-        raise IncompatibleError(f"n_init must be an int of at least 0; got {n_init!r}.")
     full_A, full_B = _filled(graph_A, n), _filled(graph_B, n)
-    seeded = _read_seeds(seeds, graph_A, graph_B)
-    generator = np.random.default_rng(random_state)
-    task = _task(full_A, full_B, divergence, constraint, max_iter)
-    stopping = Stopping(tol=tol, max_iter=max_iter)
+    guesses = _guesses(init, int(n_init), full_A, full_B, (graph_B.n, graph_A.n))
+    pair = Pair.of(full_A, full_B, _read_seeds(seeds, graph_A, graph_B))
+    task = _task(pair, divergence, constraint, max_iter)
 
-    best: tuple[float, np.ndarray, np.ndarray, str, int] | None = None
-    errors: dict[str, float] = {}
-    for name, guess in _guesses(init, int(n_init), (graph_B.n, graph_A.n)):
-        if best is not None and best[0] == 0 and init == "auto":
+    found: list[_Found] = []
+    for name, guess in guesses:
+        found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), task, polish, solver, stopping))
+        if found[-1].error == 0 and _is(init, "auto"):
             break
-        W, n_iter = _with_seeds(guess(full_A, full_B, generator), seeded, full_A, full_B), 0
+    if polish:
+        found = _search(pair, found, 1 + int(n_init), generator)
+    best = min(found, key=_error)
+    matched = best.permutation[: graph_B.n]
+    return Matching(
+        permutation=np.where(matched < graph_A.n, matched, -1),
+        edge_error=int(np.count_nonzero(full_A[np.ix_(best.permutation, best.permutation)] != full_B)),
+        squared_error=pair.in_user_units(best.error),
+        W=best.W,
+        confidence=_confidence(best.W, best.permutation)[: graph_B.n],
+        start=best.start,
+        errors={one.start: pair.in_user_units(one.error) for one in found},
+        n_iter=best.n_iter,
+        names=(graph_A.names, graph_B.names),
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one first guess led to."""
+
+    start: str
+    error: float
+    permutation: np.ndarray
+    W: np.ndarray
+    n_iter: int
+
+
+def _error(found: _Found) -> float:
+    return found.error
+
+
+def _from_guess(
+    pair: Pair, name: str, guess: np.ndarray, task: Task | None, polish: bool, solver: str | Solver, stopping: Stopping
+) -> _Found:
+    W, n_iter = _with_seeds(guess, pair), 0
+    candidates = [W]
+    if task is not None:
         start = _balanced(W)
-        if task is not None:
-            solution = task.solve({"W": start, "A": full_A}, solver, stopping)
-            W, n_iter = solution.factors["W"], solution.n_iter
-        for candidate in (W, start) if polish and task is not None else (W,):
-            permutation = _rounded(candidate, seeded)
-            if polish:
-                permutation = _polished(full_A, full_B, permutation, seeded)
-            error = _squared_error(full_A, full_B, permutation)
-            errors[name] = min(error, errors.get(name, np.inf))
-            if best is None or error < best[0]:
-                best = error, permutation, W, name, n_iter
-    if best is None:
-        raise IncompatibleError("init is an empty list; at least one first guess is needed.")
-    error, permutation, W, name, n_iter = best
-    if polish and error > 0:
-        permutation, error = _shaken(full_A, full_B, permutation, error, seeded, generator)
-    differing = int(np.count_nonzero(full_A[np.ix_(permutation, permutation)] != full_B))
-    matched = np.where(permutation[: graph_B.n] < graph_A.n, permutation[: graph_B.n], -1)
-    confidence = _confidence(W, permutation)[: graph_B.n]
-    names = graph_A.names, graph_B.names
-    return Matching(matched, differing, error, W, confidence, name, errors, n_iter, names)
+        solution = task.solve({"W": start, "A": pair.A}, solver, stopping)
+        W, n_iter = solution.factors["W"], solution.n_iter
+        candidates = [W, start] if polish else [W]
+    permutations = [rounded(candidate, pair.seeds) for candidate in candidates]
+    if polish:
+        permutations = [polished(pair, permutation) for permutation in permutations]
+    best = min(permutations, key=pair.error)
+    return _Found(name, pair.error(best), best, W, n_iter)
+
+
+def _search(pair: Pair, found: list[_Found], count: int, generator: np.random.Generator) -> list[_Found]:
+    """What was found, with so many of the best searched around, unless one fits."""
+    results = {one.start: one for one in found}
+    for one in sorted(found, key=_error)[:count]:
+        if min(map(_error, results.values())) == 0:
+            break
+        permutation = searched(pair, one.permutation, generator)
+        results[one.start] = replace(one, permutation=permutation, error=pair.error(permutation))
+    return list(results.values())
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    generator = make_generator(random_state)
+    return generator if isinstance(generator, np.random.Generator) else np.random.default_rng(generator.randint(2**31))
 
 
 def _filled(graph: Graph, n: int) -> np.ndarray:
@@ -188,41 +245,41 @@ def _filled(graph: Graph, n: int) -> np.ndarray:
     return np.pad(A, (0, n - len(A)))
 
 
-def _task(A: np.ndarray, B: np.ndarray, divergence: Any, constraint: Any, max_iter: int) -> Task | None:
+def _task(pair: Pair, divergence: Any, constraint: Any, max_iter: int) -> Task | None:
     if divergence is None:
         return None
     model = Model("W A W.T", divergence, {"W": constraint, "A": "fixed"}, data="B")
-    if not A.any() or not B.any():
+    if not pair.A.any() or not pair.B.any():
         return None
-    return Task(B, model, init={"A": A}, horizon=max_iter)
+    return Task(pair.B, model, init={"A": pair.A}, horizon=max_iter)
 
 
-def _guesses(init: Any, n_init: int, shape: tuple[int, int]) -> Iterable[tuple[str, Correspondence]]:
-    """First guesses with what to call them; shape is the numbers of vertices of B and of A."""
-    several = (
-        init
-        if isinstance(init, list | tuple)
-        else [*("umeyama", "eigenvectors", "walks", "random")]
-        if _is(init, "auto")
-        else [init]
-    )
+def _guesses(init: Any, n_init: int, A: np.ndarray, B: np.ndarray, shape: tuple[int, int]) -> list[tuple[str, Correspondence]]:
+    """First guesses with what to call them; shape is the numbers of vertices of B and of A before they were filled up."""
+    is_auto = _is(init, "auto")
+    several = list(CORRESPONDENCES) if is_auto else init if isinstance(init, list | tuple) else [init]
+    guesses: list[tuple[str, Correspondence]] = []
     for number, one in enumerate(several):
-        if isinstance(one, str):
-            guess = find("init", one, CORRESPONDENCES, "a function of A and B, or an array")
-            for k in range(1 if one != "random" else n_init if _is(init, "auto") else max(n_init, 1)):
-                yield (f"{one} {k}" if one == "random" else one), guess
-        elif callable(one):
-            yield f"init {number}", _computed(one, shape)
+        if not isinstance(one, str):
+            guesses.append((f"init {number}", _computed(one, A, B, shape) if callable(one) else _given(one, shape)))
+            continue
+        guess = find("init", one, CORRESPONDENCES, "'auto', a function of A and B, or an array")
+        if guess is CORRESPONDENCES["random"]:
+            guesses += [(f"random {k}", guess) for k in range(n_init if is_auto else max(n_init, 1))]
         else:
-            yield f"init {number}", _given(one, shape)
+            guesses.append((one, guess))
+    if not guesses:
+        raise IncompatibleError("init is an empty list; at least one first guess is needed.")
+    return guesses
 
 
 def _is(value: Any, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def _computed(guess: Correspondence, shape: tuple[int, int]) -> Correspondence:
-    return lambda A, B, generator: _checked(guess(A, B, generator), shape)
+def _computed(guess: Correspondence, A: np.ndarray, B: np.ndarray, shape: tuple[int, int]) -> Correspondence:
+    """A user's function, which is given the graphs with the weights that they were given with."""
+    return lambda _A, _B, generator: _checked(guess(A, B, generator), shape)
 
 
 def _given(array: Any, shape: tuple[int, int]) -> Correspondence:
@@ -234,7 +291,8 @@ def _checked(array: Any, shape: tuple[int, int]) -> np.ndarray:
     """A guess that was given, filled up until it is square."""
     n = max(shape)
     try:
-        W = np.asarray(array, dtype=np.float64)
+        W = np.asarray(array)
+        W = W.astype(np.float64, casting="safe" if W.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError) as error:
         raise ShapeError(f"init cannot be read as an array of numbers: {error}.") from error
     if W.shape not in (shape, (n, n)) or not np.isfinite(W).all() or (W < 0).any():
@@ -261,7 +319,7 @@ def _read_seeds(seeds: Any, A: Graph, B: Graph) -> np.ndarray:
     for pair in pairs:
         for vertex, known, which in zip(pair, numbers, "AB", strict=True):
             if vertex not in known:
-                raise DataError(f"The seed {pair!r} names {vertex!r}, which is no vertex of {which}.")
+                raise DataError(f"seeds has the pair {pair!r}, and {vertex!r} is no vertex of {which}.")
         read.append([known[vertex] for vertex, known in zip(pair, numbers, strict=True)])
     found = np.array(read, dtype=np.int64).reshape(-1, 2)
     for column, which in enumerate("AB"):
@@ -270,14 +328,12 @@ def _read_seeds(seeds: Any, A: Graph, B: Graph) -> np.ndarray:
     return found
 
 
-def _with_seeds(W: np.ndarray, seeds: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _with_seeds(W: np.ndarray, pair: Pair) -> np.ndarray:
     """The guess with what seeds say: they themselves, and who is tied to them in the same ways."""
-    if not len(seeds):
+    if not len(pair.seeds):
         return W
-    of_A, of_B = seeds.T
-    disagreement = sum(
-        np.abs(b[:, None, :] - a[None, :, :]).sum(axis=2) for a, b in ((A[:, of_A], B[:, of_B]), (A[of_A].T, B[of_B].T))
-    )
+    of_A, of_B = pair.seeds.T
+    disagreement = cdist(pair.B[:, of_B], pair.A[:, of_A], "cityblock") + cdist(pair.B[of_B].T, pair.A[of_A].T, "cityblock")
     W = W / (W.max() or 1.0) * np.exp(-disagreement / (0.5 * float(disagreement.mean()) + 1e-12))
     W[of_B, :], W[:, of_A] = 0.0, 0.0
     W[of_B, of_A] = 1.0
@@ -291,54 +347,6 @@ def _balanced(W: np.ndarray) -> np.ndarray:
         W = W / W.sum(axis=0)
         W = W / W.sum(axis=1, keepdims=True)
     return W
-
-
-def _rounded(W: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """The permutation that W is nearest to, by the Hungarian method; seeds stay what they are."""
-    rows, columns = np.ones(len(W), dtype=bool), np.ones(len(W), dtype=bool)
-    rows[seeds[:, 1]], columns[seeds[:, 0]] = False, False
-    permutation = np.empty(len(W), dtype=np.int64)
-    permutation[seeds[:, 1]] = seeds[:, 0]
-    rows_left, columns_left = np.flatnonzero(rows), np.flatnonzero(columns)
-    permutation[rows_left] = columns_left[linear_sum_assignment(W[np.ix_(rows, columns)], maximize=True)[1]]
-    return permutation
-
-
-def _polished(A: np.ndarray, B: np.ndarray, permutation: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    from ..kernels.swaps import swap_pairs
-
-    movable = np.ones(len(A), dtype=bool)
-    movable[seeds[:, 1]] = False
-    permutation = permutation.copy()
-    least = 1e-9 * float(np.sqrt((A**2).sum() * (B**2).sum()))
-    swap_pairs(np.ascontiguousarray(A), np.ascontiguousarray(B), permutation, movable, least, 100)
-    return permutation
-
-
-def _shaken(
-    A: np.ndarray, B: np.ndarray, permutation: np.ndarray, error: float, seeds: np.ndarray, generator: np.random.Generator
-) -> tuple[np.ndarray, float]:
-    """The best matching after a few vertices that do not fit have been exchanged at random, again and again, and polished."""
-    n = len(A)
-    free = np.setdiff1d(np.arange(n), seeds[:, 1])
-    for _ in range(int(min(_SHAKES, _EFFORT / n**3))):
-        differing = A[np.ix_(permutation, permutation)] != B
-        wrong = (differing.sum(axis=0) + differing.sum(axis=1))[free].astype(float) + 1 / n
-        count = min(int(generator.integers(3, 9)), len(free))
-        chosen = generator.choice(free, count, replace=False, p=wrong / wrong.sum())
-        again = permutation.copy()
-        again[chosen] = permutation[generator.permutation(chosen)]
-        again = _polished(A, B, again, seeds)
-        other = _squared_error(A, B, again)
-        if other <= error:
-            permutation, error = again, other
-        if error == 0:
-            break
-    return permutation, error
-
-
-def _squared_error(A: np.ndarray, B: np.ndarray, permutation: np.ndarray) -> float:
-    return float(((A[np.ix_(permutation, permutation)] - B) ** 2).sum())
 
 
 def _confidence(W: np.ndarray, permutation: np.ndarray) -> np.ndarray:
