@@ -43,7 +43,7 @@ def installed_file(package, *parts):
     other = Path(checkout or "").joinpath(package, *parts)
     if not checkout or not other.exists():
         pytest.skip(
-            f"{package} is installed without {'/'.join(parts)}; set NONNEG_PEER_TESTS to a folder with {'/'.join((package, *parts))}",
+            f"{package} is installed without {'/'.join(parts)}; set NONNEG_PEER_TESTS to where it is",
             allow_module_level=True,
         )
     return other

@@ -54,4 +54,13 @@ class CategoricalHMM(BaseEstimator):
 
 _path = installed_file("hmmlearn", "tests", "test_categorical_hmm.py")
 globals().update(their_tests(_path, {}, also={"hmm": SimpleNamespace(CategoricalHMM=CategoricalHMM)}, package="hmmlearn.tests"))
-BY_DESIGN = {}
+_WHOLE = "a fit is whole, from counts of pairs: there is no likelihood that grows from one call to the next"
+_PRIVATE = "calls a private method of theirs, of which ours has no like"
+BY_DESIGN = {
+    "test_n_features*": _WHOLE,
+    "test_fit[*": _WHOLE,
+    "test_fit_emissionprob*": _WHOLE,
+    "test_fit_with_init*": _PRIVATE,
+    "test_attributes*": _PRIVATE,
+    "test__check_and_set_categorical_n_features*": _PRIVATE,
+}
