@@ -162,7 +162,7 @@ BY_DESIGN = {
     "test_convergence_warning[NMF*": "the start is exact there, so the fit has converged, and says nothing",
     "test_non_negative_factorization_consistency*": "fit_transform gives the codes that fit the components best, not where W stood",
     "test_nmf_true_reconstruction": "a multiplicative rule leaves 1e-32 where X is zero, and they allow no absolute difference",
-    "test_nmf_float32_float64_consistency[NMF-solver0*": "X has many exact factorizations; which is met depends on rounding",
+    "test_nmf_float32_float64_consistency[NMF-solver0*": "an exact fit: float32 stops where rounding hides progress",
     "test_initialize_variants": "no start has zeros, and each is brought to the scale at which it fits X best",
     "test_beta_divergence*": "Itakura-Saito of zeros is infinite, and refused",
     "test_nmf_custom_init_dtype_error[NMF*": "a start of another precision is converted",
