@@ -134,9 +134,11 @@ class Task:
         rank, X = max(self.problem.shapes[self.model.learned[0]][1:]), self.data.array
         size = _SKETCH * rank
         is_projective = self.model.form == parse("X W W.T") and self.model.divergence == Beta(2) and self.model.data == "X"
-        if not is_projective or not isinstance(self.data, DenseData) or size > min(self.data.shape) / 8 or self.units.data != 1:
+        has_rows = isinstance(self.data, DenseData | SparseData) and not isinstance(self.data, SketchData)
+        if not is_projective or not has_rows or self.data.namespace.xp is not np or self.units.data != 1:
             return self
-        if self.data.namespace.xp is not np or isinstance(self.data, SketchData) or self.data.shape[0] >= self.data.shape[1]:
+        n_samples, n_features = self.data.shape
+        if n_samples >= n_features or size * n_features > self.data.non_zeros / 8:
             return self  # with fewer features than samples, XᵀX itself is small
         generator = np.random.default_rng(0)
         directions = X @ (X.T @ generator.standard_normal((X.shape[0], size)).astype(X.dtype))

@@ -252,7 +252,7 @@ class TestRefusals:
 
     def test_what_would_not_fit(self):
         with pytest.raises(IncompatibleError, match="larger than the data"):
-            nonneg.factorize(TALL, "L L.T X R R.T", (3, 2), solver="coordinate")
+            nonneg.factorize(np.ones((1200, 5)), "L L.T X R R.T", (3, 2), solver="coordinate")
 
     @pytest.mark.parametrize(
         "setting", [{"warmup": -1}, {"passes": 0}, {"refresh": 0}, {"enough": 1.0}, {"passes": 2.5}, {"momentum": 2}]

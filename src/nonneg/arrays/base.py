@@ -78,6 +78,11 @@ class Data(ABC):
     def size(self) -> int:
         """Entries that are stored, and that a product with X has to visit."""
 
+    @property
+    def non_zeros(self) -> int:
+        """Entries that are not zero: what decides about the path of a run, which is not to depend on how X is stored."""
+        return self.size
+
     def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
         """What the letters of the data stand for: X, or its two parts X⁺ and X⁻ where it may have either sign."""
         return {name + "⁺": _above_zero(self.array), name + "⁻": _above_zero(-self.array)} if signed else {name: self.array}

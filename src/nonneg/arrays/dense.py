@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,10 @@ class DenseData(Data):
     @property
     def size(self) -> int:
         return self.shape[0] * self.shape[1]
+
+    @cached_property
+    def non_zeros(self) -> int:
+        return int(self._total(lambda x: x != 0))
 
     @property
     def range(self) -> tuple[float, float]:

@@ -94,13 +94,17 @@ def run_start(
     )
 
 
+_ALIKE = 1e-9
+"""Runs that differ by less than this share have met in one minimum; which of them is lower is a matter of rounding."""
+
+
 def _best_of(task: Task, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest = math.inf
     for number, start in enumerate(starts):
         run = task.solve(start, solver, stopping, seed + number)
-        if not best or run._comparable < lowest:
+        if not best or run._comparable < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in task.model.learned}, run._comparable
         del run  # factors of many rows take memory
     return best

@@ -15,6 +15,7 @@ from ..arrays.memory import check_memory
 from ..arrays.reading import Gram
 from ..encoding import encode
 from ..exceptions import DataError
+from ..factorization import factorize
 from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer, check_non_negative
@@ -25,9 +26,12 @@ from ._starts import Run
 from .clustering import labelled
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)
-    How much of each item is in each component: the rows of W, divided by their sums."""
+    How much of each item is in each {cluster}: the rows of {factor}, divided by their sums."""
 _LABELS = """array of shape (n_samples,)
-    The component that has most of each item: the largest entry of its row of W."""
+    The {cluster} that has most of each item: the largest entry of its row of {factor}."""
+
+_LEAST_SHARE = 1e-3
+"""Of the mean: what entries have to begin with where they could be zero, which multiplicative steps would not leave."""
 
 
 class _Pairwise(Factorizer):
@@ -98,9 +102,14 @@ class _Pairwise(Factorizer):
         self._keep(K, run)
         self._warn(run.status)
         W = self.factors_["W"]
-        sums = W.sum(axis=1, keepdims=True)
-        self.memberships_, self.labels_ = W / np.where(sums > 0, sums, 1.0), labelled(W, K, W)
+        V = self._clusters(W)
+        sums = V.sum(axis=1, keepdims=True)
+        self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
         return self
+
+    def _clusters(self, W: np.ndarray) -> np.ndarray:
+        """How much each item belongs to each cluster."""
+        return W
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Learn the factor, and say which component has most of each item.
@@ -126,7 +135,7 @@ class _Pairwise(Factorizer):
         return tags
 
 
-def _describe(metric: str, default: str) -> dict[str, str]:
+def _describe(metric: str, default: str, *, cluster: str, factor: str) -> dict[str, str]:
     return {
         "n_components": """int or "auto", default="auto"
     How many components. "auto" takes as many as there are items.""",
@@ -141,8 +150,8 @@ def _describe(metric: str, default: str) -> dict[str, str]:
     Of polynomial and sigmoid kernels.""",
         "kernel_params": """dict, default=None
     For a function.""",
-        "memberships_": _MEMBERSHIPS,
-        "labels_": _LABELS,
+        "memberships_": _MEMBERSHIPS.format(cluster=cluster, factor=factor),
+        "labels_": _LABELS.format(cluster=cluster, factor=factor),
         "components_": """array of shape (n_components, n_items)
     Wᵀ.""",
     }
@@ -179,6 +188,12 @@ class SymmetricNMF(_Pairwise):
     -----
     QNMF §3.1, the form W Wᵀ: W ∘ [XW/(WWᵀW)]^(1/4) for the Euclidean distance.
 
+    W R approximates X as W does, for any rotation R that leaves it non-negative. Where all items are much alike, as a wide kernel
+    makes them, the rows of W are close to each other and many rotations do: one component may then have most of nearly every item.
+    So clusters are not read off W but off the similarities that it stands for: they are the V ≥ 0 of W ≈ V VᵀW, projective NMF of
+    the rows of W, which no rotation changes, from the columns of W as its start. Where these do not overlap, V is W with columns
+    of unit length.
+
     Examples
     --------
     >>> import numpy as np
@@ -198,7 +213,7 @@ class SymmetricNMF(_Pairwise):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _metric_name: ClassVar[str] = "affinity"
     _attributes: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")
-    _described: ClassVar[dict[str, str]] = _describe("affinity", '"precomputed"')
+    _described: ClassVar[dict[str, str]] = _describe("affinity", '"precomputed"', cluster="cluster", factor="V, see the notes")
     _words: ClassVar[dict[str, str]] = _fill("the multiplicative rule with its proven exponent, from a random start")
 
     @property
@@ -211,6 +226,13 @@ class SymmetricNMF(_Pairwise):
     def _fit(self, X: Any) -> Run:
         _check_symmetric(X)
         return super()._fit(X)
+
+    def _clusters(self, W: np.ndarray) -> np.ndarray:
+        """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
+        lengths = np.linalg.norm(W, axis=0)
+        unit = W / np.where(lengths > 0, lengths, 1.0)
+        V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
+        return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
     def transform(self, X: Any) -> np.ndarray:
         """The codes of items: how much of each component is in them, (n_samples, n_components).
@@ -273,7 +295,7 @@ class KernelPNMF(_Pairwise):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _metric_name: ClassVar[str] = "kernel"
     _attributes: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")
-    _described: ClassVar[dict[str, str]] = _describe("kernel", '"rbf"')
+    _described: ClassVar[dict[str, str]] = _describe("kernel", '"rbf"', cluster="component", factor="W")
     _words: ClassVar[dict[str, str]] = _fill("the multiplicative rule with exponent 1/3, from a random start")
     _reconstructs: ClassVar[bool] = False
 

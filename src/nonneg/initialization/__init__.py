@@ -32,6 +32,8 @@ NAMES: dict[str, Start | None] = {
     "angular": angular,
 }
 STARTS = tuple(NAMES)
+_LEAST = float(np.finfo(np.float64).eps)
+"""Of the largest entry: what given zeros become. What a run comes to may depend on it, and is not to depend on the precision."""
 
 
 def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], random_state: RandomState = None) -> dict[str, Array]:
@@ -42,8 +44,8 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     orthogonal factors want them; "nndsvd" and its kin the non-negative parts of singular vectors. Quadratic forms such as
     ``L L.T X R R.T`` have a plateau around random starts, on which a run may seem to have converged.
 
-    No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the dtype's epsilon
-    times the factor's largest entry.
+    No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the epsilon of
+    double precision, in single precision too, times the factor's largest entry.
     """
     if not isinstance(start, str) or start not in NAMES:
         raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
@@ -54,7 +56,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.order:
         if name in given:
-            value = xp.maximum(given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
+            value = xp.maximum(given[name], xp.max(given[name]) * _LEAST)
             has_given_entries = constraints[name].moving(value).shape != value.shape
             must_hold = constraints[name].restores_fully or has_given_entries
             factors[name] = constraints[name].restore(xp, value) if must_hold else value

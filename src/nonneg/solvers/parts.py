@@ -23,6 +23,8 @@ from ..problem import Point, Problem
 _TINY = 1e-10
 """Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
 _NOTHING = np.empty((0, 0))
+_SMALL = 2**20
+"""Entries of a matrix that may be formed whatever the size of the data."""
 
 
 class Settings(NamedTuple):
@@ -104,8 +106,9 @@ class Linear(Part):
         P = _evaluated(point, self.A.T + self.A, np.float64) if self.A else _NOTHING
         Q = _evaluated(point, self.B + self.B.T, np.float64) if self.B else np.eye(F.shape[1])
         C = _evaluated(point, self.A.T + self.X + self.B.T)
-        # A pass over the rows should cost no more than half of what the product with X has.
-        affordable = 1 + int(point.problem.data.size / (2 * F.size))
+        # A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same
+        # number of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
+        affordable = max(2, 1 + int(point.problem.data.non_zeros / (2 * F.size)))
         arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, affordable))))
         if self.A:  # rows depend on each other, and are taken one after the other
             linear_rows(self.first_row, F.shape[0], *arguments)
@@ -142,7 +145,7 @@ class Quadratic(Part):
             self.is_factored
             or not self.B
             or canonical(self.C)[0] in problem.known
-            or rows * rows <= max(problem.data.size, rows * columns)
+            or rows * rows <= max(problem.data.non_zeros, rows * columns, _SMALL)
         ):
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"

@@ -1,0 +1,174 @@
+"""scikit-learn's own tests of NMF, on ours."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import nonneg
+from nonneg import Model, factorize
+from nonneg.divergences import Beta
+from nonneg.factorization import Task, objective_of
+
+from .shim import installed_file, their_tests
+
+_SOLVERS = {"cd": "coordinate", "mu": "multiplicative"}
+_LOSSES = {"frobenius": 2, "kullback-leibler": 1, "itakura-saito": 0}
+
+
+def _divergence(beta_loss):
+    return Beta(_LOSSES.get(beta_loss, beta_loss))
+
+
+def _start(init, rank, shape):
+    return ("random" if rank > min(shape) else "nndsvda") if init is None else init
+
+
+def _refuse_penalties(alpha_W, alpha_H):
+    if alpha_W or alpha_H not in ("same", 0.0):
+        raise NotImplementedError("nonneg.NMF has no penalties")
+
+
+class NMF(BaseEstimator):
+    """scikit-learn's parameters, our estimator."""
+
+    def __init__(
+        self,
+        n_components="auto",
+        *,
+        init=None,
+        solver="cd",
+        beta_loss="frobenius",
+        tol=1e-4,
+        max_iter=200,
+        random_state=None,
+        alpha_W=0.0,
+        alpha_H="same",
+        l1_ratio=0.0,
+    ):
+        self.n_components, self.init, self.solver, self.beta_loss, self.tol = n_components, init, solver, beta_loss, tol
+        self.max_iter, self.random_state, self.alpha_W, self.alpha_H, self.l1_ratio = (
+            max_iter,
+            random_state,
+            alpha_W,
+            alpha_H,
+            l1_ratio,
+        )
+
+    def fit(self, X, y=None, W=None, H=None):
+        _refuse_penalties(self.alpha_W, self.alpha_H)
+        rank = min(np.shape(X)) if self.n_components == "auto" else self.n_components
+        init = {"W": W, "H": H} if self.init == "custom" else _start(self.init, rank, np.shape(X))
+        self.model_ = nonneg.NMF(
+            self.n_components,
+            init=init,
+            solver=_SOLVERS[self.solver],
+            divergence=_divergence(self.beta_loss),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        ).fit(X)
+        return self
+
+    def fit_transform(self, X, y=None, W=None, H=None):
+        return self.fit(X, W=W, H=H).transform(X)
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name == "model_":
+            raise AttributeError(name)
+        return self.model_.n_components_ if name == "_n_components" else getattr(self.model_, name)
+
+
+class MiniBatchNMF:
+    def __init__(self, *_, **__):
+        raise NotImplementedError("nonneg has no NMF in batches: PNMF and OPNMF have partial_fit")
+
+
+def non_negative_factorization(
+    X,
+    W=None,
+    H=None,
+    n_components="auto",
+    *,
+    init=None,
+    update_H=True,
+    solver="cd",
+    beta_loss="frobenius",
+    tol=1e-4,
+    max_iter=200,
+    alpha_W=0.0,
+    alpha_H="same",
+    l1_ratio=0.0,
+    random_state=None,
+    verbose=0,
+):
+    _refuse_penalties(alpha_W, alpha_H)
+    rank = min(X.shape) if n_components == "auto" else n_components
+    if init == "custom" or not update_H:
+        rank, init = None, {"H": H} | ({"W": W} if init == "custom" and W is not None else {})
+    solution = factorize(
+        X,
+        Model("W H", _divergence(beta_loss), {} if update_H else {"H": "fixed"}),
+        rank,
+        init=init if isinstance(init, dict) else _start(init, rank, X.shape),
+        solver=_SOLVERS[solver],
+        tol=tol,
+        max_iter=max_iter,
+        random_state=random_state,
+    )
+    return solution.factors["W"], solution.factors["H"], solution.n_iter
+
+
+def _initialize_nmf(X, n_components, init=None, random_state=None):
+    task = Task(X, Model("W H"), n_components)
+    factors = task.units.to_user(task._start(_start(init, n_components, X.shape), random_state).factors)
+    return factors["W"], factors["H"]
+
+
+def _beta_divergence(X, W, H, beta):
+    return objective_of(X, Model("W H", _divergence(beta)), {"W": W, "H": H})
+
+
+_internals = SimpleNamespace(_initialize_nmf=_initialize_nmf, _beta_divergence=_beta_divergence)
+globals().update(
+    their_tests(
+        installed_file("sklearn", "decomposition", "tests", "test_nmf.py"),
+        {
+            "sklearn.decomposition.NMF": NMF,
+            "sklearn.decomposition.MiniBatchNMF": MiniBatchNMF,
+            "sklearn.decomposition.non_negative_factorization": non_negative_factorization,
+        },
+        also={"nmf": _internals},
+        not_ours=("test_special_sparse_dot",),  # a private function of theirs
+    )
+)
+
+_BATCHES = "nonneg has no NMF in batches: PNMF and OPNMF have partial_fit"
+_PENALTIES = "nonneg.NMF has no penalties; NonnegativeSparseCoding has a price on codes"
+_WORDS = "it is refused, in other words"
+BY_DESIGN = {
+    "*MiniBatchNMF*": _BATCHES,
+    "test_minibatch*": _BATCHES,
+    "test_mbnmf*": _BATCHES,
+    "test_nmf_minibatchnmf_equivalence*": _BATCHES,
+    "test_nmf_fit_nn_output[1.0-*-NMF-*": _PENALTIES,
+    "test_nmf_fit_nn_output[*-1.0-*-NMF-*": _PENALTIES,
+    "test_nmf_sparse_input[1.0-*-NMF-*": _PENALTIES,
+    "test_nmf_sparse_input[*-1.0-*-NMF-*": _PENALTIES,
+    "test_nmf_multiplicative_update_sparse*": _PENALTIES,
+    "test_nmf_regularization[NMF*": _PENALTIES,
+    "test_nmf_decreasing*": _PENALTIES,
+    "test_nmf_dtype_match[NMF*": _PENALTIES,
+    "test_convergence_warning[NMF*": "the start is exact there, so the fit has converged, and says nothing",
+    "test_non_negative_factorization_consistency*": "fit_transform gives the codes that fit the components best, not where W stood",
+    "test_nmf_true_reconstruction": "a multiplicative rule leaves 1e-32 where X is zero, and they allow no absolute difference",
+    "test_nmf_float32_float64_consistency[NMF-solver0*": "an exact fit: float32 stops where rounding hides progress",
+    "test_initialize_variants": "no start has zeros, and each is brought to the scale at which it fits X best",
+    "test_beta_divergence*": "Itakura-Saito of zeros is infinite, and refused",
+    "test_nmf_custom_init_dtype_error[NMF*": "a start of another precision is converted",
+    "test_nmf_w_h_not_used_warning": "factorize has one init, and cannot be given factors that it ignores",
+    "test_parameter_checking": _WORDS,
+    "test_non_negative_factorization_checking": _WORDS,
+    "test_nmf_negative_beta_loss*": _WORDS,
+    "test_nmf_custom_init_shape_error": _WORDS,
+}
