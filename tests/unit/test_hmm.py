@@ -406,13 +406,13 @@ def test_ways_to_give_several():
     assert expected.tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
 
 
-def containers():
-    """Words in all that can hold them."""
+LISTS = {"list": list, "tuple": tuple, "generator": iter}
+
+
+def arrays():
+    """Strings in all kinds of arrays that can hold them."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     return {
-        "list": list,
-        "tuple": tuple,
-        "generator": iter,
         "array": np.array,
         "variable-width array": lambda words: np.array(words, dtype=np.dtypes.StringDType()),
         "objects": _objects,
@@ -425,18 +425,26 @@ def containers():
     }
 
 
+def test_strings_in_a_list_are_sequences():
+    expected = pair_counts(WORDS)
+    assert set(expected[1]) <= set("".join(WORDS))
+    fitted = QNMFHMM(2, random_state=0, n_init=1).fit(WORDS)
+    for name, to in LISTS.items():
+        counts, symbols = pair_counts(to(WORDS))
+        np.testing.assert_array_equal(symbols, expected[1], err_msg=name)
+        np.testing.assert_array_equal(counts, expected[0], err_msg=name)
+        assert fitted.score(to(WORDS)) == fitted.score(WORDS), name
+        assert isinstance(fitted.predict(to(WORDS)), list), name
+
+
 @pytest.mark.parametrize("words", [WORDS, list("banana"), ["a", "is", "b"]], ids=["words", "letters", "short words"])
-def test_words_mean_the_same_in_whatever_they_come(words):
-    expected = pair_counts(words)
-    assert set(expected[1]) <= set("".join(words))
-    for name, to in containers().items():
+def test_an_array_is_one_sequence_whoever_made_it(words):
+    expected = pair_counts([words])
+    assert set(expected[1]) <= set(words)
+    for name, to in arrays().items():
         counts, symbols = pair_counts(to(words))
         np.testing.assert_array_equal(symbols, expected[1], err_msg=name)
         np.testing.assert_array_equal(counts, expected[0], err_msg=name)
-    fitted = QNMFHMM(2, random_state=0, n_init=1).fit(WORDS)
-    for name, to in containers().items():
-        assert fitted.score(to(WORDS)) == fitted.score(WORDS), name
-        assert isinstance(fitted.predict(to(WORDS)), list), name
 
 
 def test_one_sequence_of_longer_strings():

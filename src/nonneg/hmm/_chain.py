@@ -60,11 +60,11 @@ class HiddenChain(BaseEstimator, ABC):
         Parameters
         ----------
         X : list of sequences, one sequence, or array of shape (n, 1)
-            A list of lists or arrays of ints, or of strings; one sequence, as an array, a list of ints, or a string; a column; or
-            sequences end to end with `lengths`, as hmmlearn has them. Of several strings each is a sequence, and its characters
-            are the symbols, whatever they come in: a list, a tuple, an array, a Series of pandas or polars, a generator; where
-            all are one character long, they are one sequence. One sequence of longer strings is a list in a list, a column, or
-            given with `lengths`. A sequence of one symbol has no pairs, and teaches nothing.
+            A list of lists or arrays of ints, or of strings; one sequence, as an array or a Series (of NumPy, pandas or polars), a
+            list of ints, or a string; a column; or sequences end to end with `lengths`, as hmmlearn has them. Strings in a list
+            are sequences, and their characters the symbols; where all are one character long, they are one sequence. One sequence
+            of longer strings is an array, a Series, a list in a list, a column, or given with `lengths`. A sequence of one symbol
+            has no pairs, and teaches nothing.
         lengths : array of int, optional
             How long each sequence is, if they are end to end.
         """

@@ -27,16 +27,18 @@ class Sequences(NamedTuple):
 
 
 def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Sequences:
-    """Any of the ways to give sequences, checked. What they come in makes no difference: lists, arrays, Series mean the same.
+    """Any of the ways to give sequences, checked.
 
-    Strings side by side are sequences, and their characters symbols; unless each is one character long, or `whole` says that the
+    An array is one sequence, and its entries are the symbols, whoever made it: NumPy, pandas or polars. In a list, a tuple or a
+    generator, strings are sequences and their characters symbols; unless each is one character long, or `whole` says that the
     symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
     """
     if sparse.issparse(X):
         raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
     if not isinstance(X, str) and hasattr(X, "__array__"):
         X = np.asarray(X)
-        X = X.tolist() if X.ndim == 1 and X.dtype.kind in "OUT" else X
+        if X.ndim == 1 and X.dtype.kind == "O" and not all(isinstance(item, str) for item in X):
+            X = X.tolist()  # sequences in an array of objects
     if lengths is not None:
         symbols = _one(X, "X")
         return Sequences(symbols, _read_lengths(lengths, len(symbols)), nested=False)
