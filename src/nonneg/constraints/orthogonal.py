@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +16,7 @@ from ..expression import Letter, Word
 from ..majorization import Bounds, Law
 from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
+from .unit import unit_length
 
 
 def _largest_eigenvalue(gram: np.ndarray) -> float:
@@ -41,6 +42,7 @@ class Orthogonal(Constraint):
     """
 
     axis: Literal["columns", "rows"] = "columns"
+    unit: bool = False
     theorem: ClassVar[str] = "QNMF Theorem 3, Eq. 11"
 
     def __post_init__(self) -> None:
@@ -49,7 +51,7 @@ class Orthogonal(Constraint):
 
     @property
     def T(self) -> Orthogonal:
-        return Orthogonal("rows" if self.axis == "columns" else "columns")
+        return replace(self, axis="rows" if self.axis == "columns" else "columns")
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
         W = Word([Letter(factor)])
@@ -74,6 +76,8 @@ class Orthogonal(Constraint):
         return multiplied(factor.T, factor) if self.axis == "columns" else multiplied(factor, factor.T)
 
     def restore(self, xp: Any, factor: Array) -> Array:
+        if self.unit:
+            return unit_length(xp, factor, self.axis)
         gram = self._gram(factor)
         if xp is np:
             square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report

@@ -31,7 +31,7 @@ class _TwoWay(Coclusters, Factorizer):
     divergence: Any = "kullback-leibler"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "kmeans", "kmeans", "angular")
+    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
     _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
 

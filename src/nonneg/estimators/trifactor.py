@@ -55,7 +55,7 @@ class NMTF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "nndsvda")
+    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
     _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
     _described: ClassVar[dict[str, str]] = {
