@@ -38,7 +38,9 @@ class Orthogonal(Constraint):
 
     What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
     Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
-    singular value after every step.
+    singular value after every step. That leaves the lengths of columns to the rule, and with exponent 1 they may change places from
+    one step to the next, forever. Where another factor takes the scale up, as S in ``W S H``, ``unit=True`` makes each column (or
+    row) length one instead.
     """
 
     axis: Literal["columns", "rows"] = "columns"

@@ -1,10 +1,9 @@
 """Starts from clusters of rows and of columns that are found together.
 
-Where every row is in one cluster and every column is, an orthogonal tri-factorization is a partition of both, and can be searched as
-one: assign each row to the cluster that it fits best, given the clusters of columns; then each column; and so on. Both steps can only
-improve the fit. They cost little, for a row is then as many numbers as there are clusters of columns, so that several partitions can
-be tried, and the best one kept: those of K-means, by distance and by angle, those of singular vectors (after Dhillon 2001), and some
-drawn at random.
+Where every row is in one cluster and every column is, an orthogonal tri-factorization is a partition of both, and can be searched
+as one: assign each row to the cluster that it fits best, given the clusters of columns; then each column; and so on. They cost
+little, for a row is then as many numbers as there are clusters of columns, so that several partitions can be tried, and the best
+one kept: those of K-means, by distance and by angle, those of singular vectors (after Dhillon 2001), and some drawn at random.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ from ..shapes import dimension_classes
 from .clusters import angular, one_hot_clusters
 from .sides import Start, made_by, outer_sides
 
-_BLUR = 0.02
-"""What is added to disjoint factors, relative to their mean: more would let small clusters drown in large ones."""
+_BLUR = 1e-8
+"""What is added to disjoint factors, relative to their mean, so that no entry is zero. From 0.02 on, clusters blend where they are
+multiples of each other, and small ones drown in large ones."""
 _ROUNDS = 30
 _RANDOM = 4
 """Partitions drawn at random that are tried besides those of K-means and of singular vectors."""
@@ -38,12 +38,12 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     kept = [np.flatnonzero(sums > 0) for sums in _sums(X)]  # what is zero is like nothing else, and would be a cluster of its own
     if names is None or any(name not in wanted for name, _ in names):
         return made_by(start, problem, wanted, generator)
-    counts = tuple(problem.shapes[name][1 - axis] for name, axis in names)
-    if any(count > len(which) for count, which in zip(counts, kept, strict=True)):
+    k, m = (problem.shapes[name][1 - axis] for name, axis in names)
+    if any(count > len(which) for count, which in zip((k, m), kept, strict=True)):
         return made_by(start, problem, wanted, generator)
     is_euclidean = problem.model.divergence == Beta(2)
-    fits = (EqualSquares(), WeightedSquares()) if is_euclidean else (EqualCounts(), WeightedCounts())
-    partition = best_partition(X[kept[0]][:, kept[1]], counts, *fits, seed=int(generator.uniform() * 2**31))
+    equal, weighted = (EqualSquares(), WeightedSquares()) if is_euclidean else (EqualCounts(), WeightedCounts())
+    partition = best_partition(X[kept[0]][:, kept[1]], (k, m), equal, weighted, int(generator.uniform() * 2**31))
     factors, outer = {}, []
     for (name, axis), which, own, size in zip(names, kept, partition.factors(), X.shape, strict=True):
         outer.append(np.zeros((size, own.shape[1])))
