@@ -103,11 +103,12 @@ def blocks(page: Page) -> None:
         {said(printed["Bi-QNMF"])}; by default {said(default["Bi-QNMF"])}.
     """)
     some = 0.05 < min(printed[NMF_I]) < 0.95
+    recovers = min(default["BiOR-NM3F"]) > 0.95
     worse = sum(printed["BiOR-NM3F"]) < sum(printed[NMF_I])
     page.say(f"""
         "Two-factor linear NMF finds some but not all biclusters". {holds(some)}: {said(printed[NMF_I])}.
-        "BiOR-NM3F performs even worse". {holds(worse)} from random starts: {said(printed["BiOR-NM3F"])}. From the default start it has
-        {said(default["BiOR-NM3F"])}, so that its failure {"is one of the start" if min(default["BiOR-NM3F"]) > 0.95 else "remains"}.
+        "BiOR-NM3F performs even worse". {holds(worse)} from random starts: {said(printed["BiOR-NM3F"])}. From the default start
+        it has {said(default["BiOR-NM3F"])}: its failure {"was one of the start" if recovers else "remains"}.
     """)
     page.say(f"""
         "BiOR-NM3F-I generates identical columns in L and R, as well as a uniform S". {holds(spread < 0.05)} from random starts: the
@@ -247,8 +248,9 @@ def pages(page: Page) -> None:
     best = max(purity, key=lambda name: purity[name])
     alike = abs(least[NMF_I] - least["Bi-QNMF"]) < 150
     page.say(f"""
-        The paper: the clusters of NMF and Bi-QNMF are "roughly the same" in size, about 650 pages in one. {holds(alike)}: the smaller
-        ones have {least[NMF_I]} and {least["Bi-QNMF"]} pages. That BiOR-NM3F "basically finds no biclusters", and that BiOR-NM3F-I
+        The paper: the clusters of NMF and Bi-QNMF are "roughly the same" in size, about 650 pages in one. {holds(alike)}:
+        the smaller ones have {least[NMF_I]} and {least["Bi-QNMF"]} pages. That
+        BiOR-NM3F "basically finds no biclusters", and that BiOR-NM3F-I
         is "even worse", does not hold from the default start: their purities are {purity["BiOR-NM3F"]:.3f} and
         {purity["BiOR-NM3F-I"]:.3f}. The paper gives no purity. By it, the best of the four is {best} ({purity[best]:.3f}); Bi-QNMF
         has {purity["Bi-QNMF"]:.3f}, NMF {purity[NMF_I]:.3f}.

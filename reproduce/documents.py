@@ -87,7 +87,8 @@ def build(page: Page) -> None:
     )
     page.say(f"""
         As many clusters of words and of documents as there are classes, {len(TRIALS)} trials each from random starts
-        ({len(FEW)} for weightings other than counts), the paper's stopping rule. The paper does not say how words were weighted, and it matters: below are raw counts, their logarithms,
+        ({len(FEW)} for weightings other than counts), the paper's stopping rule.
+        The paper does not say how words were weighted, and it matters: below are raw counts, their logarithms,
         documents of unit length, and tf-idf. A word's class is that in which it is most frequent. FONT-ALS has no such rule in
         the paper (its objective does not fall in every step): 200 iterations, or until ten change it by less than 0.1 %.
     """)
@@ -225,11 +226,12 @@ def swapped(page: Page, texts: dict[str, Any], found: dict[Any, list[Trial]]) ->
     nearer = sum(abs(row[5] - row[6]) < abs(row[4] - row[6]) for row in rows)
     purities, entropies = (np.array([t[name] for name in SETS]).ravel() for t in (PAPER_DOCUMENTS, PAPER_DOCUMENT_ENTROPIES))
     page.say(f"""
-        Table 3's entropies cannot be those of documents with Table 3's purities: {broken["as printed"]} of {len(rows)} are above the
-        largest that is possible, {broken["in nats"]} even if they are not normalised; and they rise with purity (correlation
-        {np.corrcoef(purities, entropies)[0, 1]:.2f}), where entropy must fall. Ours are nearer to Table 2's in {nearer} of {len(rows)}.
-        But a plain exchange of the two is {"ruled out" if broken["swapped"] else "possible"}: in Table 3, Table 2's entropies would be
-        above the largest possible in {broken["swapped"]} of {len(rows)} places. What Table 3's entropies are, we cannot say.
+        Table 3's entropies cannot be those of documents with Table 3's purities: {broken["as printed"]} of {len(rows)} are above
+        the largest that is possible, {broken["in nats"]} even if they are not normalised; and they rise with purity (correlation
+        {np.corrcoef(purities, entropies)[0, 1]:.2f}), where entropy must fall. Ours are nearer to Table 2's in {nearer} of
+        {len(rows)}. But a plain exchange of the two is {"ruled out" if broken["swapped"] else "possible"}: Table 2's entropies
+        would, in Table 3, be above the largest possible in {broken["swapped"]} of {len(rows)} places. What Table 3's entropies
+        are, we cannot say.
     """)
 
 

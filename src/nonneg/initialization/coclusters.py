@@ -28,7 +28,8 @@ _BLUR = 1e-8
 multiples of each other, and small ones drown in large ones."""
 _ROUNDS = 30
 _RANDOM = 4
-"""Partitions drawn at random that are tried besides those of K-means and of singular vectors."""
+"""Partitions drawn at random that are tried besides those of K-means and of singular vectors, where entries are not too many."""
+_MANY = 10**5
 
 
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
@@ -81,7 +82,7 @@ class Side:
     @property
     def blocks(self) -> np.ndarray:
         """What each block has."""
-        return np.asarray(_indicators(self.labels, self.count).T @ self.items)
+        return np.eye(self.count)[self.labels].T @ self.items
 
     @property
     def entries(self) -> np.ndarray:
@@ -111,9 +112,9 @@ class Fit(ABC):
         """How much each item weighs in its cluster."""
         return np.ones(len(side.labels))
 
-    def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> Any:
+    def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
         """What to multiply the data by for what they have in each cluster of this side."""
-        return _indicators(labels, count)
+        return np.eye(count)[labels]
 
 
 def _x_log_x(x: np.ndarray) -> float:
@@ -209,10 +210,8 @@ class WeightedSquares(Fit):
     def weights(self, side: Side) -> np.ndarray:
         return self.scores(side)[np.arange(len(side.labels)), side.labels]
 
-    def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> Any:
-        W = _indicators(labels, count, weights)
-        lengths = np.sqrt(np.asarray((W * W).sum(axis=0)).ravel())
-        return W @ sparse.diags_array(1 / np.where(lengths > 0, lengths, 1.0))
+    def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+        return _disjoint(labels, weights, count)
 
 
 @dataclass
@@ -226,13 +225,15 @@ class Partition:
 
     def factors(self) -> list[np.ndarray]:
         """Disjoint factors, rows × clusters and columns × clusters, with columns of length one."""
-        made = []
-        for labels, weights, count in zip(self.labels, self.weights, self.counts, strict=True):
-            factor = np.zeros((len(labels), count))
-            factor[np.arange(len(labels)), labels] = weights
-            lengths = np.sqrt((factor * factor).sum(axis=0))
-            made.append(factor / np.where(lengths > 0, lengths, 1.0))
-        return made
+        return [_disjoint(*side) for side in zip(self.labels, self.weights, self.counts, strict=True)]
+
+
+def _disjoint(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+    """One column of length one for each cluster, with the weights of its items."""
+    factor = np.zeros((len(labels), count))
+    factor[np.arange(len(labels)), labels] = weights
+    lengths = np.sqrt((factor * factor).sum(axis=0))
+    return factor / np.where(lengths > 0, lengths, 1.0)
 
 
 def best_partition(X: Any, counts: tuple[int, int], equal: Fit, weighted: Fit, seed: int) -> Partition:
@@ -241,9 +242,10 @@ def best_partition(X: Any, counts: tuple[int, int], equal: Fit, weighted: Fit, s
     So many numbers as there are weights explain, of what is left, as large a share as theirs is of all numbers, if they fit nothing
     but noise. Rows of one cluster that are equal, and not only multiples of each other, say more about where they belong.
     """
-    starts = list(_partitions(X, counts, np.random.default_rng(seed)))
-    with_weights = _best(X, starts, counts, weighted)
-    without = _best(X, [*starts, with_weights.labels], counts, equal)
+    data = (X.tocsr(), X.T.tocsr()) if sparse.issparse(X) else (X, X.T)
+    starts = list(_partitions(data, counts, np.random.default_rng(seed)))
+    with_weights = _best(data, starts, counts, weighted)
+    without = _best(data, [*starts, with_weights.labels], counts, equal)
     left, left_without = (fit.total(X) - found.explained for fit, found in ((weighted, with_weights), (equal, without)))
     n_weights = sum(X.shape) - sum(counts)
     freedom = max(X.shape[0] * X.shape[1] - n_weights - counts[0] * counts[1], 1)
@@ -255,21 +257,21 @@ _BEYOND_NOISE = 4
 """How many times as much as noise weights must explain to be taken for real."""
 
 
-def _best(X: Any, starts: list[list[np.ndarray]], counts: tuple[int, int], fit: Fit) -> Partition:
-    return max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
+def _best(data: tuple[Any, Any], starts: list[list[np.ndarray]], counts: tuple[int, int], fit: Fit) -> Partition:
+    return max((_improved(data, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
 
 
-def _partitions(X: Any, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
-    sides = tuple(zip((X, X.T), counts, strict=True))
+def _partitions(data: tuple[Any, Any], counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
+    sides = tuple(zip(data, counts, strict=True))
     for find in (_spectral, _by_distance, _by_angle):
         yield [find(side, count, int(generator.uniform() * 2**31)) for side, count in sides]
-    for _ in range(_RANDOM):
+    for _ in range(_RANDOM if len(_values(data[0]).ravel()) < _MANY else 0):
         yield [(generator.uniform(size=side.shape[0]) * count).astype(int) for side, count in sides]
 
 
-def _improved(X: Any, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
+def _improved(data: tuple[Any, Any], labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
     """A partition after assigning rows and columns in turn until none moves."""
-    labels, data = list(labels), (X, X.T)
+    labels = list(labels)
     weights = [np.ones(len(own)) for own in labels]
     explained = 0.0
     for _ in range(_ROUNDS):
@@ -291,11 +293,6 @@ def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:
         inside = np.flatnonzero(labels == np.bincount(labels, minlength=count).argmax())
         labels[inside[items[inside].sum(axis=1).argmax()]] = k
     return labels
-
-
-def _indicators(labels: np.ndarray, count: int, weights: np.ndarray | None = None) -> sparse.csr_array:
-    n = len(labels)
-    return sparse.csr_array((np.ones(n) if weights is None else weights, (np.arange(n), labels)), shape=(n, count))
 
 
 def _by_distance(items: Any, count: int, seed: int) -> np.ndarray:
