@@ -36,7 +36,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "SpectralCoclustering": lambda k, **options: SpectralCoclustering(max(k), **options),
 }
 PROTOCOL = {"solver": "paper", "init": "random", "max_iter": 20_000, "tol": 0}
-STARTS = range(3)
+STARTS = range(2)
 Instance = tuple[Any, np.ndarray, np.ndarray]
 Scores = tuple[float, float]
 
