@@ -138,7 +138,7 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     _words: ClassVar[dict[str, str]] = {
         **_WORDS,
         "PAPER": "exponent ½, from a random start",
-        "DEFAULT_SOLVER": "the rule with exponent ½",
+        "DEFAULT_SOLVER": "the rule with exponent ½, lengths kept at one for the Euclidean distance, S fitted once more at the end",
     }
 
     def _model(self) -> Model:
