@@ -63,7 +63,7 @@ def factorize(
         See `nonneg.divergences`.
     constraints : dict, optional
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
-    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"} or dict of arrays, default="random"
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="random"
         How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.

@@ -339,23 +339,24 @@ class Point:
         the larger one where it is zero (the K.K.T. conditions, with the multipliers of constraints). What they differ by is taken
         as a share of their sum, both weighted with the factor; where an entry should grow, with at least the factor's mean, lest
         what is zero and should not be counts for nothing. A factor whose scale is set by its constraint is at rest also where the
-        two differ by a common number, which `restore` takes out again.
+        two differ by a common number, or one for each column, which `restore` takes out again.
         """
         xp, law = self.problem.namespace.xp, self.problem.model.divergence.law
-
-        def total(array: Array) -> float:
-            return float(xp.sum(array, dtype=xp.float64))
 
         def of_factor(name: str) -> float:
             constraint = self.problem.model.constraints[name]
             sides = law.balanced(*self.sides(name))
             F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
-            up, down = total(F * numerator), total(F * denominator)
-            if not constraint.any_scale and up > 0 and down > 0:
-                denominator, down = denominator * (up / down), up
+            axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
+            up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
+            if not constraint.any_scale:
+                one = xp.ones_like(up)
+                scale = xp.where((up > 0) & (down > 0), up / xp.where(down > 0, down, one), one)
+                denominator, down = denominator * xp.astype(scale, denominator.dtype), down * scale
             excess = numerator - denominator
             weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
-            return total(weight * abs(excess)) / (up + down) if up + down > 0 else 0.0
+            whole = float(xp.sum(up + down))
+            return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole if whole > 0 else 0.0
 
         return max(map(of_factor, self.problem.order))
 

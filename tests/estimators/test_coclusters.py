@@ -6,8 +6,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import block_diag
 from sklearn.base import BiclusterMixin, clone
 from sklearn.cluster import SpectralBiclustering, SpectralCoclustering
+from sklearn.datasets import make_biclusters
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
@@ -465,3 +467,71 @@ class TestStoppingOfThePaper:
     def test_it_looks_once_more_at_the_end(self):
         model = FONT((4, 3), solver="paper", max_iter=150, tol=1e-12, random_state=0).fit(self.X)
         assert [record.iteration for record in model.history_] == [0, 100, 150]
+
+
+# ---- exact blocks, and what is returned
+
+
+BLOCKS = block_diag(np.full((7, 8), 11.0), np.full((9, 11), 55.6), np.full((14, 11), 55.0))
+"""Exactly of rank three, the smallest block a fifth of the others."""
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("n_init", [1, 3])
+def test_exact_blocks_are_found(name, n_init):
+    model = make(name, n_init=n_init).fit(BLOCKS)
+    assert sorted(np.bincount(model.row_labels_)) == [7, 9, 14]
+    assert sorted(np.bincount(model.column_labels_)) == [8, 11, 11]
+    assert model.objective_ < 1e-6 * np.sum(BLOCKS**2)
+
+
+@pytest.mark.parametrize("init", ["nndsvd", "coclusters"])
+def test_lengths_of_orthogonal_factors_do_not_cycle(init):
+    """Left to the printed rule, the lengths of W's columns change places in every iteration, and S follows the wrong phase."""
+    model = ONMTF(3, init=init, random_state=0).fit(BLOCKS)
+    np.testing.assert_allclose(np.linalg.norm(model.factors_["W"], axis=0), 1)
+    np.testing.assert_allclose(np.linalg.norm(model.factors_["H"], axis=1), 1)
+    assert model.objective_ < 1e-6 * np.sum(BLOCKS**2)
+
+
+@pytest.mark.parametrize("name", ["ONMTF", "FONT", "BiORNM3F", "BiORNM3F I-divergence"])
+@pytest.mark.parametrize("init", ["kmeans", "coclusters"])
+def test_nothing_is_left_to_gain_between_the_orthogonal_factors(name, init):
+    X = planted(weight=0.3)[0] + 0.01
+    model = make(name, init=init).fit(X)
+    first, S, last = model.factors_.values()
+    last = last.T if name in TWO_WAY else last
+    Y = first @ S @ last
+    is_euclidean = "divergence" not in name
+    assert model.objective_ == pytest.approx(0.5 * np.sum((X - Y) ** 2) if is_euclidean else i_divergence(X, Y), rel=1e-6)
+    slope = first.T @ ((Y - X) if is_euclidean else 1 - X / Y) @ last.T
+    scale = np.abs(first.T @ (X if is_euclidean else X / Y) @ last.T).max()
+    assert np.abs(S * slope).max() <= 1e-3 * scale * S.max()  # a relative tol of 1e-5 in the objective is the square of this in S
+    assert slope.min() >= -2e-2 * scale
+
+
+@pytest.mark.parametrize("name", [*TWO_WAY, "ONMTF", "FONT"])
+def test_scikit_learns_coclusters_are_found(name):
+    for seed in range(30):
+        X, rows, columns = make_biclusters((30, 30), 3, noise=0.1, random_state=seed)
+        X = np.where(X - X.min() < 1, 0, X - X.min())
+        model = make(name, random_state=0).fit(X)
+        assert adjusted_rand_score(rows.argmax(axis=0), model.row_labels_) == 1
+        assert adjusted_rand_score(columns.argmax(axis=0), model.column_labels_) == 1
+
+
+def test_rows_that_are_multiples_of_each_other_are_told_apart_where_rows_of_a_cluster_are_equal():
+    """With weights they would be one cluster; that rows within clusters differ by noise only says that there are none."""
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(np.repeat([0, 1, 2], 20)), rng.permutation(np.repeat([0, 1], 15))
+    X = rng.poisson(np.array([[10, 30], [20, 60], [50, 20]])[np.ix_(rows, columns)]).astype(float)
+    for name in (*TWO_WAY, "ONMTF", "FONT"):
+        assert adjusted_rand_score(rows, make(name, (3, 2)).fit(X).row_labels_) >= 0.95
+
+
+def test_rows_that_are_multiples_of_each_other_are_one_cluster_where_weights_differ():
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(np.repeat([0, 1], 30)), rng.permutation(np.repeat([0, 1], 20))
+    X = rng.poisson(np.array([[3, 9], [8, 2]])[np.ix_(rows, columns)] * rng.uniform(0.5, 10, 60)[:, None]).astype(float)
+    for name in (*TWO_WAY, "ONMTF", "FONT"):
+        assert adjusted_rand_score(rows, make(name, 2).fit(X).row_labels_) >= 0.95

@@ -281,7 +281,6 @@ RULES = {
     "FONT": (FONT((R, L), **PAPER), X, W_S_H | {"W": unit_columns(CODES), "H": unit_rows(W_S_H["H"])}, font),
     "FONT-ALS": (FONT((R, L), solver="als"), X, W_S_H | {"W": unit_columns(CODES), "H": unit_rows(W_S_H["H"])}, font_als),
     "BiORNM3F": (BiORNM3F((R, L), **PAPER), X, L_S_R, biornm3f),
-    "BiORNM3F by default": (BiORNM3F((R, L)), X, L_S_R, biornm3f),
     "BiORNM3F I-divergence": (BiORNM3F((R, L), **KL, **PAPER), X, L_S_R, biornm3f_divergence),
     "BiQNMF": (BiQNMF((R, L), **PAPER), X, L_R, biqnmf(0.5, lambda X, Y: np.ones_like(X), lambda X, Y: X / Y)),
     "BiQNMF Euclidean": (BiQNMF((R, L), divergence="euclidean", **PAPER), X, L_R, biqnmf(1 / 3, lambda X, Y: Y, lambda X, Y: X)),

@@ -69,6 +69,11 @@ class Constraint(ABC):
         """The factor after a step, put back in scale."""
         return factor
 
+    @property
+    def lengths(self) -> Literal["columns", "rows"] | None:
+        """What `restore` gives a length of its own, where it does not scale the factor as a whole."""
+        return None
+
     def moving(self, array: Array) -> Array:
         """What of an array of the factor's shape belongs to entries that are learned."""
         return array

@@ -57,6 +57,10 @@ class FixedMultiplier(Constraint):
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)  # −½‖W‖² lies below its tangent
 
+    @property
+    def lengths(self) -> Literal["columns", "rows"]:
+        return self.axis
+
     def restore(self, xp: Any, factor: Array) -> Array:
         return unit_length(xp, factor, self.axis)
 

@@ -16,6 +16,7 @@ from ..expression import Letter, Word
 from ..majorization import Bounds, Law
 from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
+from .unit import unit_length
 
 
 def _largest_eigenvalue(gram: np.ndarray) -> float:
@@ -37,6 +38,8 @@ class Orthogonal(Constraint):
         How many steps of the ONL principle (ONL Fig. 4) are carried out. 1: the multiplier terms are added, and the rule stays as
         the theorem has it (QNMF Eq. 11; for W H, ONL Eq. 26). 2: then Wᵀ W = I is used (ONL Eq. 27). 3: then what stands on both
         sides is cancelled (ONL Eq. 28).
+    unit : bool, default=False
+        Whether every column (or row) is made to have length one after each step, rather than W as a whole spectral norm one.
 
     Notes
     -----
@@ -53,11 +56,14 @@ class Orthogonal(Constraint):
 
     What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
     Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
-    singular value after every step.
+    singular value after every step. That leaves the lengths of columns to the rule, and with exponent 1 they may change places from
+    one step to the next, forever. Where another factor takes the scale up, as S in ``W S H``, ``unit=True`` makes each column (or
+    row) length one instead.
     """
 
     axis: Literal["columns", "rows"] = "columns"
     steps: Literal[1, 2, 3] = 3
+    unit: bool = False
     theorem: ClassVar[str] = "QNMF Theorem 3, Eq. 11"
 
     def __post_init__(self) -> None:
@@ -92,10 +98,16 @@ class Orthogonal(Constraint):
         semidefinite = all(word.is_gram and coefficient > Fraction(0) for word, coefficient in multipliers)
         return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0), simplified)
 
+    @property
+    def lengths(self) -> Literal["columns", "rows"] | None:
+        return self.axis if self.unit else None
+
     def _gram(self, factor: Array) -> Array:
         return multiplied(factor.T, factor) if self.axis == "columns" else multiplied(factor, factor.T)
 
     def restore(self, xp: Any, factor: Array) -> Array:
+        if self.unit:
+            return unit_length(xp, factor, self.axis)
         gram = self._gram(factor)
         if xp is np:
             square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report

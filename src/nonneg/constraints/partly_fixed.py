@@ -75,6 +75,10 @@ class PartlyFixed(Constraint):
     def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str] | None:
         return self.constraint.multipliers_text(factor, positive, negative)
 
+    @property
+    def lengths(self) -> Literal["columns", "rows"] | None:
+        return self.constraint.lengths
+
     def moving(self, array: Array) -> Array:
         return array[self.values.shape[0] :, :] if self.axis == "rows" else array[:, self.values.shape[1] :]
 

@@ -55,6 +55,10 @@ class Unit(Constraint):
     def on_new_rows(self) -> Constraint:
         return self if self.axis == "rows" else super().on_new_rows
 
+    @property
+    def lengths(self) -> Literal["columns", "rows"]:
+        return self.axis
+
     def restore(self, xp: Any, factor: Array) -> Array:
         return unit_length(xp, factor, self.axis)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BiclusterMixin
@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.contraction import multiply
 from ..arrays.data import dense
+from ..constraints import Orthogonal
+from ..divergences import Beta, get_divergence
+from ._hardening import refitted
 from ._starts import Run
 
 ROW_LABELS = """array of shape (n_samples,)
@@ -63,6 +66,26 @@ class Coclusters(BiclusterMixin):
             Non-negative.
         """
         return _largest(self._codes(X) * self._row_weights, int(np.bincount(self.row_labels_).argmax()))
+
+
+class OrthogonalCoclusters(Coclusters):
+    """Orthogonal factors of samples and of features, with a factor between them that takes their scale up."""
+
+    @property
+    def _is_printed(self) -> bool:
+        return isinstance(self.solver, str) and self.solver == "paper"
+
+    def _orthogonal_to(self, axis: Literal["columns", "rows"]) -> Orthogonal:
+        """The constraint; but for the printed rules, lengths are kept at one with the Euclidean distance, as they would cycle."""
+        is_euclidean = get_divergence(self.divergence) == Beta(2)
+        return Orthogonal(axis, unit=is_euclidean and not self._is_printed)
+
+    def _hardened(self, X: Any, run: Run) -> Run:
+        """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
+        if not self._is_printed:
+            found = refitted(X, run, list(self._orthogonal(run.model)), self.max_iter, self.tol)
+            run = found if found.objective < run.objective else run
+        return super()._hardened(X, run)
 
 
 def _lengths(matrix: np.ndarray, axis: int) -> np.ndarray:

@@ -77,7 +77,7 @@ _WORDS = {
     "ORTHOGONALITY": '{"soft", "rows", "polar"}',
     "EXACT": "",
     "SOLVERS": '{"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"}',
-    "INITS": '{"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"}',
+    "INITS": '{"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"}',
 }
 
 T = TypeVar("T", bound=type)

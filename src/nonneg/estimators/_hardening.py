@@ -130,8 +130,14 @@ def hardened(X: Any, run: Run, axes: Mapping[str, str], how: Any, max_iter: int,
         return replace(
             run, factors=factors, objective=objective_of(X, Model(model.form, model.divergence, data=model.data), factors)
         )
-    refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(axes, "fixed")}, data=model.data)
-    solution = factorize(X, refit, init=factors, max_iter=max_iter, tol=tol)
+    return refitted(X, replace(run, factors=factors), list(axes), max_iter, tol)
+
+
+def refitted(X: Any, run: Run, names: Sequence[str], max_iter: int, tol: float) -> Run:
+    """A run with the factors of these names as they are, and whatever else was learned fitted again to them."""
+    model = run.model
+    refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
+    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol)
     return replace(run, factors=solution.factors, objective=solution.objective, history=joined([run.history, solution.history]))
 
 

@@ -133,7 +133,7 @@ class Parameters(ABC):
                 raise IncompatibleError(f"Unknown init {init!r}. Known names: {known}; or an array, or a dict of factors.")
             if init != "auto":
                 return init
-            makes_clusters = bool({"kmeans", "angular"} & set(np.atleast_1d(protocol.init)))
+            makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(protocol.init)))
             return protocol.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints import Orthogonal
 from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, Coclusters
+from ._coclusters import DESCRIBED, Coclusters, OrthogonalCoclusters
 from ._documentation import PARAMETERS, documented
 from ._parameters import Protocol
 
@@ -31,7 +30,7 @@ class _TwoWay(Coclusters, Factorizer):
     divergence: Any = "kullback-leibler"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "kmeans", "kmeans", "angular")
+    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
     _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
 
@@ -54,7 +53,7 @@ class _TwoWay(Coclusters, Factorizer):
 
 
 _WORDS = {
-    "DEFAULT_INIT": 'the best, after a short run of each, of several clusterings of samples and of features ("kmeans", "angular")',
+    "DEFAULT_INIT": '"coclusters", clusters of samples and of features found together',
     "INIT_ARRAY": "not possible here",
 }
 
@@ -105,7 +104,7 @@ class BiQNMF(_TwoWay):
 
 @documented
 @dataclass(eq=False, repr=False)
-class BiORNM3F(_TwoWay):
+class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     r"""Bi-orthogonal three-factor non-negative matrix factorization, X ≈ L S Rᵀ with LᵀL = I and RᵀR = I.
 
     .. math:: \min_{L, S, R \ge 0} D(X \| L S R^T) \quad \text{with } L^T L = I, R^T R = I
@@ -139,11 +138,11 @@ class BiORNM3F(_TwoWay):
     _words: ClassVar[dict[str, str]] = {
         **_WORDS,
         "PAPER": "exponent ½, from a random start",
-        "DEFAULT_SOLVER": "the rule with exponent ½",
+        "DEFAULT_SOLVER": "the rule with exponent ½, lengths kept at one for the Euclidean distance, S fitted once more at the end",
     }
 
     def _model(self) -> Model:
-        return Model("L S R.T", self.divergence, {"L": Orthogonal("columns"), "R": Orthogonal("columns")})
+        return Model("L S R.T", self.divergence, {"L": self._orthogonal_to("columns"), "R": self._orthogonal_to("columns")})
 
     def _auto_solver(self) -> Any:
         return Multiplicative(exponent=0.5)

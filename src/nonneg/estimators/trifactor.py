@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints import FixedMultiplier, NearOrthogonal, Orthogonal
+from ..constraints import FixedMultiplier, NearOrthogonal
 from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, Coclusters
+from ._coclusters import DESCRIBED, Coclusters, OrthogonalCoclusters
 from ._documentation import documented
 from ._parameters import Protocol
 from .orthogonal import PRINTED_OR_ADAPTIVE, printed_or_adaptive
@@ -25,6 +25,7 @@ _N_COMPONENTS = """int, pair of int, or "auto", default="auto"
     whichever is less."""
 _FACTORS = """dict of arrays
     "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features."""
+_CLUSTERS = '"coclusters", clusters of samples and of features found together; or "random" where samples or features are too few'
 _COMPONENTS = """array of shape (k, n_features)
     S H: what the groups of samples look like."""
 
@@ -55,7 +56,7 @@ class NMTF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("kmeans", "nndsvda")
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("coclusters", "nndsvda")
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
     _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
     _described: ClassVar[dict[str, str]] = {
@@ -65,8 +66,8 @@ class NMTF(Coclusters, Factorizer):
         "components_": _COMPONENTS,
     }
     _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": 'the best, after a short run of each, of "kmeans", clusters of samples and of features, and "nndsvda"; or '
-        '"random" where samples or features are too few',
+        "DEFAULT_INIT": 'the best, after a short run of each, of "coclusters", clusters of samples and of features found together, '
+        'and "nndsvda"; or "random" where samples or features are too few',
         "INIT_ARRAY": "not possible here",
         "PAPER": "the multiplicative rules from a random start",
     }
@@ -95,7 +96,7 @@ def _is_count(k: Any) -> bool:
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class ONMTF(NMTF):
+class ONMTF(OrthogonalCoclusters, NMTF):
     r"""Orthogonal non-negative matrix tri-factorization, X ≈ W S H with WᵀW = I and H Hᵀ = I.
 
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H) \quad \text{with } W^T W = I, H H^T = I
@@ -117,16 +118,18 @@ class ONMTF(NMTF):
 
     orthogonality: str = "soft"
 
+    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
     _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_", "orthogonality_")
     _words: ClassVar[dict[str, str]] = {
         **NMTF._words,
+        "DEFAULT_INIT": _CLUSTERS,
         "PAPER": "exponent 1, from a random start, with a look at the objective every 100 iterations (the paper has `tol=0.01`)",
         "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
     }
 
     def _model(self) -> Model:
-        return Model("W S H", self.divergence, {"W": Orthogonal("columns"), "H": Orthogonal("rows")})
+        return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
 
     def _auto_solver(self) -> str:
         return printed_or_adaptive(self.divergence)
@@ -167,7 +170,7 @@ class FONT(ONMTF):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
     _words: ClassVar[dict[str, str]] = {
-        **NMTF._words,
+        **ONMTF._words,
         "DEFAULT_SOLVER": '"multiplicative"',
         "PAPER": "the multiplicative rules from a random start, with a look at the objective every 100 iterations (the paper has "
         "`tol=0.01`)",
@@ -177,6 +180,10 @@ class FONT(ONMTF):
     def _model(self) -> Model:
         H = NearOrthogonal("rows") if self._is_als else FixedMultiplier("rows")
         return Model("W S H", "euclidean", {"W": FixedMultiplier("columns"), "H": H})
+
+    @property
+    def _is_printed(self) -> bool:
+        return super()._is_printed or self._is_als
 
     @property
     def _is_als(self) -> bool:

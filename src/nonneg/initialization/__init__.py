@@ -16,6 +16,7 @@ from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
+from .coclusters import made_together
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
@@ -30,7 +31,10 @@ NAMES: dict[str, Start | None] = {
     "nndsvdar": nndsvdar,
     "kmeans": kmeans,
     "angular": angular,
+    "coclusters": kmeans,
 }
+_TOGETHER = {"coclusters": made_together}
+"""Starts that make the factors of rows and of columns together, where a form has both."""
 STARTS = tuple(NAMES)
 _LEAST = float(np.finfo(np.float64).eps)
 """Of the largest entry: what given zeros become. What a run comes to may depend on it, and is not to depend on the precision."""
@@ -41,7 +45,8 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
 
     "random" draws them uniformly. "kmeans" gives factors that group the rows or the columns of X the indicators of K-means clusters
     plus 0.2 (ONL §4.3), and those that face them the means of the clusters; "angular" the same with clusters of directions, as
-    orthogonal factors want them; "nndsvd" and its kin the non-negative parts of singular vectors. Quadratic forms such as
+    orthogonal factors want them; "coclusters" clusters of rows and columns found together, where the form has a factor of each (as
+    "kmeans" where it has not); "nndsvd" and its kin the non-negative parts of singular vectors. Quadratic forms such as
     ``L L.T X R R.T`` have a plateau around random starts, on which a run may seem to have converged.
 
     No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the epsilon of
@@ -52,7 +57,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
     open_ = [name for name in problem.order if name not in given]
-    made = made_by(make, problem, open_, generator) if make is not None and open_ else {}
+    made = _TOGETHER.get(start, made_by)(make, problem, open_, generator) if make is not None and open_ else {}
     factors, scalable = {}, []
     for name in problem.order:
         if name in given:

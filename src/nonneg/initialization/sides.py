@@ -19,13 +19,20 @@ Start = Callable[[Any, int, int, str], tuple[np.ndarray, np.ndarray]]
 """(items × others, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
 
 
+def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
+    """The outer factors: name, axis of the items, and the classes of both dimensions, that of the items first."""
+    classes, data = dimension_classes(problem.model), problem.model.data
+    outer = classes[data, 0], classes[data, 1]
+    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.order for axis in (0, 1))
+    return [side for side in sides if side[2] in outer and side[3] not in outer]
+
+
 def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
     samples = problem.data.samples()
     outer = {classes[model.data, 1]: samples.T, classes[model.data, 0]: samples}
-    sides = [(name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.order for axis in (0, 1)]
-    sides = [side for side in sides if side[2] in outer and side[3] not in outer]
+    sides = outer_sides(problem)
     # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.
     sides.sort(key=lambda side: not isinstance(model.constraints[side[0]], Orthogonal))
     found: dict[Any, tuple[Any, np.ndarray, np.ndarray]] = {}
