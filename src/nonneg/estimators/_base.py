@@ -8,6 +8,7 @@ for, the rest being known.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +36,8 @@ from ..shapes import infer_shapes
 from ..solution import Status
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
-from ._starts import Run, run_starts
+from ._starts import Run, Watch, run_starts
+from ._wholeness import whole_or_not_at_all
 
 
 class Orthogonality(NamedTuple):
@@ -69,6 +71,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     # ---- fitting
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factors of X.
 
@@ -79,22 +82,27 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         y : None
             Not used; there for pipelines.
         """
+        began = time.perf_counter()
         X = self._read(X, reset=True)
-        run = self._fit(X)
+        run = self._fit(X, began)
         self._keep(X, run)
-        self._warn(run.status)
+        self._tell(run, began)
         return self
 
-    def _warn(self, status: Status) -> None:
-        """Say so where a fit did not end as it should."""
-        if status is Status.NON_FINITE or (status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {status.sentence}", ConvergenceWarning, stacklevel=3)
+    def _tell(self, run: Run, began: float) -> None:
+        """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
+        Watch(began, bool(self.verbose), type(self).__name__).say(
+            f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
+        )
+        if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
+            warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
         return check_non_negative(X)
 
-    def _fit(self, X: Any) -> Run:
+    def _fit(self, X: Any, began: float) -> Run:
+        """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
         self._check_numbers()
@@ -123,6 +131,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             self.max_iter,
             tolerances,
             resumes=bool(warm),
+            began=began,
         )
         best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
@@ -135,7 +144,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         given = self.init if isinstance(self.init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
         shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
-        factors = getattr(self, "_soft_factors", self.factors_)
+        factors = self._soft_factors
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
         return fixed | warm if warm else {}
 
@@ -176,11 +185,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _hardened(self, X: Any, run: Run) -> Run:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
         orthogonal = self._orthogonal(run.model)
+        self._soft_factors = run.factors  # where a stream, or another fit, goes on from
+        self.__dict__.pop("orthogonality_", None)
         if not orthogonal:
             return run
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            self._soft_factors = run.factors  # where a stream, or another fit, goes on from
             run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
         self.orthogonality_ = {}
         for name, constraint in orthogonal.items():

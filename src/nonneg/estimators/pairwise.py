@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from ._base import Factorizer, check_non_negative
 from ._documentation import documented
 from ._parameters import Protocol
 from ._starts import Run
+from ._wholeness import whole_or_not_at_all
 from .clustering import labelled
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)
@@ -83,6 +85,7 @@ class _Pairwise(Factorizer):
             )
         return check_non_negative(K)
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
 
@@ -92,15 +95,16 @@ class _Pairwise(Factorizer):
         y : None
             Not used.
         """
+        began = time.perf_counter()
         X = self._read(X, reset=True)
         self.X_fit_ = None if self._is_precomputed else X
         K = self._checked_similarities(X)
-        run = self._fit(K)
+        run = self._fit(K, began)
         self._keep(K, run)
-        self._warn(run.status)
         W = self.factors_["W"]
         sums = W.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = W / np.where(sums > 0, sums, 1.0), labelled(W, K, W)
+        self._tell(run, began)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
@@ -209,9 +213,9 @@ class SymmetricNMF(_Pairwise):
     def _model(self) -> Model:
         return Model("W W.T", self.divergence)
 
-    def _fit(self, X: Any) -> Run:
+    def _fit(self, X: Any, began: float) -> Run:
         _check_symmetric(X)
-        return super()._fit(X)
+        return super()._fit(X, began)
 
     def transform(self, X: Any) -> np.ndarray:
         """The codes of items: how much of each component is in them, (n_samples, n_components).

@@ -16,6 +16,7 @@ from ..arrays.data import dense
 from ..exceptions import ShapeError
 from ..initialization import make_generator
 from ._base import check_non_negative
+from ._wholeness import whole_or_not_at_all
 
 
 @dataclass(eq=False, repr=False)
@@ -65,6 +66,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     n_components: Any = "auto"
     random_state: Any = None
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the singular vectors, and how many of them to use.
 
