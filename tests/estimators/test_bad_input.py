@@ -93,6 +93,16 @@ def test_more_orthogonal_components_than_features(name, X, no_work):
     refused(MAKERS[name](n_components=13), X, "n_components=13 orthogonal components do not fit into 12 features")
 
 
+@pytest.mark.parametrize(("name", "count", "what"), [("PNMF", 13, "12 features of X"), ("KernelPNMF", 21, "20 items")])
+def test_more_components_than_there_is_room_for(name, count, what, X, no_work):
+    """The identity would be returned, whatever the data."""
+    refused(MAKERS[name](n_components=count), X, f"n_components={count} is more than the {what}: .* the identity")
+    if name == "PNMF":
+        refused(PNMF(init=np.ones((13, 12))), X, "n_components=13 is more than the 12 features")
+        with pytest.raises(ShapeError, match="n_components=13 is more than the 12 features"):
+            PNMF(13).partial_fit(X)
+
+
 @pytest.mark.parametrize(("pair", "what"), [((21, 3), "21 orthogonal groups of samples"), ((3, 13), "13 .* of features")])
 @pytest.mark.parametrize("name", ["ONMTF", "FONT", "FONT-ALS"])
 def test_more_orthogonal_groups_than_items(name, pair, what, X, no_work):
@@ -320,6 +330,33 @@ BAD_DATA = {
 def test_bad_data(name, how, X, no_work):
     spoil, match = BAD_DATA[how]
     refused(MAKERS[name](), spoil(X), match)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
+    kind = "NaN" if np.isnan(value) else "infinity"
+    expected = (
+        rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. Missing values are not supported yet.*impute"
+    )
+    refused(NMF(3), with_entry(X, value), expected, DataError)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MAKERS)
+def test_masked_data(name, X):
+    """What is under the mask is not data; a mask that hides nothing does no harm."""
+    masked = np.ma.masked_array(X, mask=np.median(X) < X)
+    expected = "X is a masked array with missing entries, 120 of them. Missing values are not supported yet"
+    refused(MAKERS[name](), masked, expected, DataError)
+    estimator = quick(name).fit(np.ma.masked_array(X, mask=False))
+    for method in [*METHODS[name], *(["partial_fit"] if hasattr(estimator, "partial_fit") else [])]:
+        if method != "inverse_transform":
+            with pytest.raises(DataError, match=expected):
+                getattr(estimator, method)(masked)
+    if "inverse_transform" in METHODS[name]:
+        codes = estimator.transform(X)
+        with pytest.raises(DataError, match="masked"):
+            estimator.inverse_transform(np.ma.masked_array(codes, mask=codes >= 0))
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -200,7 +200,9 @@ def test_seconds_and_lines_count_from_the_beginning_of_the_fit(name, X, capsys, 
     printed = capsys.readouterr().out
     tried = re.findall(r"tried '\w+', \d of \d: objective \S+ after \d+ iterations, (\S+) s", printed)
     assert len(tried) == (len(estimator._auto_init) if isinstance(estimator._auto_init, tuple) else 0)
-    assert float(re.search(r"^ +0 +(\S+)", printed, re.MULTILINE)[1]) == pytest.approx(seconds[0], abs=0.01)  # printed to two places
+    assert float(re.search(r"^ +0 +(\S+)", printed, re.MULTILINE)[1]) == pytest.approx(
+        seconds[0], abs=0.01
+    )  # printed to two places
     assert seconds[-1] - 0.01 <= float(re.search(r", (\S+) s$", printed.strip())[1]) <= whole + 0.01
 
 

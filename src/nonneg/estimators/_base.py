@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays.contraction import low_rank, multiply
 from ..arrays.data import dense
-from ..arrays.reading import read_data
+from ..arrays.reading import read_data, refuse_masked
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
 from ..divergences import Objective
 from ..encoding import encode, within_reach
@@ -98,8 +98,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return check_non_negative(X)
+        return check_non_negative(read_samples(self, X, reset=reset))
 
     def _fit(self, X: Any, began: float) -> Run:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
@@ -257,6 +256,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         codes = np.asarray(dense(X))
         if codes.ndim != 2 or codes.shape[1] != self.components_.shape[0]:
             raise ShapeError(
@@ -300,6 +300,19 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
     return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
+
+
+def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
+    refuse_masked(X, "X")
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
+    entries = X.data if sparse.issparse(X) else X
+    if not np.isfinite(entries).all():
+        try:
+            read_data(X)
+        except DataError as error:
+            raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+    return X
 
 
 def check_non_negative(X: Any) -> Any:

@@ -127,10 +127,8 @@ class OnlineMixin(Factorizer):
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
         runs = [run_start(task, solver, {"W": stream.W}, 0, brief, resumes=True)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
-            rank, stream = stream.W.shape[1], replace(stream, started_at=stream.n_samples)
-            start: str | tuple[str, ...] = self.init
-            if self.init == "auto":
-                start = self._auto_init if rank <= stream.W.shape[0] else "random"
+            stream = replace(stream, started_at=stream.n_samples)
+            start = self._auto_init if self.init == "auto" else self.init
             runs.append(run_start(task, solver, start, stream.n_steps, stopping))
         best = min(runs, key=lambda run: run.comparable)
         return best, replace(stream, W=best.factors["W"])

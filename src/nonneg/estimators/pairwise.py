@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
 from ..arrays.reading import Gram
 from ..encoding import encode
-from ..exceptions import DataError, IncompatibleError
+from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..model import Model
 from ..naming import is_number
 from ..solvers import Multiplicative
-from ._base import Factorizer, check_non_negative
+from ._base import Factorizer, check_non_negative, read_samples
 from ._documentation import documented
 from ._parameters import Protocol
 from ._starts import Run
@@ -51,7 +51,7 @@ class _Pairwise(Factorizer):
         return isinstance(self._metric, str) and self._metric == "precomputed"
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X must be square with {self._metric_name}='precomputed': similarities between all pairs of items; its shape is "
@@ -288,6 +288,15 @@ class KernelPNMF(_Pairwise):
 
     def _model(self) -> Model:
         return Model("W W.T X", "euclidean")
+
+    def _rank(self, shape: tuple[int, int]) -> Any:
+        rank = super()._rank(shape)
+        if rank is not None and rank > shape[0]:
+            raise ShapeError(
+                f"n_components={rank} is more than the {shape[0]} items: with as many components as items, W Wᵀ is the identity, "
+                f"each item its own component. Use at most {shape[0]}."
+            )
+        return rank
 
     def _data(self, X: Any) -> Gram:
         return Gram(X)

@@ -10,12 +10,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
+from ..arrays.reading import refuse_masked
 from ..exceptions import ShapeError
 from ..initialization import make_generator
-from ._base import check_non_negative
+from ._base import check_non_negative, read_samples
 from ._wholeness import whole_or_not_at_all
 
 
@@ -90,8 +91,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return self
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return check_non_negative(X)
+        return check_non_negative(read_samples(self, X, reset=reset))
 
     def _most(self, shape: tuple[int, int]) -> int:
         given = self.n_components
@@ -121,6 +121,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             As `transform` gives them.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         codes = np.asarray(dense(X))
         if codes.ndim != 2 or codes.shape[1] != self.n_singular_:
             raise ShapeError(f"Coordinates must have {self.n_singular_} columns, one a singular vector; got shape {codes.shape}.")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..arrays.reading import refuse_masked
 from ..exceptions import DataError, ShapeError
 
 _DENSE = 2048
@@ -28,6 +29,7 @@ class Sequences(NamedTuple):
 
 def read_sequences(X: Any, lengths: Any = None) -> Sequences:
     """Any of the ways to give sequences, checked."""
+    refuse_masked(X, "X")
     if lengths is not None:
         symbols = _one(X, "X")
         return Sequences(symbols, _read_lengths(lengths, len(symbols)), nested=False)

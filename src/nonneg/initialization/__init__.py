@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
+from ..naming import unknown
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
 from .nndsvd import nndsvd, nndsvda, nndsvdar
@@ -46,7 +47,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     times the factor's largest entry.
     """
     if not isinstance(start, str) or start not in NAMES:
-        raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
+        raise unknown("init", start, STARTS, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
     open_ = [name for name in problem.order if name not in given]
