@@ -516,6 +516,41 @@ def test_data_of_extreme_scale(name, scale, X):
         assert (scaled.predict(X * scale) == scaled.row_labels_).mean() >= 0.9
 
 
+@pytest.mark.parametrize(
+    ("scale", "dtype"), [(1e-300, np.float64), (1e300, np.float64), (1e37, np.float32), (1e-30, np.float32)], ids=str
+)
+@pytest.mark.parametrize("name", ["ONMTF", "BiQNMF", "BiORNM3F"])
+def test_codes_of_extreme_scale_with_another_divergence(name, scale, dtype, X):
+    """What the codes give back is as near to the data as at any other scale, to what other rounding does to the path."""
+    params = {"divergence": "kullback-leibler", "max_iter": 30, "init": "kmeans"}
+    errors = []
+    for data in (X, (X * scale).astype(dtype)):
+        estimator = MAKERS[name](**params, tol=0).fit(data)
+        back = np.asarray(estimator.inverse_transform(estimator.transform(data)), dtype=np.float64)
+        errors.append(np.linalg.norm(back / data.max() - data / data.max()))
+        assert not np.isnan([estimator.score(data), estimator.reconstruction_err_]).any()
+    assert errors[1] < 1.5 * errors[0]
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-310, np.float64), (1e-40, np.float32)], ids=str)
+@pytest.mark.parametrize("name", MAKERS)
+def test_data_too_small_for_their_digits(name, scale, dtype, X, no_work):
+    refused(MAKERS[name](), (X * scale).astype(dtype), "The largest entry of X is .*Multiply X", DataError)
+
+
+@pytest.mark.parametrize(("scale", "what"), [(1e-200, "small"), (1e200, "large")])
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_similarities_that_no_float_can_hold(name, scale, what, X, no_work):
+    refused(MAKERS[name](), X * scale, f"='linear' gives similarities for this X that are too {what} for float64", DataError)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_singular_vectors_of_extreme_scale(scale, X):
+    plain, scaled = (MAKERS["TruncatedNonnegativeSVD"]().fit(data) for data in (X, X * scale))
+    assert scaled.reconstruction_err_ / scale == pytest.approx(plain.reconstruction_err_)
+    np.testing.assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])
 @pytest.mark.parametrize("cls", [KernelPNMF, SymmetricNMF])
 def test_similarities_of_extreme_scale(cls, scale, X):

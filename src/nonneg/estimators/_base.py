@@ -312,6 +312,12 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
             read_data(X)
         except DataError as error:
             raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+    largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
+    if 0 < largest < least:
+        raise DataError(
+            f"The largest entry of X is {largest:g}, and below {least:g} {entries.dtype} has no room for all digits of a number. "
+            "Multiply X by a number that makes its entries larger."
+        )
     return X
 
 

@@ -164,8 +164,9 @@ class Parameters(ABC):
         if self.n_init > 1:
             raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
         given = dict(init) if isinstance(init, Mapping) else self._start(_read_start(init))
-        if protocol is self._paper:
-            return given  # zeros and all: what the codes of OPNMF come to depends on them
+        if protocol is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
+            floor = getattr(protocol.solver, "floor", None) or 0.0
+            return {name: np.where(np.equal(value, 0), floor, value) if floor else value for name, value in given.items()}
         return {name: _without_zeros(value, name) if name in model.learned else value for name, value in given.items()}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:

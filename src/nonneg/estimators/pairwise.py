@@ -73,8 +73,15 @@ class _Pairwise(Factorizer):
             if not is_number(value):
                 raise IncompatibleError(f"{parameter} must be a number; got {value!r}.")
         options = dict(self.kernel_params or {}) if callable(metric) else named
-        K = pairwise_kernels(X, Y, metric=metric, filter_params=True, **options)
-        return np.asarray(dense(K), dtype=X.dtype)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            K = np.asarray(dense(pairwise_kernels(X, Y, metric=metric, filter_params=True, **options)), dtype=X.dtype)
+        vanishes = not K.any() and X.sum() != 0 and Y is None
+        if vanishes or not np.isfinite(K).all():
+            raise DataError(
+                f"{name}={metric!r} gives similarities for this X that are too {'small' if vanishes else 'large'} for {X.dtype}; "
+                f"the largest entry of X is {abs(X).max():g}. Rescale X."
+            )
+        return K
 
     def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
         K = self._similarities(X, Y)

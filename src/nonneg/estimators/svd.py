@@ -81,13 +81,15 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         X = self._read(X, reset=True)
         most = self._most(X.shape)
         generator = make_generator(self.random_state)
+        size = float(X.max()) or 1.0  # squares of extreme data are zero or infinite
+        X = X / size
         codes, VT = _decomposed(X, most, generator)
         probe = generator.standard_normal(size=(X.shape[1], min(most + _SPARE, *X.shape)))
         ranks = [_rank_of_clipped(codes[:, :k], VT[:k], probe) for k in range(1, VT.shape[0] + 1)]
         allowed = [k for k, rank in enumerate(ranks, start=1) if rank <= most]
         self.n_singular_ = max(allowed, key=lambda k: (ranks[k - 1], k))
         self.rank_, self.components_ = ranks[self.n_singular_ - 1], VT[: self.n_singular_].astype(X.dtype)
-        self.reconstruction_err_ = _error(X, codes[:, : self.n_singular_], VT[: self.n_singular_])
+        self.reconstruction_err_ = size * _error(X, codes[:, : self.n_singular_], VT[: self.n_singular_])
         return self
 
     def _read(self, X: Any, *, reset: bool) -> Any:

@@ -55,7 +55,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.order:
         if name in given:
-            value = xp.maximum(given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
+            value = xp.where(given[name] > 0, given[name], xp.max(given[name]) * xp.finfo(given[name].dtype).eps)
             factors[name] = constraints[name].restore(xp, value) if constraints[name].restores_fully else value
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
