@@ -159,7 +159,9 @@ def _labels(model: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(model.row_labels_), np.asarray(model.column_labels_)
     except AttributeError:
         raise DataError(
-            f"{type(model).__name__} has no row_labels_ and column_labels_: it is not fitted, or does not cluster both."
+            f"{type(model).__name__} has no row_labels_ and column_labels_: it is not fitted, or does not cluster both samples and "
+            "features, as NMF, NMTF, ONMTF, FONT, BiQNMF and BiORNM3F do. Of any other, the largest entries of the rows of "
+            "components_ are the features that matter most."
         ) from None
 
 

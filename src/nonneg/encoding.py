@@ -79,12 +79,16 @@ def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max
 
 def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
     """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
+    size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
+    is_free = model.constraints["H"].is_free
+    size = size if is_free else scale  # a constraint is about codes as they are
+    X, components = X / size, components / scale
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
     alive = components.any(axis=1)
     # Samples of very different size share a floor: each is measured in its own unit, where its constraint does not have another.
-    unit = np.where(mass > 0, mass, 1.0) if model.constraints["H"].is_free else np.ones_like(mass)
+    unit = np.where(mass > 0, mass, 1.0) if is_free else np.ones_like(mass)
     X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
     X = X.astype(components.dtype)
     codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
@@ -104,4 +108,4 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
         codes[active] = solution.factors["H"]
         done, rounds = done + rounds, 2 * rounds
         active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
-    return (codes * alive * unit[:, None]).astype(components.dtype)
+    return (codes * alive * (unit[:, None] * (size / scale))).astype(components.dtype)

@@ -94,6 +94,8 @@ def factorize(
     >>> np.allclose(solution.reconstruct(), X, atol=1e-2)
     True
     """
+    if isinstance(X, str | Model):
+        raise IncompatibleError(f"X must be the data; got {X!r}, which is a form. The data come first: factorize(X, 'W H', rank).")
     model = _model(form, divergence, constraints)
     if solver != "auto":
         get_solver(solver)

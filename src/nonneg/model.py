@@ -95,6 +95,8 @@ class Model:
     ) -> None:
         self.form = form if isinstance(form, Word) else parse(form)
         self.divergence = get_divergence(divergence)
+        if not isinstance(data, str) or not data.isidentifier():
+            raise IncompatibleError(f"data must be the name that the form gives the data, such as 'X'; got {data!r}.")
         self.data = data
         factors = [name for name in self.form.names if name != data]
         self.constraints = {name: Direction() if not self.divergence.approximates else get_constraint(None) for name in factors}

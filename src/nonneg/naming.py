@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from numbers import Real
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from .exceptions import IncompatibleError
@@ -15,6 +16,38 @@ T = TypeVar("T")
 def is_number(value: Any) -> bool:
     """Whether it is a finite real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_count(value: Any, least: int = 0) -> bool:
+    """Whether it is a whole number of at least so many; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def is_one_of(value: Any, names: Iterable[str]) -> bool:
+    """Whether it is one of the names, whatever else it may be."""
+    return isinstance(value, str) and value in names
+
+
+_ELSEWHERE = {"cd": "coordinate", "mu": "multiplicative"}
+"""What scikit-learn's NMF calls otherwise."""
+
+
+def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str) -> IncompatibleError:
+    """The error for a name that there is not: what it may have been meant to be, and all that there are."""
+    names, hint = list(names), ""
+    if isinstance(given, type):
+        hint = f" Did you mean {given.__name__}(...)?"
+    elif isinstance(given, str) and _ELSEWHERE.get(given) in names:
+        hint = f" What scikit-learn calls {given!r} is {_ELSEWHERE[given]!r} here."
+    elif kind == "init" and given == "custom":
+        hint = " Give the factors to start from themselves: init={'W': W, 'H': H}."
+    elif isinstance(given, str) and (close := get_close_matches(_plain(given), names, 1)):
+        hint = f" Did you mean {close[0]!r}?"
+    return IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {', '.join(map(repr, names))}; or {otherwise}.")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(" ", "-")
 
 
 def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
@@ -31,8 +64,7 @@ def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
     otherwise : str
         What may be given in place of a name.
     """
-    found = known.get(given.lower().replace("_", "-").replace(" ", "-")) if isinstance(given, str) else None
+    found = known.get(_plain(given)) if isinstance(given, str) else None
     if found is None:
-        hint = f" Did you mean {given.__name__}(...)?" if isinstance(given, type) else ""
-        raise IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {', '.join(map(repr, known))}; or {otherwise}.")
+        raise unknown(kind, given, known, otherwise)
     return found

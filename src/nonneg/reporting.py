@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from threading import Lock
 from typing import TextIO
 
 from .solution import Progress
 
+_PRINTING = Lock()
 
-def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str = "") -> Callable[[Progress], None]:
+
+def say(line: str, stream: TextIO | None = None) -> None:
+    """Print a line in one piece, whatever other threads print."""
+    with _PRINTING:
+        out = stream or sys.stdout
+        out.write(f"{line}\n")
+        out.flush()
+
+
+def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str = "", name: str = "") -> Callable[[Progress], None]:
     """A callback that prints iteration, time, objective, violation and exponent in columns.
 
     Parameters
@@ -23,22 +34,25 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
         Where to; standard output by default.
     title : str, optional
         Printed above the first line.
+    name : str, optional
+        Printed before each line, to tell runs apart that print at the same time.
     """
     printed_at = float("-inf")
+    before = f"{name}  " if name else ""
 
     def report(progress: Progress) -> None:
         nonlocal printed_at
-        out = stream or sys.stdout
         if progress.iteration == 0:
             if title:
-                print(title, file=out)
-            print(f"{'iteration':>9} {'seconds':>9} {'objective':>14}  violation      exponent", file=out)
+                say(title, stream)
+            say(f"{before}{'iteration':>9} {'seconds':>9} {'objective':>14}  violation      exponent", stream)
             printed_at = float("-inf")
         if progress.seconds - printed_at < every:
             return
         printed_at = progress.seconds
         violation = " ".join(f"{name} {value:.2e}" for name, value in progress.violation.items()) or "–"
         exponent = " ".join(f"{name} {value:.3g}" for name, value in progress.exponent.items())
-        print(f"{progress.iteration:9d} {progress.seconds:9.2f} {progress.objective:14.8g}  {violation:<13}  {exponent}", file=out)
+        numbers = f"{progress.iteration:9d} {progress.seconds:9.2f} {progress.objective:14.8g}"
+        say(f"{before}{numbers}  {violation:<13}  {exponent}", stream)
 
     return report

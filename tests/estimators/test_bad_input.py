@@ -93,6 +93,16 @@ def test_more_orthogonal_components_than_features(name, X, no_work):
     refused(MAKERS[name](n_components=13), X, "n_components=13 orthogonal components do not fit into 12 features")
 
 
+@pytest.mark.parametrize(("name", "count", "what"), [("PNMF", 13, "12 features of X"), ("KernelPNMF", 21, "20 items")])
+def test_more_components_than_there_is_room_for(name, count, what, X, no_work):
+    """The identity would be returned, whatever the data."""
+    refused(MAKERS[name](n_components=count), X, f"n_components={count} is more than the {what}: .* the identity")
+    if name == "PNMF":
+        refused(PNMF(init=np.ones((13, 12))), X, "n_components=13 is more than the 12 features")
+        with pytest.raises(ShapeError, match="n_components=13 is more than the 12 features"):
+            PNMF(13).partial_fit(X)
+
+
 @pytest.mark.parametrize(("pair", "what"), [((21, 3), "21 orthogonal groups of samples"), ((3, 13), "13 .* of features")])
 @pytest.mark.parametrize("name", ["ONMTF", "FONT", "FONT-ALS"])
 def test_more_orthogonal_groups_than_items(name, pair, what, X, no_work):
@@ -322,6 +332,33 @@ def test_bad_data(name, how, X, no_work):
     refused(MAKERS[name](), spoil(X), match)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
+    kind = "NaN" if np.isnan(value) else "infinity"
+    expected = (
+        rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. Missing values are not supported yet.*impute"
+    )
+    refused(NMF(3), with_entry(X, value), expected, DataError)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MAKERS)
+def test_masked_data(name, X):
+    """What is under the mask is not data; a mask that hides nothing does no harm."""
+    masked = np.ma.masked_array(X, mask=np.median(X) < X)
+    expected = "X is a masked array with missing entries, 120 of them. Missing values are not supported yet"
+    refused(MAKERS[name](), masked, expected, DataError)
+    estimator = quick(name).fit(np.ma.masked_array(X, mask=False))
+    for method in [*METHODS[name], *(["partial_fit"] if hasattr(estimator, "partial_fit") else [])]:
+        if method != "inverse_transform":
+            with pytest.raises(DataError, match=expected):
+                getattr(estimator, method)(masked)
+    if "inverse_transform" in METHODS[name]:
+        codes = estimator.transform(X)
+        with pytest.raises(DataError, match="masked"):
+            estimator.inverse_transform(np.ma.masked_array(codes, mask=codes >= 0))
+
+
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in PAIRWISE])
 def test_negative_data(name, store, X, no_work):
@@ -477,6 +514,41 @@ def test_data_of_extreme_scale(name, scale, X):
         assert adjusted_rand_score(scaled.row_labels_, plain.row_labels_) == 1  # they may be numbered otherwise
         assert adjusted_rand_score(scaled.column_labels_, plain.column_labels_) == 1
         assert (scaled.predict(X * scale) == scaled.row_labels_).mean() >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("scale", "dtype"), [(1e-300, np.float64), (1e300, np.float64), (1e37, np.float32), (1e-30, np.float32)], ids=str
+)
+@pytest.mark.parametrize("name", ["ONMTF", "BiQNMF", "BiORNM3F"])
+def test_codes_of_extreme_scale_with_another_divergence(name, scale, dtype, X):
+    """What the codes give back is as near to the data as at any other scale, to what other rounding does to the path."""
+    params = {"divergence": "kullback-leibler", "max_iter": 30, "init": "kmeans"}
+    errors = []
+    for data in (X, (X * scale).astype(dtype)):
+        estimator = MAKERS[name](**params, tol=0).fit(data)
+        back = np.asarray(estimator.inverse_transform(estimator.transform(data)), dtype=np.float64)
+        errors.append(np.linalg.norm(back / data.max() - data / data.max()))
+        assert not np.isnan([estimator.score(data), estimator.reconstruction_err_]).any()
+    assert errors[1] < 1.5 * errors[0]
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-310, np.float64), (1e-40, np.float32)], ids=str)
+@pytest.mark.parametrize("name", MAKERS)
+def test_data_too_small_for_their_digits(name, scale, dtype, X, no_work):
+    refused(MAKERS[name](), (X * scale).astype(dtype), "The largest entry of X is .*Multiply X", DataError)
+
+
+@pytest.mark.parametrize(("scale", "what"), [(1e-200, "small"), (1e200, "large")])
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_similarities_that_no_float_can_hold(name, scale, what, X, no_work):
+    refused(MAKERS[name](), X * scale, f"='linear' gives similarities for this X that are too {what} for float64", DataError)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_singular_vectors_of_extreme_scale(scale, X):
+    plain, scaled = (MAKERS["TruncatedNonnegativeSVD"]().fit(data) for data in (X, X * scale))
+    assert scaled.reconstruction_err_ / scale == pytest.approx(plain.reconstruction_err_)
+    np.testing.assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e30, 1e-30])

@@ -1,5 +1,8 @@
 """Where a fit starts, goes on and ends; what is orthogonal, fixed, and compared by which divergence."""
 
+import re
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -157,6 +160,50 @@ def test_progress_is_printed_if_asked_for(name, X, capsys):
     assert "start 1 of 2" in printed
     assert "start 2 of 2" in printed
     assert "objective" in printed
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_every_line_says_which_start_it_is_about_and_the_last_how_it_ended(name, n_jobs, X, capsys):
+    estimator = MAKERS[name](tol=0, max_iter=3, verbose=1, n_init=3, n_jobs=n_jobs).fit(X)
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last.startswith(f"{type(estimator).__name__}  {estimator.status_.sentence} Objective")
+    starts = [re.match(r"start ([123]) of 3  ", line) for line in lines]
+    assert all(starts)
+    assert {start[1] for start in starts} == {"1", "2", "3"}
+    assert sum("max_iter after 3 iterations, objective" in line for line in lines) == 3
+
+
+@unconverged
+@pytest.mark.parametrize("name", ["PNMF", "NMTF", "BiQNMF", "KernelPNMF"])
+def test_seconds_and_lines_count_from_the_beginning_of_the_fit(name, X, capsys, monkeypatch):
+    """Every start is made to take a tenth of a second: all of them count, also those that are not gone on from."""
+    from nonneg.initialization import NAMES
+
+    made = []
+
+    def slow(make):
+        def start(*args):
+            made.append(time.sleep(0.1))
+            return make(*args)
+
+        return start
+
+    monkeypatch.setattr("nonneg.initialization.NAMES", {key: make and slow(make) for key, make in NAMES.items()})
+    before = time.perf_counter()
+    estimator = MAKERS[name](max_iter=300, verbose=1).fit(X)
+    whole = time.perf_counter() - before
+    seconds = estimator.history_.seconds
+    assert made
+    assert 0.1 * len(made) <= seconds[0] <= seconds[-1] <= whole
+    assert np.all(np.diff(seconds) >= 0)
+    printed = capsys.readouterr().out
+    tried = re.findall(r"tried '\w+', \d of \d: objective \S+ after \d+ iterations, (\S+) s", printed)
+    assert len(tried) == (len(estimator._auto_init) if isinstance(estimator._auto_init, tuple) else 0)
+    assert float(re.search(r"^ +0 +(\S+)", printed, re.MULTILINE)[1]) == pytest.approx(
+        seconds[0], abs=0.01
+    )  # printed to two places
+    assert seconds[-1] - 0.01 <= float(re.search(r", (\S+) s$", printed.strip())[1]) <= whole + 0.01
 
 
 @pytest.mark.parametrize("name", ITERATIVE)

@@ -134,3 +134,52 @@ def test_partial_fit_with_orthogonal_rows(X):
     estimator = streamed(OPNMF(3, orthogonality="rows", random_state=0), X, 2)
     assert np.all(np.count_nonzero(estimator.components_, axis=0) == 1)
     assert estimator.orthogonality_["W"] == pytest.approx((1, 0), abs=1e-12)
+
+
+@unconverged
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_names_of_features_are_kept(cls, X):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=[f"gene {j}" for j in range(12)])
+    estimator = cls(3, random_state=0, max_iter=10).partial_fit(table[:12])
+    assert estimator.feature_names_in_.tolist() == table.columns.tolist()
+    assert estimator.partial_fit(table[12:]).feature_names_in_.tolist() == table.columns.tolist()
+    with pytest.raises(ValueError, match="feature names should match"):
+        estimator.partial_fit(table.rename(columns={"gene 0": "another"}))
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_a_few_rows_do_not_make_a_fit_forgotten(cls, params, store):
+    """Five rows of one part, after three hundred of all four: they are a hundredth of what is known."""
+    X = parts(300, 24, 4, noise=0.3)
+    few = np.zeros((5, 24))
+    few[:, :6] = 1.0
+    estimator = cls(4, random_state=0, **params).fit(store(X))
+    fitted = naive_objective(X, estimator.factors_["W"], params.get("divergence", "euclidean"))
+    estimator.partial_fit(store(few))
+    assert naive_objective(X, estimator.factors_["W"], params.get("divergence", "euclidean")) <= 1.02 * fitted
+
+
+@pytest.mark.parametrize("data", STREAMS)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_a_fit_and_a_stream_after_it_are_nearly_as_good_as_all_at_once(cls, data):
+    make, rank = STREAMS[data]
+    X = make()
+    half = len(X) // 2
+    whole = cls(rank, random_state=0).fit(X)
+    estimator = streamed(cls(rank, random_state=0).fit(X[:half]), X[half:], 3)
+    assert naive_objective(X, estimator.factors_["W"]) <= 1.02 * whole.objective_
+    assert estimator.objective_ == pytest.approx(naive_objective(X, estimator.factors_["W"]), rel=0.02)
+
+
+@unconverged
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("params", [{}, {"solver": "paper", "init": "kmeans"}, {"divergence": "kullback-leibler"}], ids=str)
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_streams_of_extreme_scale(cls, params, scale):
+    X = parts(60, 12, 3)
+    plain, extreme = (streamed(cls(3, random_state=0, max_iter=50, **params), data, 3) for data in (X, X * scale))
+    products = [stream.factors_["W"] @ stream.components_ for stream in (extreme, plain)]  # components may be numbered otherwise
+    np.testing.assert_allclose(*products, rtol=1e-4, atol=1e-6)

@@ -29,6 +29,8 @@ from nonneg.estimators import (
     TruncatedNonnegativeSVD,
 )
 
+from .cases import parts
+
 N, M, R, L = 12, 9, 3, 2
 ALPHA = 0.3
 
@@ -376,3 +378,23 @@ def test_the_exponents_are_those_of_the_theory():
     """QNMF Table 1: what `multiplicative` and `paper` above leave unsaid."""
     assert Factorization("W S W.T").model.rules["W"].exponent == Fraction(1, 4)
     assert Factorization("X W W.T").model.rules["W"].exponent == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 1e-10), (np.float32, 1e-4)])
+@pytest.mark.parametrize("seed", range(3))
+def test_opnmf_from_a_start_with_zeros_is_the_printed_rule(seed, dtype, bound):
+    """The codes raise zeros to 1e-16 in either precision, and what comes back from there depends on it.
+
+    The bounds are some hundred iterations of rounding, 1e3 times the precision.
+    """
+    X = parts(30, 24, 4, noise=0.3, seed=seed)
+    start = np.random.default_rng(seed).random((24, 4))
+    start[start < 0.3] = 0
+    W = np.maximum(start, 1e-16)
+    K = X.T @ X
+    for _ in range(200):
+        W = W * (K @ W) / (W @ (W.T @ K @ W))
+        W = np.maximum(W, 1e-16)
+        W = W / np.linalg.norm(W, 2)
+    estimator = OPNMF(4, solver="paper", init=start.T.astype(dtype), max_iter=200, tol=0).fit(X.astype(dtype))
+    np.testing.assert_allclose(estimator.factors_["W"], W, atol=bound * W.max())

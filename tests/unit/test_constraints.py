@@ -61,9 +61,12 @@ def test_stochastic_multipliers_are_the_weighted_sums(axis, X, rng):
     assert np.broadcast_shapes(to_numerator.shape, X.shape) == X.shape
 
 
-def test_stochastic_leaves_empty_columns_alone():
+def test_stochastic_makes_empty_columns_uniform():
+    """They must sum to one as well, and zero is no multiple of anything."""
     factor = np.array([[0.0, 1.0], [0.0, 3.0]])
-    np.testing.assert_allclose(Stochastic("columns").restore(np, factor), [[0, 0.25], [0, 0.75]])
+    np.testing.assert_allclose(Stochastic("columns").restore(np, factor), [[0.5, 0.25], [0.5, 0.75]])
+    np.testing.assert_allclose(Stochastic("rows").restore(np, np.zeros((1, 4))), [[0.25] * 4])
+    np.testing.assert_allclose(Stochastic("matrix").restore(np, np.zeros((2, 2))), np.full((2, 2), 0.25))
 
 
 def test_doubly_stochastic_restores_rows_and_columns(rng):

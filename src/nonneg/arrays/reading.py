@@ -87,8 +87,7 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise DataError(f"{name} is a masked array with missing entries, which cannot be approximated; fill them in first.")
+    refuse_masked(array, name)
     if not is_array(array):
         try:
             array = np.asarray(array)
@@ -118,6 +117,15 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     if not isinstance(array, np.ndarray) and namespace.xp.isdtype(array.dtype, "complex floating"):
         raise DataError(f"{name} is complex; only real numbers can be non-negative.")
     return namespace.asarray(array), namespace
+
+
+def refuse_masked(array: Any, name: str) -> None:
+    """Refuse a masked array in which something is masked: what lies under the mask is no data."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise DataError(
+            f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Missing values are not supported "
+            "yet: drop those rows or columns, or fill them in first, as with `filled`."
+        )
 
 
 def _read_sparse(X: Any, name: str) -> SparseData:
@@ -196,7 +204,8 @@ def _check_finite(data: Data, entries: Array, name: str) -> None:
     count, place, value = _first(data, ~finite)
     raise DataError(
         f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
-        f"({value}) at {place}. Missing or infinite values cannot be approximated: drop those rows or columns, or fill them in."
+        f"({value}) at {place}. Missing values are not supported yet, and infinite ones cannot be approximated: drop those rows or "
+        "columns, or fill them in first, as with `sklearn.impute.SimpleImputer`."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds, Law
-from ..naming import is_number
+from ..naming import is_number, is_one_of
 from ..rewriting import Sum
 from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
@@ -36,7 +36,7 @@ class Disjoint(Constraint):
     is_price: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.axis not in ("columns", "rows"):
+        if not is_one_of(self.axis, ("columns", "rows")):
             raise IncompatibleError(f"Disjoint(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
         if not is_number(self.weight) or self.weight < 0:
             raise IncompatibleError(f"The weight of Disjoint must be a number that is not negative; got {self.weight!r}.")

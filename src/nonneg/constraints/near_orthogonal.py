@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
 from ..majorization import Bounds, Law, PowerLaw
-from ..naming import is_number
+from ..naming import is_number, is_one_of
 from ..rewriting import Sum, common_number
 from .base import Array, Constraint, Sides, in_other_units
 from .unit import unit_length
@@ -32,7 +32,7 @@ class FixedMultiplier(Constraint):
     is_price: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.axis not in ("columns", "rows"):
+        if not is_one_of(self.axis, ("columns", "rows")):
             raise IncompatibleError(f"{type(self).__name__}(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
         if not is_number(self.weight) or self.weight < 0:
             raise IncompatibleError(f"The weight of {type(self).__name__} must be a number ≥ 0; got {self.weight!r}.")

@@ -14,6 +14,7 @@ from ..arrays.host import multiplied
 from ..exceptions import IncompatibleError
 from ..expression import Letter, Word
 from ..majorization import Bounds, Law
+from ..naming import is_one_of
 from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
 from .unit import unit_length
@@ -67,7 +68,7 @@ class Orthogonal(Constraint):
     theorem: ClassVar[str] = "QNMF Theorem 3, Eq. 11"
 
     def __post_init__(self) -> None:
-        if self.axis not in ("columns", "rows"):
+        if not is_one_of(self.axis, ("columns", "rows")):
             raise IncompatibleError(f"Orthogonal(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
         if isinstance(self.steps, bool) or self.steps not in (1, 2, 3):
             raise IncompatibleError(

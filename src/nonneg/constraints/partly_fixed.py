@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds, Law
+from ..naming import is_one_of
 from ..rewriting import Sum
 from .base import Array, Constraint, Entrywise, Free, Sides
 from .orthogonal import Orthogonal
@@ -38,7 +39,7 @@ class PartlyFixed(Constraint):
     constraint: Constraint = field(default_factory=Free)
 
     def __post_init__(self) -> None:
-        if self.axis not in ("rows", "columns"):
+        if not is_one_of(self.axis, ("rows", "columns")):
             raise IncompatibleError(f"PartlyFixed(axis) takes 'rows' or 'columns'; got {self.axis!r}.")
         values = np.asarray(self.values)
         if values.ndim != 2 or values.dtype.kind not in "fiub" or not np.all(np.isfinite(values)) or np.any(values < 0):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ..exceptions import IncompatibleError
 from ..majorization import Bounds
+from ..naming import is_one_of
 from ..rewriting import Sum
 from .base import Array, Constraint
 
@@ -35,7 +36,7 @@ class Unit(Constraint):
     restores_fully: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.axis not in _AXES:
+        if not is_one_of(self.axis, _AXES):
             raise IncompatibleError(f"{type(self).__name__}(axis) takes 'columns' or 'rows'; got {self.axis!r}.")
 
     @property

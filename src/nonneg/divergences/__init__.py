@@ -19,6 +19,7 @@ NAMES: dict[str, Objective] = {
     "euclidean": Beta(2),
     "frobenius": Beta(2),
     "kullback-leibler": Beta(1),
+    "kl": Beta(1),
     "i-divergence": Beta(1),
     "itakura-saito": Beta(0),
     "hellinger": Alpha(0.5),

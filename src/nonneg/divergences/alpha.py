@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..majorization import Monomial, fraction
+from ..naming import is_number
 from .base import DataSums, Divergence
 from .beta import Beta
 from .dual_i import DualI
@@ -28,7 +29,9 @@ class Alpha(Divergence):
 
     def __new__(cls, a: float | None = None) -> Any:
         # Both limits have a class already; that of α → 0 has another law. (a is None while unpickling.)
-        return DualI() if a == 0 else Beta(1) if a == 1 else super().__new__(cls)
+        if not is_number(a) or a not in (0, 1):
+            return super().__new__(cls)
+        return DualI() if a == 0 else Beta(1)
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:

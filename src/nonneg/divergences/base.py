@@ -176,6 +176,10 @@ class Objective(ABC):
         return repr(self)
 
 
+_LARGEST = 100
+"""Of the numbers of the families; those in use lie between −1 and 3."""
+
+
 class Divergence(Objective):
     """An objective given by two monomials, one of them with a positive derivative."""
 
@@ -183,6 +187,11 @@ class Divergence(Objective):
         for name, value in vars(self).items():
             if not is_number(value):
                 raise IncompatibleError(f"{type(self).__name__}({name}) needs a finite number; got {value!r}.")
+            if abs(value) > _LARGEST:
+                raise IncompatibleError(
+                    f"{type(self).__name__}({name}) is about powers of the data, and {value!r} makes none that a float can hold; "
+                    f"use a number from −{_LARGEST} to {_LARGEST}."
+                )
 
     @property
     @abstractmethod

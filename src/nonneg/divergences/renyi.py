@@ -8,6 +8,7 @@ from typing import Any
 
 from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
+from ..naming import is_number
 from .alpha import Alpha
 from .base import DataSums, Divergence
 from .gamma import Gamma
@@ -28,7 +29,7 @@ class Renyi(Divergence):
     r: float
 
     def __new__(cls, r: float | None = None) -> Any:
-        return Gamma(0) if r == 1 else super().__new__(cls)  # (r is None while unpickling)
+        return Gamma(0) if is_number(r) and r == 1 else super().__new__(cls)  # (r is None while unpickling)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,6 +8,7 @@ for, the rest being known.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays.contraction import low_rank, multiply
 from ..arrays.data import dense
-from ..arrays.reading import read_data
+from ..arrays.reading import read_data, refuse_masked
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
 from ..divergences import Objective
 from ..encoding import encode, within_reach
@@ -35,7 +36,8 @@ from ..shapes import infer_shapes
 from ..solution import Status
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
-from ._starts import Run, run_starts
+from ._starts import Run, Watch, run_starts
+from ._wholeness import whole_or_not_at_all
 
 
 class Orthogonality(NamedTuple):
@@ -69,6 +71,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     # ---- fitting
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factors of X.
 
@@ -79,22 +82,26 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         y : None
             Not used; there for pipelines.
         """
+        began = time.perf_counter()
         X = self._read(X, reset=True)
-        run = self._fit(X)
+        run = self._fit(X, began)
         self._keep(X, run)
-        self._warn(run.status)
+        self._tell(run, began)
         return self
 
-    def _warn(self, status: Status) -> None:
-        """Say so where a fit did not end as it should."""
-        if status is Status.NON_FINITE or (status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {status.sentence}", ConvergenceWarning, stacklevel=3)
+    def _tell(self, run: Run, began: float) -> None:
+        """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
+        Watch(began, bool(self.verbose), type(self).__name__).say(
+            f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
+        )
+        if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
+            warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return check_non_negative(X)
+        return check_non_negative(read_samples(self, X, reset=reset))
 
-    def _fit(self, X: Any) -> Run:
+    def _fit(self, X: Any, began: float) -> Run:
+        """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
         self._check_numbers()
@@ -123,6 +130,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             self.max_iter,
             tolerances,
             resumes=bool(warm),
+            began=began,
         )
         best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
@@ -135,7 +143,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         given = self.init if isinstance(self.init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
         shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
-        factors = getattr(self, "_soft_factors", self.factors_)
+        factors = self._soft_factors
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
         return fixed | warm if warm else {}
 
@@ -176,11 +184,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _hardened(self, X: Any, run: Run) -> Run:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
         orthogonal = self._orthogonal(run.model)
+        self._soft_factors = run.factors  # where a stream, or another fit, goes on from
+        self.__dict__.pop("orthogonality_", None)
         if not orthogonal:
             return run
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            self._soft_factors = run.factors  # where a stream, or another fit, goes on from
             run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
         self.orthogonality_ = {}
         for name, constraint in orthogonal.items():
@@ -247,6 +256,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         codes = np.asarray(dense(X))
         if codes.ndim != 2 or codes.shape[1] != self.components_.shape[0]:
             raise ShapeError(
@@ -290,6 +300,25 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
     return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
+
+
+def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
+    refuse_masked(X, "X")
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
+    entries = X.data if sparse.issparse(X) else X
+    if not np.isfinite(entries).all():
+        try:
+            read_data(X)
+        except DataError as error:
+            raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+    largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
+    if 0 < largest < least:
+        raise DataError(
+            f"The largest entry of X is {largest:g}, and below {least:g} {entries.dtype} has no room for all digits of a number. "
+            "Multiply X by a number that makes its entries larger."
+        )
+    return X
 
 
 def check_non_negative(X: Any) -> Any:

@@ -121,7 +121,7 @@ def hardened(X: Any, run: Run, axes: Mapping[str, str], how: Any, max_iter: int,
                 f"orthogonality={how!r} leaves {empty} of the {W.shape[1]} components of {name} empty: others are larger "
                 "wherever they are not zero. Fewer components, or other starts (n_init), avoid that.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
     model = run.model
     rest = [name for name in model.learned if name not in axes]

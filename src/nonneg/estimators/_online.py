@@ -11,6 +11,7 @@ batches, and each batch takes one step (NNP Eq. 38, with the running average tha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,15 +19,17 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays.data import dense
-from ..arrays.reading import Sketch
+from ..arrays.reading import Sketch, read_data
 from ..divergences import Beta
 from ..factorization import Task
 from ..model import Model
 from ..problem import bind
 from ..solvers import Multiplicative, Solver, Stopping
 from ..solvers.multiplicative import above_floor
+from ..units import Units, choose_units
 from ._base import Factorizer
 from ._starts import Run, run_start
+from ._wholeness import whole_or_not_at_all
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""
@@ -34,11 +37,13 @@ _ROWS_PER_COMPONENT = 4
 """Of the sketch."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Stream:
     """What is kept of the samples seen."""
 
     W: np.ndarray
+    unit: float = 1.0
+    """What all samples are divided by, where their squares would be no floats."""
     n_samples: int = 0
     n_steps: int = 0
     started_at: int = 0
@@ -53,15 +58,31 @@ class Stream:
 class OnlineMixin(Factorizer):
     """`partial_fit`, in memory that does not depend on how many samples there are."""
 
+    @property
+    def _has_sketch(self) -> bool:
+        """Whether a sketch tells all that the rule needs."""
+        return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
+
     def _keep(self, X: Any, run: Run) -> None:
         super()._keep(X, run)
-        self._stream: Stream | None = None
+        self._stream = self._seeded(X)
 
+    def _seeded(self, X: Any) -> Stream:
+        """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
+        model, W = self._minimised(self._model()), self._soft_factors["W"]
+        stream = Stream(W, choose_units(model, read_data(X)).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
+        X = _in_units(X, stream.unit)
+        if self._has_sketch:
+            return replace(stream, sketch=projected(X, W), energy=_energy(X))
+        numerator, denominator = bind(model, X, {"W": W}).sides("W")
+        return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
+
+    @whole_or_not_at_all
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Go on learning from a batch of samples, which is then forgotten.
 
         The first batch is fitted as a whole, to start from; it should have several times as many samples as there are components.
-        After `fit`, learning goes on from its components, of whose samples nothing else is known.
+        After `fit`, learning goes on from its components, and what they say of its samples weighs as much as these are many.
 
         With the Euclidean distance, `objective_` is about all samples seen, as far as the sketch of them tells. With other
         divergences, and with ``solver="paper"``, it is about the last batch, before its step; and features that the first batch
@@ -75,46 +96,59 @@ class OnlineMixin(Factorizer):
             Not used.
         """
         begun = hasattr(self, "factors_")
-        X = self._read(X, reset=not begun)
         if not begun:
             self.fit(X)
-        stream = getattr(self, "_stream", None) or Stream(getattr(self, "_soft_factors", self.factors_)["W"], started_at=X.shape[0])
-        stream.n_samples += X.shape[0]
+        X = self._read(X, reset=False)
+        stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
+        stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), _in_units(X, stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]
-        if model.divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper"):
-            stream.sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
-            stream.energy += float((X.multiply(X) if sparse.issparse(X) else X * X).sum(dtype=np.float64))
-            run = self._learned(stream, model, solver)
-            stream.W = run.factors["W"]
-            missing = stream.energy - float((stream.sketch**2).sum(dtype=np.float64))
-            run = self._hardened(Sketch(stream.sketch), replace(run, model=self._model()))
-            self.objective_ = run.objective + max(missing, 0.0) / 2
+        if self._has_sketch:
+            sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
+            stream = replace(stream, sketch=sketch, energy=stream.energy + _energy(X))
+            run, stream = self._learned(stream, model, solver)
+            run = self._hardened(Sketch(sketch), replace(run, model=self._model()))
+            objective = run.objective + max(stream.energy - _energy(sketch), 0.0) / 2
         else:
-            stream.W, objective = averaged_step(X, model, solver, stream)
+            stream, objective = averaged_step(X, model, solver, stream)
             run = Run(model, {"W": stream.W}, objective, self.history_, 1, self.status_)
             run = self._hardened(X, replace(run, model=self._model()))
-            self.objective_ = run.objective
-        stream.n_steps += 1
-        self._stream = stream
+            objective = run.objective
+        self._stream = replace(stream, n_steps=stream.n_steps + 1)
+        self.objective_ = Units(doublings=math.log2(stream.unit) * model.divergence.degree).objective_to_user(objective)
         self.factors_, self.components_ = run.factors, np.ascontiguousarray(run.factors["W"].T)
         self.n_iter_, self.status_, self.history_ = self.n_iter_ + run.n_iter, run.status, run.history
-        self.reconstruction_err_ = float(np.sqrt(2 * max(self.objective_, 0.0)))
+        self.reconstruction_err_ = float(np.sqrt(2 * max(objective, 0.0))) * stream.unit ** (model.divergence.degree / 2)
         return self
 
-    def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> Run:
+    def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> tuple[Run, Stream]:
         """More iterations on the sketch. Whenever the samples have doubled, new starts are tried too: the first were too few."""
         task = Task(Sketch(stream.sketch), model, stream.W.shape[1], horizon=self.max_iter)
         stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
         runs = [run_start(task, solver, {"W": stream.W}, 0, brief, resumes=True)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
-            stream.started_at = stream.n_samples
-            rank = stream.W.shape[1]
-            start: str | tuple[str, ...] = self.init
-            if self.init == "auto":
-                start = self._auto_init if rank <= stream.W.shape[0] else "random"
+            stream = replace(stream, started_at=stream.n_samples)
+            start = self._auto_init if self.init == "auto" else self.init
             runs.append(run_start(task, solver, start, stream.n_steps, stopping))
-        return min(runs, key=lambda run: run.comparable)
+        best = min(runs, key=lambda run: run.comparable)
+        return best, replace(stream, W=best.factors["W"])
+
+
+def _in_units(X: Any, unit: float) -> Any:
+    return X if unit == 1 else X / unit
+
+
+def _energy(X: Any) -> float:
+    """‖X‖²."""
+    return float((X.multiply(X) if sparse.issparse(X) else X * X).sum(dtype=np.float64))
+
+
+def projected(X: Any, W: np.ndarray) -> np.ndarray:
+    """A sketch of X, of twice as many rows as there are components, in the space of W and XᵀX W: for as much as four products."""
+    Q = np.linalg.qr(np.hstack([W, np.asarray(X.T @ (X @ W))]))[0]
+    codes = np.asarray(X @ Q, dtype=np.float64)
+    values, V = np.linalg.eigh(codes.T @ codes)
+    return (np.sqrt(np.maximum(values, 0.0))[:, None] * (Q @ V).T).astype(W.dtype)
 
 
 def merged(sketch: Any, X: Any, most: int) -> np.ndarray:
@@ -134,20 +168,24 @@ def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
     return V[: len(sketch)].T @ sketch + np.asarray(block.T @ V[len(sketch) :]).T
 
 
-def averaged_step(X: Any, model: Any, solver: Any, stream: Stream) -> tuple[np.ndarray, float]:
+def averaged_step(X: Any, model: Any, solver: Any, stream: Stream) -> tuple[Stream, float]:
     """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step."""
-    rule, constraint, n = model.rules["W"], model.constraints["W"], X.shape[0]
-    point = bind(model, X, {"W": stream.W})
-    numerator, denominator = point.sides("W")
-    weight = 1 / (stream.n_steps + 1) ** _FORGETTING
+    rule, constraint, n, W = model.rules["W"], model.constraints["W"], X.shape[0], stream.W
+    point = bind(model, X, {"W": W})
+    sides = point.sides("W")
+    weight = (n / stream.n_samples) ** _FORGETTING
     # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.
-    stream.numerator = stream.numerator + weight * (stream.W * numerator / n - stream.numerator)
-    stream.denominator = stream.denominator + weight * (stream.W * denominator / n - stream.denominator)
+    numerator, denominator = (
+        average + weight * (W * side / n - average)
+        for average, side in zip((stream.numerator, stream.denominator), sides, strict=True)
+    )
     exponent = solver.exponent if isinstance(solver, Multiplicative) and solver.exponent else rule.exponent
-    multiplier = np.clip(rule.law.multiplier(np, stream.numerator, stream.denominator, exponent), 1 / _LARGEST, _LARGEST)
-    return constraint.restore(np, above_floor(np, stream.W * multiplier)), point.objective()[0]
+    multiplier = np.clip(rule.law.multiplier(np, numerator, denominator, exponent), 1 / _LARGEST, _LARGEST)
+    stepped = constraint.restore(np, above_floor(np, W * multiplier))
+    return replace(stream, W=stepped, numerator=numerator, denominator=denominator), point.objective()[0]
 
 
 _FORGETTING = 0.6
+"""A batch counts in the averages by this power of its share of all samples seen."""
 _LARGEST = 10.0
 """By what one batch may multiply an entry."""

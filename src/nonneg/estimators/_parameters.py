@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -12,9 +13,10 @@ import numpy as np
 
 from ..arrays.data import dense
 from ..arrays.reading import read_data
-from ..exceptions import IncompatibleError, ShapeError
+from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import STARTS
 from ..model import Model
+from ..naming import is_count, unknown
 from ..shapes import infer_shapes
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
@@ -32,6 +34,22 @@ class Protocol(NamedTuple):
     """Iterations between two looks at the objective."""
     steady: float = 1e-3
     """Of constraints, as in `Stopping`."""
+
+
+_PENALTY = (
+    "Penalties on entries are constraints here: NonnegativeSparseCoding(alpha=...) has one on codes, and nonneg.constraints.Sparse "
+    "one for any factor of Factorization."
+)
+_ELSEWHERE = {
+    "beta_loss": "What scikit-learn calls beta_loss is divergence here, with the same names and numbers.",
+    "alpha_W": _PENALTY,
+    "alpha_H": _PENALTY,
+    "l1_ratio": _PENALTY,
+    "shuffle": "Coordinate descent always visits rows in random order.",
+    "n_components": "The number of components is n_clusters here.",
+    "n_clusters": "The number of clusters is n_components here.",
+}
+"""Parameters of scikit-learn's NMF, and of clusterers, in the words of this library."""
 
 
 @dataclass(eq=False, repr=False)
@@ -55,6 +73,14 @@ class Parameters(ABC):
     """The name of a start, or several names: a short run from each shows which one to go on from."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Say what scikit-learn's parameters are called here, where there is no such parameter."""
+        own = inspect.signature(cls.__init__).parameters
+        for name in kwargs:
+            if name in _ELSEWHERE and name not in own:
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {_ELSEWHERE[name]}")
+        return super().__new__(cls)
 
     @abstractmethod
     def _model(self) -> Model:
@@ -84,7 +110,9 @@ class Parameters(ABC):
         check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
-        if not isinstance(self.n_init, Integral) or isinstance(self.n_init, bool) or self.n_init < 1:
+        if not isinstance(self.warm_start, bool | np.bool_):
+            raise IncompatibleError(f"warm_start must be True or False; got {self.warm_start!r}.")
+        if not is_count(self.n_init, 1):
             raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs):
             raise IncompatibleError(f"n_jobs must be None or an int other than 0, as in joblib; got {self.n_jobs!r}.")
@@ -118,10 +146,7 @@ class Parameters(ABC):
             return self._paper.solver, self._paper
         solver = self._auto_solver() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
         if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in ("auto", *SOLVERS)):
-            raise IncompatibleError(
-                f"Unknown solver {self.solver!r}. Known names: 'auto', 'paper', {', '.join(map(repr, SOLVERS))}; or an object of "
-                "nonneg.solvers."
-            )
+            raise unknown("solver", self.solver, ("auto", "paper", *SOLVERS), "an object of nonneg.solvers")
         return solver, Protocol(solver, self._auto_init)
 
     def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | tuple[str, ...] | dict[str, np.ndarray]:
@@ -129,8 +154,7 @@ class Parameters(ABC):
         init = self.init
         if isinstance(init, str):
             if init != "auto" and init not in STARTS:
-                known = ", ".join(map(repr, ("auto", *STARTS)))
-                raise IncompatibleError(f"Unknown init {init!r}. Known names: {known}; or an array, or a dict of factors.")
+                raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
             if init != "auto":
                 return init
             makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(protocol.init)))
@@ -139,14 +163,23 @@ class Parameters(ABC):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:
             raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
-        given = dict(init) if isinstance(init, Mapping) else self._start(dense(read_data(init, "init").array))
-        if protocol is self._paper:
-            return given  # zeros and all: what the codes of OPNMF come to depends on them
+        given = dict(init) if isinstance(init, Mapping) else self._start(_read_start(init))
+        if protocol is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
+            floor = getattr(protocol.solver, "floor", None) or 0.0
+            return {name: np.where(np.equal(value, 0), floor, value) if floor else value for name, value in given.items()}
         return {name: _without_zeros(value, name) if name in model.learned else value for name, value in given.items()}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
         """Whether there are as many samples (0) or features (1) as components, where a start would make clusters of them."""
         return all(rank <= shape[axis] for axis, rank in zip(self._clustered, np.atleast_1d(rank), strict=True))
+
+
+def _read_start(array: Any) -> np.ndarray:
+    """An array given as `init`, checked."""
+    values = np.asarray(dense(read_data(array, "init").array))
+    if not values.any():
+        raise DataError("init is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
+    return values
 
 
 def _without_zeros(value: Any, name: str) -> np.ndarray:

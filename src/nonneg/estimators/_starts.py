@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from ..factorization import Task
 from ..initialization import make_generator
 from ..kernels.threads import limited
 from ..model import Model
-from ..reporting import print_progress
-from ..solution import History, Record, Status
+from ..reporting import print_progress, say
+from ..solution import History, Progress, Record, Status
 from ..solvers import Solver, Stopping, best_solver, get_solver
 
 
@@ -34,6 +37,43 @@ class Run:
     """What of two runs on the same data is lower for the better one; see `Solution`."""
 
 
+class Watch:
+    """The callback of a start: it counts seconds from the beginning of the fit, prints them, and ends the run where it is told to.
+
+    Parameters
+    ----------
+    began : float
+        When the fit began, by `time.perf_counter`.
+    verbose : bool
+        Whether to print progress.
+    name : str
+        Which of several starts it is, for what is printed.
+    over : threading.Event, optional
+        Set where another start was interrupted or has failed: there is no use in going on.
+    """
+
+    def __init__(self, began: float, verbose: bool = False, name: str = "", over: Event | None = None) -> None:
+        self.began, self.verbose, self.name, self.over = began, verbose, name, over or Event()
+        self._print = print_progress(every=1.0, name=name) if verbose else None
+        self._waited = 0.0
+
+    def __call__(self, progress: Progress) -> bool:
+        if progress.iteration == 0:
+            self._waited = time.perf_counter() - self.began - progress.seconds
+        if self._print is not None:
+            self._print(replace(progress, seconds=progress.seconds + self._waited))
+        return self.over.is_set()
+
+    def say(self, line: str) -> None:
+        """Print a line, with the name of the start and the time, if there is to be any."""
+        if self.verbose:
+            say(f"{self.name}{'  ' if self.name else ''}{line}, {time.perf_counter() - self.began:.2f} s")
+
+    def since_the_beginning(self, history: History) -> History:
+        """The history of the last run, its seconds counted from the beginning of the fit."""
+        return History([replace(record, seconds=record.seconds + self._waited) for record in history])
+
+
 def run_starts(
     X: Any,
     model: Model,
@@ -47,47 +87,74 @@ def run_starts(
     tolerances: Mapping[str, Any],
     *,
     resumes: bool = False,
+    began: float | None = None,
 ) -> list[Run]:
     """Run from each start; in threads, since the time is spent in products, each with its share of the cores.
 
-    What does not depend on the start, as X Xᵀ, is computed once.
+    What does not depend on the start, as X Xᵀ, is computed once. Where one start fails, or the whole is interrupted, the others
+    end at their next check, before the error is passed on. `began` is when the fit did, by `time.perf_counter`.
     """
+    began = time.perf_counter() if began is None else began
     generator = make_generator(random_state)
     n_init = len(starts)
     seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     task = Task(X, model, rank, starts[0] if isinstance(starts[0], Mapping) else "random", horizon=max_iter * n_init)
-    stopping = Stopping(max_iter=max_iter, **tolerances)
+    stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
 
     def run(number: int) -> Run:
-        callback = print_progress(every=1.0, title=f"start {number + 1} of {n_init}" if n_init > 1 else "") if verbose else None
-        with limited(limit):
-            return run_start(task, solver, starts[number], seeds[number], stopping, callback, resumes=resumes)
+        watch = Watch(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
+        try:
+            with limited(limit):
+                found = run_start(task, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
+        except BaseException:
+            over.set()
+            raise
+        if n_init > 1 and not over.is_set():
+            watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
+        return found
 
     with threadpool_limits(limits=limit, user_api="blas"):
-        return list(Parallel(n_jobs=workers, prefer="threads")(delayed(run)(number) for number in range(n_init)))
+        if workers == 1:
+            return [run(number) for number in range(n_init)]
+        pool = ThreadPoolExecutor(workers)
+        try:
+            runs = [pool.submit(run, number) for number in range(n_init)]
+            while not over.is_set() and wait(runs, timeout=_PATIENCE).not_done:
+                pass
+            return [found.result() for found in runs]
+        except BaseException:
+            over.set()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)  # it waits for the runs that have begun
+
+
+_PATIENCE = 0.2
+"""Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
 
 
 def run_start(
-    task: Task, solver: str | Solver, init: Any, seed: int, stopping: Stopping, callback: Any = None, *, resumes: bool = False
+    task: Task, solver: str | Solver, init: Any, seed: int, stopping: Stopping, watch: Watch | None = None, *, resumes: bool = False
 ) -> Run:
     """A run from one start; of several starts, from the one that a short run of each shows to be best.
 
     With `resumes`, the start is where another run ended.
     """
+    watch = watch or Watch(time.perf_counter())
     solver = best_solver(task.problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
     solver = solver.resumed if resumes else solver
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
-        init = _best_of(task.sketched(), solver, init, seed, replace(stopping, max_iter=scouting))
+        init = _best_of(task.sketched(), solver, init, seed, replace(stopping, max_iter=scouting), watch)
         solver = solver.resumed
-    solution = task.solve(init, solver, stopping, seed, callback)
+    solution = task.solve(init, solver, stopping, seed, watch)
     return Run(
         task.model,
         solution.factors,
         solution.objective,
-        solution.history,
+        watch.since_the_beginning(solution.history),
         solution.n_iter,
         solution.status,
         solution._comparable,
@@ -98,12 +165,15 @@ _ALIKE = 1e-9
 """Runs that differ by less than this share have met in one minimum; which of them is lower is a matter of rounding."""
 
 
-def _best_of(task: Task, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping) -> dict[str, np.ndarray]:
+def _best_of(
+    task: Task, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Watch
+) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest = math.inf
     for number, start in enumerate(starts):
-        run = task.solve(start, solver, stopping, seed + number)
+        run = task.solve(start, solver, stopping, seed + number, lambda _: watch.over.is_set())
+        watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run._comparable < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in task.model.learned}, run._comparable
         del run  # factors of many rows take memory

@@ -80,18 +80,18 @@ class ONMF(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
 
-    def _fit(self, X: Any) -> Run:
+    def _fit(self, X: Any, began: float) -> Run:
         if not is_partition(self.orthogonality) or self.solver != "auto":
-            return super()._fit(X)
-        return self._projected(X)
+            return super()._fit(X, began)
+        return self._projected(X, began)
 
-    def _projected(self, X: Any) -> Run:
+    def _projected(self, X: Any, began: float) -> Run:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
         twin = OPNMF(**parameters, init=(warm or self.init)["H"] if isinstance(warm or self.init, Mapping) else self.init)
         twin._check_numbers()
-        run = twin._fit(X)
+        run = twin._fit(X, began)
         H = np.ascontiguousarray(run.factors["W"].T)
         model = self._model()
         factors = {"W": encode(X, H, model.divergence), "H": H}

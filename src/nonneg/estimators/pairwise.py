@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
 from ..arrays.memory import check_memory
 from ..arrays.reading import Gram
 from ..encoding import encode
-from ..exceptions import DataError
+from ..exceptions import DataError, ShapeError
 from ..factorization import factorize
 from ..model import Model
 from ..solvers import Multiplicative
-from ._base import Factorizer, check_non_negative
+from ._base import Factorizer, check_non_negative, read_samples
 from ._documentation import documented
 from ._kernels import check_kernel, kernel_options
 from ._parameters import Protocol
 from ._starts import Run
+from ._wholeness import whole_or_not_at_all
 from .clustering import labelled
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)
@@ -54,7 +56,7 @@ class _Pairwise(Factorizer):
         return isinstance(self._metric, str) and self._metric == "precomputed"
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X must be square with {self._metric_name}='precomputed': similarities between all pairs of items; its shape is "
@@ -66,8 +68,15 @@ class _Pairwise(Factorizer):
         metric = self._metric
         if self._is_precomputed:
             return X
-        K = pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))
-        return np.asarray(dense(K), dtype=X.dtype)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            K = np.asarray(dense(pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))), dtype=X.dtype)
+        vanishes = not K.any() and X.sum() != 0 and Y is None
+        if vanishes or not np.isfinite(K).all():
+            raise DataError(
+                f"{self._metric_name}={metric!r} gives similarities for this X that are too {'small' if vanishes else 'large'} for "
+                f"{X.dtype}; the largest entry of X is {abs(X).max():g}. Rescale X."
+            )
+        return K
 
     def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
         K = self._similarities(X, Y)
@@ -78,6 +87,7 @@ class _Pairwise(Factorizer):
             )
         return check_non_negative(K)
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
 
@@ -87,6 +97,7 @@ class _Pairwise(Factorizer):
         y : None
             Not used.
         """
+        began = time.perf_counter()
         check_kernel(self._metric_name, self._metric, self)
         X = self._read(X, reset=True)
         n = X.shape[0]
@@ -98,13 +109,13 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = self._checked_similarities(X)
-        run = self._fit(K)
+        run = self._fit(K, began)
         self._keep(K, run)
-        self._warn(run.status)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
+        self._tell(run, began)
         return self
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
@@ -223,9 +234,9 @@ class SymmetricNMF(_Pairwise):
     def _model(self) -> Model:
         return Model("W W.T", self.divergence)
 
-    def _fit(self, X: Any) -> Run:
+    def _fit(self, X: Any, began: float) -> Run:
         _check_symmetric(X)
-        return super()._fit(X)
+        return super()._fit(X, began)
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
@@ -305,6 +316,15 @@ class KernelPNMF(_Pairwise):
 
     def _model(self) -> Model:
         return Model("W W.T X", "euclidean")
+
+    def _rank(self, shape: tuple[int, int]) -> Any:
+        rank = super()._rank(shape)
+        if rank is not None and rank > shape[0]:
+            raise ShapeError(
+                f"n_components={rank} is more than the {shape[0]} items: with as many components as items, W Wᵀ is the identity, "
+                f"each item its own component. Use at most {shape[0]}."
+            )
+        return rank
 
     def _data(self, X: Any) -> Gram:
         return Gram(X)

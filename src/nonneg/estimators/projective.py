@@ -52,7 +52,7 @@ class PNMF(OnlineMixin, Factorizer):
     _auto_init: ClassVar[str | tuple[str, ...]] = ("angular", "angular", "angular", "kmeans")
     _words: ClassVar[dict[str, str]] = {
         "DEFAULT_INIT": 'the best, after a short run of each, of three "angular" starts and one from "kmeans", clusters of '
-        'features; or "random" where there are fewer features than components',
+        "features",
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
         "PAPER": "exponent 1 and the best scale after each step, from a random start",
     }
@@ -70,9 +70,24 @@ class PNMF(OnlineMixin, Factorizer):
 
     def _check_shapes(self, X: Any, model: Model, rank: int, init: Any) -> None:
         super()._check_shapes(X, model, rank, init)
+        self._check_fits(np.shape(init["W"])[1] if rank is None else rank, X.shape[1])
         if self.fixed_components is not None and len(self.fixed_components) == rank:
             raise ShapeError(
                 f"fixed_components gives all of n_components={rank}, which leaves none to learn. Give fewer, or ask for more."
+            )
+
+    def _rank(self, shape: tuple[int, int]) -> int | None:
+        rank: int | None = super()._rank(shape)
+        if rank is not None:
+            self._check_fits(rank, shape[1])
+        return rank
+
+    def _check_fits(self, rank: int, n_features: int) -> None:
+        """Refuse more components than features."""
+        if rank > n_features:
+            raise ShapeError(
+                f"n_components={rank} is more than the {n_features} features of X: with as many components as features, W Wᵀ is "
+                f"the identity, each feature its own component. Use at most {n_features}."
             )
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
@@ -130,8 +145,8 @@ class OPNMF(PNMF):
             return Model(model.form, model.divergence, {"W": self._with_fixed(Free())})
         return model
 
-    def _rank(self, shape: tuple[int, int]) -> int | None:
-        return check_components_fit(super()._rank(shape), shape[1])
+    def _check_fits(self, rank: int, n_features: int) -> None:
+        check_components_fit(rank, n_features)
 
 
 def check_components_fit(rank: int | None, n_features: int) -> int | None:

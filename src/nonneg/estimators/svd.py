@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
+from ..arrays.reading import refuse_masked
 from ..exceptions import ShapeError
 from ..initialization import make_generator
-from ._base import check_non_negative
+from ._base import check_non_negative, read_samples
+from ._wholeness import whole_or_not_at_all
 
 
 @dataclass(eq=False, repr=False)
@@ -65,6 +67,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     n_components: Any = "auto"
     random_state: Any = None
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the singular vectors, and how many of them to use.
 
@@ -78,18 +81,19 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         X = self._read(X, reset=True)
         most = self._most(X.shape)
         generator = make_generator(self.random_state)
+        size = float(X.max()) or 1.0  # squares of extreme data are zero or infinite
+        X = X / size
         codes, VT = _decomposed(X, most, generator)
         probe = generator.standard_normal(size=(X.shape[1], min(most + _SPARE, *X.shape)))
         ranks = [_rank_of_clipped(codes[:, :k], VT[:k], probe) for k in range(1, VT.shape[0] + 1)]
         allowed = [k for k, rank in enumerate(ranks, start=1) if rank <= most]
         self.n_singular_ = max(allowed, key=lambda k: (ranks[k - 1], k))
         self.rank_, self.components_ = ranks[self.n_singular_ - 1], VT[: self.n_singular_].astype(X.dtype)
-        self.reconstruction_err_ = _error(X, codes[:, : self.n_singular_], VT[: self.n_singular_])
+        self.reconstruction_err_ = size * _error(X, codes[:, : self.n_singular_], VT[: self.n_singular_])
         return self
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return check_non_negative(X)
+        return check_non_negative(read_samples(self, X, reset=reset))
 
     def _most(self, shape: tuple[int, int]) -> int:
         given = self.n_components
@@ -119,6 +123,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             As `transform` gives them.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         codes = np.asarray(dense(X))
         if codes.ndim != 2 or codes.shape[1] != self.n_singular_:
             raise ShapeError(f"Coordinates must have {self.n_singular_} columns, one a singular vector; got shape {codes.shape}.")

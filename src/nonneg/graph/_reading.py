@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from ..arrays.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 
 Symmetrize = Literal["mean", "max"]
@@ -78,6 +79,7 @@ def is_networkx(graph: Any) -> bool:
 
 def read_adjacency(graph: Any, label: str) -> Any:
     """A square matrix of float64, sparse in canonical form or dense."""
+    refuse_masked(graph, label)
     if not sparse.issparse(graph):
         try:
             graph = np.asarray(graph)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..arrays.reading import refuse_masked
 from ..exceptions import DataError, ShapeError
 
 _DENSE = 2048
@@ -33,6 +34,7 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
     generator, strings are sequences and their characters symbols; unless each is one character long, or `whole` says that the
     symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
     """
+    refuse_masked(X, "X")
     if sparse.issparse(X):
         raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
     if not isinstance(X, str) and hasattr(X, "__array__"):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
+from ..naming import unknown
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
@@ -53,7 +54,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     double precision, in single precision too, times the factor's largest entry.
     """
     if not isinstance(start, str) or start not in NAMES:
-        raise IncompatibleError(f"Unknown init {start!r}. Known names: {', '.join(map(repr, STARTS))}; or a dict of factors.")
+        raise unknown("init", start, STARTS, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
     open_ = [name for name in problem.order if name not in given]
@@ -61,7 +62,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.order:
         if name in given:
-            value = xp.maximum(given[name], xp.max(given[name]) * _LEAST)
+            value = xp.where(given[name] > 0, given[name], xp.max(given[name]) * _LEAST)
             has_given_entries = constraints[name].moving(value).shape != value.shape
             must_hold = constraints[name].restores_fully or has_given_entries
             factors[name] = constraints[name].restore(xp, value) if must_hold else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,18 +32,27 @@ def inlined(function: F) -> F:
 
 
 class _Announcement(event.Listener):
-    """Says once in a process that kernels are being compiled, which happens only where there are none on disk."""
+    """Says which kernel was compiled and how long that took, if it was long; what is on disk is loaded in silence.
 
-    said = False
+    Kernels are compiled one at a time, and those that others are made of within these: the times are a stack.
+    """
+
+    def __init__(self) -> None:
+        self.began: list[float] = []
 
     def on_start(self, event: Any) -> None:
-        function = event.data["dispatcher"].py_func
-        if not self.said and Path(function.__code__.co_filename).parent == _FOLDER:
-            self.said = True
-            print("nonneg: compiling kernels, for the first time on this machine; a few seconds each.", file=sys.stderr, flush=True)
+        self.began.append(time.perf_counter())
 
     def on_end(self, event: Any) -> None:
-        return
+        seconds, function = time.perf_counter() - self.began.pop(), event.data["dispatcher"].py_func
+        if not self.began and seconds > _LONG and Path(function.__code__.co_filename).parent == _FOLDER:
+            line = f"nonneg: compiled the kernel {function.__name__} in {seconds:.1f} s; it is kept for the next time.\n"
+            sys.stderr.write(line)
+            sys.stderr.flush()
+
+
+_LONG = 1.0
+"""Seconds that nobody wonders about."""
 
 
 event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..divergences import Beta
 from ..exceptions import IncompatibleError
+from ..naming import is_count, is_number
 from ..problem import Point, Problem
 from .base import Solver, State
 from .multiplicative import Multiplicative
@@ -54,12 +55,11 @@ class Coordinate(Solver):
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("passes", 1), ("refresh", 1)):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+            if not is_count(getattr(self, name), least):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
-        if not 0 <= self.momentum <= 1:
-            raise IncompatibleError(f"momentum must be a share from 0 to 1; got {self.momentum!r}.")
-        if not 0 <= self.enough < 1:
-            raise IncompatibleError(f"enough must be a share from 0 to 1; got {self.enough!r}.")
+        for name in ("momentum", "enough"):
+            if not is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1:
+                raise IncompatibleError(f"{name} must be a share from 0 to 1; got {getattr(self, name)!r}.")
 
     @staticmethod
     def obstacle(problem: Problem) -> str | None:

@@ -31,6 +31,10 @@ class AlternatingLeastSquares(Solver):
 
     factors: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.factors is not None and not (isinstance(self.factors, tuple) and all(isinstance(f, str) for f in self.factors)):
+            raise IncompatibleError(f"factors must be a tuple of names, or None for all of them; got {self.factors!r}.")
+
     def init(self, problem: Problem) -> State:
         rules = problem.model.rules
         for name in rules if self.factors is None else self.factors:

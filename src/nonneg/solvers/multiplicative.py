@@ -69,6 +69,8 @@ class Multiplicative(Solver):
     def __post_init__(self) -> None:
         if self.exponent is not None and not (is_number(self.exponent) and self.exponent > 0):
             raise IncompatibleError(f"The exponent of a multiplicative rule must be a positive number; got {self.exponent!r}.")
+        if not isinstance(self.rescale, bool):
+            raise IncompatibleError(f"rescale must be True or False; got {self.rescale!r}.")
         if self.floor is not None and not (is_number(self.floor) and self.floor >= 0):
             raise IncompatibleError(
                 f"The floor of a multiplicative rule must be a number that is not negative; got {self.floor!r}."
@@ -108,7 +110,7 @@ class Adaptive(Solver):
     largest: float = 8.0
 
     def __post_init__(self) -> None:
-        if not self.growth > 1 or not self.largest > 0:
+        if not (is_number(self.growth) and self.growth > 1 and is_number(self.largest) and self.largest > 0):
             raise IncompatibleError(
                 f"growth must be above 1 and largest positive; got growth={self.growth!r}, largest={self.largest!r}."
             )

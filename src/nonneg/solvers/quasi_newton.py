@@ -24,6 +24,7 @@ from scipy.linalg import get_blas_funcs
 from ..arrays.namespace import Array
 from ..exceptions import IncompatibleError
 from ..majorization import PowerLaw
+from ..naming import is_count
 from ..problem import Point, Problem
 from .base import Solver, State
 from .multiplicative import Adaptive, above_floor
@@ -72,7 +73,7 @@ class QuasiNewton(Solver):
 
     def __post_init__(self) -> None:
         for name, least in (("memory", 1), ("warmup", 0)):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+            if not is_count(getattr(self, name), least):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
 
     @property

@@ -1,0 +1,28 @@
+"""All attributes of an estimator are of one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def whole_or_not_at_all(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method that leaves its estimator as it was before, if anything is raised: an error, or KeyboardInterrupt.
+
+    Attributes are to be replaced, not changed in place: what they refer to is not copied.
+    """
+
+    @wraps(fit)
+    def guarded(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return guarded
