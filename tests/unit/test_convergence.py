@@ -30,7 +30,7 @@ class TestWatch:
     def test_a_curve_that_flattens_converges(self, every):
         iteration, status = watched(lambda t: 1 + 0.5**t, every)
         assert status is Status.CONVERGED
-        assert 0.5 ** (iteration - 2 * every) > 1e-6  # and not long after it is flat
+        assert iteration <= 22 + 4 * every  # and not long after it is flat
 
     @pytest.mark.parametrize("period", [2, 3, 4, 5, 6, 10])
     def test_a_cycle_does_not(self, period):
@@ -45,9 +45,20 @@ class TestWatch:
         iteration, status = watched(lambda t: 1 + 0.1**t - 1e-9 * growth**t, max_iter=150)
         assert (iteration, status) == (150, Status.MAX_ITER)
 
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_plateau_in_single_precision_does_not(self, seed):
+        """Its way out hardly shows in an objective that wavers as much as it falls in some iterations."""
+        noise = 2e-8 * np.random.default_rng(seed).standard_normal(401)
+        iteration, _ = watched(lambda t: 1 + 0.1**t - 1e-5 * 1.002**t + noise[t], max_iter=150, eps=1e-8)
+        assert iteration == 150
+
+    def test_a_curve_that_wavers_and_flattens_converges(self):
+        noise = 1e-8 * np.random.default_rng(0).standard_normal(401)
+        assert watched(lambda t: 1 + 1e-2 * 0.95**t + noise[t], eps=1e-9)[1] is Status.CONVERGED
+
     def test_papers_stop_at_the_first_check(self):
         assert watched(lambda t: 5.0, steady=np.inf) == (10, Status.CONVERGED)
-        assert watched(lambda t: 5.0) == (14, Status.CONVERGED)
+        assert watched(lambda t: 5.0) == (30, Status.CONVERGED)
 
     def test_a_point_that_is_not_stationary_does_not(self):
         watch = Watch(Stopping(tol=1e-5, check_every=1), 1e-16)

@@ -110,7 +110,7 @@ def test_without_tolerance_a_run_goes_on(X):
     ],
 )
 def test_watch(checks, status):
-    watch = Watch(Stopping(tol=1e-5, max_iter=100, patience=20), eps=1e-16)
+    watch = Watch(Stopping(tol=1e-5, max_iter=100, patience=20), eps=1e-16, window=0.2)
     said = [watch.check(iteration, value, abs(value), violation, stalled=False) for iteration, value, violation in checks]
     assert said == [None] * (len(checks) - 1) + [status]
 

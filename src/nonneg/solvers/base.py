@@ -34,6 +34,8 @@ class Solver(ABC):
 
     stays_finite: ClassVar[bool] = False
     """Whether no step can end in numbers that are not finite."""
+    window: ClassVar[float] = 1.0
+    """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
     share_of_a_scout: ClassVar[float] = 1 / 50
     """What share of the iterations a short run needs that is to show which of several starts is best."""
 

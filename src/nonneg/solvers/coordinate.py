@@ -51,6 +51,7 @@ class Coordinate(Solver):
     refresh: int = 10
     momentum: float = 0.7
     share_of_a_scout: ClassVar[float] = 3 / 500
+    window: ClassVar[float] = 1 / 5
     stays_finite: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

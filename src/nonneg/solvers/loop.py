@@ -30,7 +30,7 @@ def solve(
 ) -> tuple[Point, History, int, Status]:
     """Move from the given point until something says stop; the final point, its history, iterations and status."""
     units = units or Units()
-    state, history, watch = solver.init(point.problem), History(), Watch(stopping, point.problem.namespace.eps)
+    state, history, watch = solver.init(point.problem), History(), Watch(stopping, point.problem.namespace.eps, solver.window)
     started, iteration, next_check = time.perf_counter(), 0, stopping.check_every
     status = _check(point, None, state, history, watch, 0, started, callback, units)
     good = None if solver.stays_finite else point.bare()  # to go back to; factors of many rows take memory

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
 
+import numpy as np
+
 from ..exceptions import IncompatibleError
 from ..naming import is_number
 from ..solution import Status
@@ -70,8 +72,8 @@ class Watch:
 
     An objective that has settled from one check to the next may still be on its way. It may go round in a cycle, of which checks
     at equal distances see the same point again and again. It may lie on a plateau, near a saddle, as every random start of many
-    components does for a while. So a few iterations more must confirm that a run has converged: from each of them to the next the
-    objective stays the same, which it does not in a cycle; and it falls no faster in the last of them than in the first. On a
+    components does for a while. So some iterations more must confirm that a run has converged: from each of them to the next the
+    objective stays the same, which it does not in a cycle; and over all of them it falls more and more slowly, or not at all. On a
     plateau it falls faster and faster, however little that is, since what leads away from a saddle grows by the same factor in
     each iteration.
 
@@ -80,6 +82,8 @@ class Watch:
 
     stopping: Stopping
     eps: float
+    window: float = 1.0
+    """How many iterations are enough to see whether the objective falls faster and faster, in intervals from check to check."""
     value: float = math.inf
     violation: float = math.inf
     checked_at: int = 0
@@ -148,9 +152,19 @@ class Watch:
             self.improved_at, self.least = iteration, (min(value, self.least[0]), min(violation, self.least[1]))
         if math.isinf(stopping.steady):
             return is_settled
-        half = max(stopping.check_every // 4, 1)
-        if len(self.settled) <= 2 * half:
-            return False
-        first, last = self.settled[0] - self.settled[half], self.settled[-1 - half] - self.settled[-1]
-        self.settled = [] if last > max(first, 0.0) else self.settled[-1:]
-        return bool(self.settled)
+        window = max(int(self.window * stopping.check_every), 1)
+        return len(self.settled) > 2 * window and _flattens(np.array(self.settled))
+
+
+def _flattens(values: np.ndarray) -> bool:
+    """Whether a curve falls more and more slowly, or not at all, as clearly as the way it wavers lets one see.
+
+    A parabola is fitted to it. With times from −1 to 1 its slope is known to √(3/n) of what the values deviate from it, and its
+    bend to √(45/4n); three times that is clear.
+    """
+    times = np.linspace(-1.0, 1.0, len(values))
+    offsets = values - values[-1]
+    bend, slope, level = np.polynomial.polynomial.polyfit(times, offsets, 2)[::-1]
+    deviation = float(np.std(offsets - (level + times * (slope + times * bend))))
+    clear = 3 * deviation / math.sqrt(len(values))
+    return bool(slope >= -math.sqrt(3) * clear or bend > math.sqrt(45 / 4) * clear)
