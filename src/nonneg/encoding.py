@@ -6,6 +6,7 @@ pieces. Samples that have converged are left alone, the others go on.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,10 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
     """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free
-    size = size if is_free else scale  # a constraint is about codes as they are
+    if not is_free:  # a constraint is about codes as they are; its price, if it has one, has the unit of the objective
+        size = scale
+        constraint = model.constraints["H"].in_units(math.log2(scale) * model.divergence.degree, 0.0)
+        model = Model(model.form, model.divergence, {**model.constraints, "H": constraint})
     X, components = X / size, components / scale
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()

@@ -39,7 +39,7 @@ def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str) -> Inco
         hint = f" Did you mean {given.__name__}(...)?"
     elif isinstance(given, str) and _ELSEWHERE.get(given) in names:
         hint = f" What scikit-learn calls {given!r} is {_ELSEWHERE[given]!r} here."
-    elif kind == "init" and given == "custom":
+    elif kind == "init" and is_one_of(given, ("custom",)):
         hint = " Give the factors to start from themselves: init={'W': W, 'H': H}."
     elif isinstance(given, str) and (close := get_close_matches(_plain(given), names, 1)):
         hint = f" Did you mean {close[0]!r}?"

@@ -58,9 +58,10 @@ class Coordinate(Solver):
         for name, least in (("warmup", 0), ("passes", 1), ("refresh", 1)):
             if not is_count(getattr(self, name), least):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
-        for name in ("momentum", "enough"):
-            if not is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1:
-                raise IncompatibleError(f"{name} must be a share from 0 to 1; got {getattr(self, name)!r}.")
+        if not is_number(self.momentum) or not 0 <= self.momentum <= 1:
+            raise IncompatibleError(f"momentum must be a share from 0 to 1; got {self.momentum!r}.")
+        if not is_number(self.enough) or not 0 <= self.enough < 1:
+            raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
 
     @staticmethod
     def obstacle(problem: Problem) -> str | None:
