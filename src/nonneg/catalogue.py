@@ -81,6 +81,8 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
         others; or that are planned, and not there yet.
     """
     known = (READY, FORM, DERIVED, PLANNED)
+    if not isinstance(search, str):
+        raise TypeError(f"search must be a text, part of a method's name; got {search!r}.")
     if status is not None and status not in known:
         raise ValueError(f"status must be one of {', '.join(map(repr, known))}; got {status!r}.")
     return Methods([row for row in _TABLE if search.lower() in row.method.lower() and status in (None, row.status)])
@@ -151,7 +153,7 @@ _TABLE = (
         "ONL 41, 42; NNP 28",
         '`nonneg.graph.GraphClustering(method="onl")`, "sqrt-onl"',
     ),
-    Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 21", "", PLANNED),
+    Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 21", '`nonneg.maximize_rayleigh`; as printed, `rule="oja"`'),
     Method("NLDA", "non-negative Fisher discriminant", "NNP 55", '`nonneg.NonnegativeLDA`; as printed, `rule="oja"`'),
     Method("flipping", "of features", "NNP 57", "`flip=` of `nonneg.NonnegativeLDA`"),
     Method("definiteness", "of S_W S_B + S_B S_W", "NNP 56", "`definite_` of `nonneg.NonnegativeLDA`"),

@@ -347,6 +347,8 @@ class Point:
             constraint = self.problem.model.constraints[name]
             sides = law.balanced(*self.sides(name))
             F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
+            if 0 in F.shape:
+                return 0.0  # all of it is given
             axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
             up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
             if not constraint.any_scale:

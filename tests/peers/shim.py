@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 
 
@@ -22,6 +23,7 @@ def their_tests(path, patches, also=None, not_ours=(), package=None):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(np.errstate())  # they may set what NumPy warns of, for good
         for target, ours in patches.items():
             stack.enter_context(mock.patch(target, ours))
         sys.modules[name] = module

@@ -101,6 +101,8 @@ class DoublyStochastic(Constraint):
 
     def restore(self, xp: Any, factor: Array) -> Array:
         close_enough = _ROUNDING * float(xp.finfo(factor.dtype).eps)
+        for axis in (0, 1):  # what is zero altogether, as for data that are zero, is uniform
+            factor = xp.where(xp.sum(factor, axis=axis, keepdims=True) > 0, factor, xp.ones_like(factor) / factor.shape[0])
         for attempt in range(_SCALINGS):
             for _ in range(_SINKHORN_SWEEPS):
                 factor = factor / xp.sum(factor, axis=0, keepdims=True)

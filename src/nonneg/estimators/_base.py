@@ -132,9 +132,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             resumes=bool(warm),
             began=began,
         )
+        runs = [self._finished(X, replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
-        return self._hardened(X, replace(best, model=model))
+        return self._hardened(X, best)
+
+    def _finished(self, X: Any, run: Run) -> Run:
+        """What is left to do where a run has ended, before it is compared with others."""
+        return run
 
     def _warm_factors(self, X: Any, model: Model, rank: Any) -> dict[str, np.ndarray]:
         """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
@@ -258,6 +263,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_is_fitted(self)
         refuse_masked(X, "X")
         codes = np.asarray(dense(X))
+        if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
+            raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
         if codes.ndim != 2 or codes.shape[1] != self.components_.shape[0]:
             raise ShapeError(
                 f"Codes must have one column for each of the {self.components_.shape[0]} components; got shape {codes.shape}."
@@ -302,10 +309,24 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
 
 
+def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
+    """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
+    try:
+        return validate_data(estimator, X, *others, accept_sparse="csr", dtype=(np.float64, np.float32), **settings)
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in _NOT_NUMBERS):
+            raise
+        raise type(error)(f"X cannot be read as a matrix of numbers: {error}") from error
+
+
+_NOT_NUMBERS = ("float() argument", "could not convert string", "setting an array element")
+"""What NumPy says of things that it cannot make numbers of."""
+
+
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
-    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
+    X = validated(estimator, X, reset=reset, ensure_all_finite=False)
     entries = X.data if sparse.issparse(X) else X
     if not np.isfinite(entries).all():
         try:

@@ -68,6 +68,9 @@ class Coclusters(BiclusterMixin):
         return _largest(self._codes(X) * self._row_weights, int(np.bincount(self.row_labels_).argmax()))
 
 
+STEADY_AND_REFITTED = '"adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at one'
+
+
 class OrthogonalCoclusters(Coclusters):
     """Orthogonal factors of samples and of features, with a factor between them that takes their scale up."""
 
@@ -80,12 +83,16 @@ class OrthogonalCoclusters(Coclusters):
         is_euclidean = get_divergence(self.divergence) == Beta(2)
         return Orthogonal(axis, unit=is_euclidean and not self._is_printed)
 
-    def _hardened(self, X: Any, run: Run) -> Run:
+    def _auto_solver(self) -> str:
+        """Steps that lower the objective, or bring a factor closer to orthogonal: the printed ones may lead away from both."""
+        return "adaptive"
+
+    def _finished(self, X: Any, run: Run) -> Run:
         """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
-        if not self._is_printed:
-            found = refitted(X, run, list(self._orthogonal(run.model)), self.max_iter, self.tol)
-            run = found if found.objective < run.objective else run
-        return super()._hardened(X, run)
+        if self._is_printed:
+            return run
+        found = refitted(X, run, list(self._orthogonal(run.model)), self.max_iter, self.tol)
+        return found if found.objective < run.objective else run
 
 
 def _lengths(matrix: np.ndarray, axis: int) -> np.ndarray:

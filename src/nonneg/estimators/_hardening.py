@@ -138,7 +138,13 @@ def refitted(X: Any, run: Run, names: Sequence[str], max_iter: int, tol: float) 
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
     solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol)
-    return replace(run, factors=solution.factors, objective=solution.objective, history=joined([run.history, solution.history]))
+    return replace(
+        run,
+        factors=solution.factors,
+        objective=solution.objective,
+        comparable=solution._comparable,
+        history=joined([run.history, solution.history]),
+    )
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, Coclusters, OrthogonalCoclusters
+from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
 from ._documentation import PARAMETERS, documented
 from ._parameters import Protocol
 
@@ -138,11 +138,8 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     _words: ClassVar[dict[str, str]] = {
         **_WORDS,
         "PAPER": "exponent ½, from a random start",
-        "DEFAULT_SOLVER": "the rule with exponent ½, lengths kept at one for the Euclidean distance, S fitted once more at the end",
+        "DEFAULT_SOLVER": STEADY_AND_REFITTED,
     }
 
     def _model(self) -> Model:
         return Model("L S R.T", self.divergence, {"L": self._orthogonal_to("columns"), "R": self._orthogonal_to("columns")})
-
-    def _auto_solver(self) -> Any:
-        return Multiplicative(exponent=0.5)

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
-from sklearn.utils.validation import validate_data
 
 from ..arrays.data import dense
 from ..arrays.memory import check_memory
+from ..arrays.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
+from ._base import validated
 from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
@@ -95,7 +96,8 @@ class NonnegativeLDA(Discriminant):
         self._check_parameters()
         if not is_auto(self.flip) and not isinstance(self.flip, bool | np.bool_):
             raise IncompatibleError(f"flip must be True, False or 'auto'; got {self.flip!r}.")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        refuse_masked(X, "X")
+        X, y = validated(self, X, y, ensure_min_samples=2)
         codes = self._read_labels(y)
         self._learn(X, codes)
         self.components_, self.coef_ = (unscaled(W, self._powers) for W in (self._directions, self._weights))
@@ -126,7 +128,8 @@ class NonnegativeLDA(Discriminant):
         return [signs, np.where(inside >= outside, 1.0, -1.0), by_means]
 
     def _features(self, X: Any) -> tuple[Any, Any]:
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
+        refuse_masked(X, "X")
+        X = validated(self, X, reset=False)
         return X, X.dtype
 
 
@@ -213,7 +216,8 @@ class NonnegativeKernelFDA(Discriminant):
             raise IncompatibleError(f"flip must be True or False; got {self.flip!r}.")
         if self.flip and self.rule == "oja":
             raise IncompatibleError("flip=True with rule='oja': the paper's KUK has no negative entries. Use rule='rayleigh'.")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        refuse_masked(X, "X")
+        X, y = validated(self, X, y, ensure_min_samples=2)
         codes = self._read_labels(y)
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
@@ -291,7 +295,8 @@ class NonnegativeKernelFDA(Discriminant):
         return X[np.ix_(rows, known)]
 
     def _features(self, X: Any) -> tuple[Any, Any]:
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
+        refuse_masked(X, "X")
+        X = validated(self, X, reset=False)
         return self._similarities(X, self.X_fit_), X.dtype
 
     def __sklearn_tags__(self) -> Any:

@@ -15,10 +15,9 @@ from ..exceptions import ShapeError
 from ..model import Model
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, Coclusters, OrthogonalCoclusters
+from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
 from ._documentation import documented
 from ._parameters import Protocol
-from .orthogonal import PRINTED_OR_ADAPTIVE, printed_or_adaptive
 
 _N_COMPONENTS = """int, pair of int, or "auto", default="auto"
     How many groups of samples and how many of features; one int is for both. "auto" takes as many as there are samples or features,
@@ -125,14 +124,11 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         **NMTF._words,
         "DEFAULT_INIT": _CLUSTERS,
         "PAPER": "exponent 1, from a random start, with a look at the objective every 100 iterations (the paper has `tol=0.01`)",
-        "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
+        "DEFAULT_SOLVER": STEADY_AND_REFITTED,
     }
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
-
-    def _auto_solver(self) -> str:
-        return printed_or_adaptive(self.divergence)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         rank = super()._rank(shape)
@@ -180,6 +176,9 @@ class FONT(ONMTF):
     def _model(self) -> Model:
         H = NearOrthogonal("rows") if self._is_als else FixedMultiplier("rows")
         return Model("W S H", "euclidean", {"W": FixedMultiplier("columns"), "H": H})
+
+    def _auto_solver(self) -> str:
+        return "multiplicative"
 
     @property
     def _is_printed(self) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays.operator import Operator
+from ..arrays.reading import read_data
 from ..exceptions import DataError, IncompatibleError
 from ..naming import is_number
 from ._eigenvectors import leading
@@ -131,8 +132,7 @@ def regularized(A: Any, share: float = 0.02) -> Similarity:
     share : float
         τ beside the mean degree of vertices with edges; 0 is `normalized`.
     """
-    if not (is_number(share) and share >= 0):
-        raise IncompatibleError(f"The share of 'regularized' must be a number of at least 0; got {share!r}.")
+    _check_share(share)
     k = degrees(A)
     return weighted_by(A, np.where(k > 0, k + share * k.sum() / max(int((k > 0).sum()), 1), 0.0))
 
@@ -170,8 +170,7 @@ def vertex_similarity(A: Any, reach: float = 0.97) -> Similarity:
     reach : float in (0, 1)
         What a step more costs a path.
     """
-    if not (is_number(reach) and 0 < reach < 1):
-        raise IncompatibleError(f"The reach of vertex similarity must be between 0 and 1; got {reach!r}.")
+    _check_reach(reach)
     k = degrees(A)
     largest = spectral_radius(A)
     if largest == 0:
@@ -200,8 +199,7 @@ def discriminative_kmeans(A: Any, strength: float = 10.0) -> Similarity:
     strength : float
         λ, of the regularization.
     """
-    if not (is_number(strength) and strength > 0):
-        raise IncompatibleError(f"The strength of 'discriminative-kmeans' must be a number above 0; got {strength!r}.")
+    _check_strength(strength)
     n = A.shape[0]
     if n <= LARGEST:
         dense = A.toarray() if sparse.issparse(A) else A
@@ -245,17 +243,14 @@ def cosine_graph(X: Any) -> Any:
     array or sparse array of shape (n_samples, n_samples)
     """
     from sklearn.preprocessing import normalize
-    from sklearn.utils.validation import check_array
 
-    from ..estimators._base import check_non_negative
-
-    X = check_non_negative(check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X"))
+    X = read_data(X).samples().astype(np.float64)
     if not sparse.issparse(X) and X.shape[0] > 4 * LARGEST:
         raise DataError(
             f"X has {X.shape[0]} samples, and cosines between all of them would fill an array of that size squared. Use a graph of "
             "nearest neighbours (sklearn.neighbors.kneighbors_graph), or nonneg.ProjectiveClustering, which needs none."
         )
-    rows = normalize(X)
+    rows = normalize(normalize(X, norm="max"))  # first by the largest entry, whose square neither over- nor underflows
     return sparse.csr_array(rows @ rows.T) if sparse.issparse(rows) else rows @ rows.T
 
 
@@ -313,11 +308,29 @@ def chebyshev(
     return x
 
 
+def _check_reach(reach: Any) -> None:
+    if not (is_number(reach) and 0 < reach < 1):
+        raise IncompatibleError(f"The reach of vertex similarity must be between 0 and 1; got {reach!r}.")
+
+
+def _check_share(share: Any) -> None:
+    if not (is_number(share) and share >= 0):
+        raise IncompatibleError(f"The share of 'regularized' must be a number of at least 0; got {share!r}.")
+
+
+def _check_strength(strength: Any) -> None:
+    if not (is_number(strength) and strength > 0):
+        raise IncompatibleError(f"The strength of 'discriminative-kmeans' must be a number above 0; got {strength!r}.")
+
+
 @dataclass(frozen=True)
 class DiscriminativeKMeans:
     """`discriminative_kmeans` with another strength than 10."""
 
     strength: float = 10.0
+
+    def __post_init__(self) -> None:
+        _check_strength(self.strength)
 
     def __call__(self, A: Any) -> Similarity:
         return discriminative_kmeans(A, self.strength)
@@ -329,6 +342,9 @@ class Regularized:
 
     share: float = 0.02
 
+    def __post_init__(self) -> None:
+        _check_share(self.share)
+
     def __call__(self, A: Any) -> Similarity:
         return regularized(A, self.share)
 
@@ -338,6 +354,9 @@ class VertexSimilarity:
     """`vertex_similarity` with another reach than 0.97."""
 
     reach: float = 0.97
+
+    def __post_init__(self) -> None:
+        _check_reach(self.reach)
 
     def __call__(self, A: Any) -> Similarity:
         return vertex_similarity(A, self.reach)

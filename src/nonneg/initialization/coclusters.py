@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays.data import dense
+from ..constraints import FixedMultiplier
 from ..divergences import Beta
 from ..problem import Problem
 from ..shapes import dimension_classes
@@ -26,6 +27,8 @@ from .sides import Start, made_by, outer_sides
 _BLUR = 1e-8
 """What is added to disjoint factors, relative to their mean, so that no entry is zero. From 0.02 on, clusters blend where they are
 multiples of each other, and small ones drown in large ones."""
+_SOFT = 0.02
+"""The same where no constraint keeps clusters apart on the way (FONT), and thousands of steps would lead from 1e-8 to overlap."""
 _ROUNDS = 30
 _RANDOM = 4
 """Partitions drawn at random that are tried besides those of K-means and of singular vectors, where entries are not too many."""
@@ -49,7 +52,8 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     for (name, axis), which, own, size in zip(names, kept, partition.factors(), X.shape, strict=True):
         outer.append(np.zeros((size, own.shape[1])))
         outer[-1][which] = own
-        factor = outer[-1] + _BLUR * own.mean()
+        is_soft = isinstance(problem.model.constraints[name], FixedMultiplier)
+        factor = outer[-1] + (_SOFT if is_soft else _BLUR) * own.mean()
         factors[name] = factor if axis == 0 else factor.T
     form = problem.model.form
     if len(form) == 3 and form[1].name in wanted and form[1].name not in factors:

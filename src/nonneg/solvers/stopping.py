@@ -75,7 +75,8 @@ class Watch:
     components does for a while. So some iterations more must confirm that a run has converged: from each of them to the next the
     objective stays the same, which it does not in a cycle; and over all of them it falls more and more slowly, or not at all. On a
     plateau it falls faster and faster, however little that is, since what leads away from a saddle grows by the same factor in
-    each iteration.
+    each iteration. (Where it does so only because a constraint that is not restored holds less and less, as that of orthogonal
+    factors may, there is nothing to be gained.)
 
     And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
     """
@@ -90,8 +91,8 @@ class Watch:
     least: tuple[float, float] = (math.inf, math.inf)
     """The lowest objective and the smallest violation so far."""
     improved_at: int = 0
-    settled: list[float] = field(default_factory=list)
-    """The objectives since it has settled, one for each iteration."""
+    settled: list[tuple[float, float]] = field(default_factory=list)
+    """The objective and the violation since they have settled, one pair for each iteration."""
 
     def next_check(self, iteration: int) -> int:
         """The iteration after which to look again."""
@@ -146,14 +147,17 @@ class Watch:
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
         is_settled = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
-        self.settled = [*self.settled, value] if is_settled else []
+        self.settled = [*self.settled, (value, violation)] if is_settled else []
         self.value, self.violation, self.checked_at = value, violation, iteration
         if value < self.least[0] or violation < self.least[1]:
             self.improved_at, self.least = iteration, (min(value, self.least[0]), min(violation, self.least[1]))
         if math.isinf(stopping.steady):
             return is_settled
         window = max(int(self.window * stopping.check_every), 1)
-        return len(self.settled) > 2 * window and _flattens(np.array(self.settled))
+        if len(self.settled) <= 2 * window:
+            return False
+        values, violations = np.array(self.settled).T
+        return _flattens(values) or bool(violations[-1] > violations[0])
 
 
 def _flattens(values: np.ndarray) -> bool:
