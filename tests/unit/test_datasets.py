@@ -272,7 +272,7 @@ def test_assignment(tmp_path, monkeypatch):
 
 
 def test_assignment_that_is_not_known():
-    with pytest.raises(ValueError, match=r"Unknown name 'nug13'\. Known names: 'chr12a'"):
+    with pytest.raises(ValueError, match=r"Unknown name 'nug13'\. Did you mean 'nug30'\? Known names: 'chr12a'"):
         load_assignment("nug13")
 
 
@@ -608,7 +608,7 @@ def test_importing_imports_nothing_heavy():
 
 
 def test_every_loader_is_documented():
-    assert len(LOADERS) == 14
+    assert len(LOADERS) == 15
     for name in LOADERS:
         text = getattr(datasets, name).__doc__
         assert "Returns" in text

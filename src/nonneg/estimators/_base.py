@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..arrays.contraction import low_rank, multiply
 from ..arrays.data import dense
@@ -314,25 +314,30 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     try:
         return validate_data(estimator, X, *others, accept_sparse="csr", dtype=(np.float64, np.float32), **settings)
     except (TypeError, ValueError) as error:
-        if not any(words in str(error) for words in _NOT_NUMBERS):
+        why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
+        if why is None:
             raise
-        raise type(error)(f"X cannot be read as a matrix of numbers: {error}") from error
+        raise type(error)(f"X cannot be read as a matrix of numbers: {why}") from error
 
 
-_NOT_NUMBERS = ("float() argument", "could not convert string", "setting an array element")
-"""What NumPy says of things that it cannot make numbers of."""
+_NOT_NUMBERS = {
+    "float() argument": "",
+    "could not convert string": "",
+    "setting an array element": "its rows are not all of the same length, or hold more than numbers.",
+}
+"""What NumPy says of things that it cannot make numbers of, and what to say in its place."""
 
 
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
-    X = validated(estimator, X, reset=reset, ensure_all_finite=False)
+    try:
+        X = validated(estimator, X, reset=reset)
+    except ValueError as error:
+        if "contains NaN" in str(error) or "contains infinity" in str(error):
+            _say_where(X)
+        raise
     entries = X.data if sparse.issparse(X) else X
-    if not np.isfinite(entries).all():
-        try:
-            read_data(X)
-        except DataError as error:
-            raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
     largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
     if 0 < largest < least:
         raise DataError(
@@ -340,6 +345,16 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
             "Multiply X by a number that makes its entries larger."
         )
     return X
+
+
+def _say_where(X: Any) -> None:
+    """Refuse X for what in it is not finite, in scikit-learn's words and ours."""
+    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
+    entries = X.data if sparse.issparse(X) else X
+    try:
+        read_data(X)
+    except DataError as error:
+        raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
 
 
 def check_non_negative(X: Any) -> Any:

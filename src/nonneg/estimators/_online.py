@@ -130,8 +130,12 @@ class OnlineMixin(Factorizer):
             stream = replace(stream, started_at=stream.n_samples)
             start = self._auto_init if self.init == "auto" else self.init
             runs.append(run_start(task, solver, start, stream.n_steps, stopping))
-        best = min(runs, key=lambda run: run.comparable)
+        # Components stay what and where they are, unless a new start leads clearly lower.
+        best = runs[-1] if runs[-1].comparable < (1 - _CLEARLY) * runs[0].comparable else runs[0]
         return best, replace(stream, W=best.factors["W"])
+
+
+_CLEARLY = 1e-3
 
 
 def _in_units(X: Any, unit: float) -> Any:

@@ -18,6 +18,7 @@ from ._base import Factorizer
 from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
 from ._documentation import documented
 from ._parameters import Protocol
+from .orthogonal import printed_or_adaptive
 
 _N_COMPONENTS = """int, pair of int, or "auto", default="auto"
     How many groups of samples and how many of features; one int is for both. "auto" takes as many as there are samples or features,
@@ -124,11 +125,16 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         **NMTF._words,
         "DEFAULT_INIT": _CLUSTERS,
         "PAPER": "exponent 1, from a random start, with a look at the objective every 100 iterations (the paper has `tol=0.01`)",
-        "DEFAULT_SOLVER": STEADY_AND_REFITTED,
+        "DEFAULT_SOLVER": STEADY_AND_REFITTED
+        + "; from another start than clusters, the printed step where the distance is Euclidean",
     }
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
+
+    def _auto_solver(self) -> str:
+        starts_from_clusters = isinstance(self.init, str) and self.init in ("auto", "coclusters")
+        return super()._auto_solver() if starts_from_clusters else printed_or_adaptive(self.divergence)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         rank = super()._rank(shape)
