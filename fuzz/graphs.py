@@ -10,7 +10,17 @@ from . import data, dense, invariants
 from .trial import Trial
 
 _METHODS = ("auto", "onl", "sqrt-onl", "nl", "sqrt-nl", "nsc", "kernel-pnmf", "kernel-kmeans", "pod")
-_SIMILARITIES = ("auto", "adjacency", "laplacian", "modularity", "vertex", "discriminative-kmeans", "normalized", "random-walk")
+_SIMILARITIES = (
+    "auto",
+    "adjacency",
+    "laplacian",
+    "modularity",
+    "vertex",
+    "discriminative-kmeans",
+    "normalized",
+    "regularized",
+    "random-walk",
+)
 _GRAPHS = (
     "np.ones(({n}, {n})) - np.eye({n})",
     "np.eye({n}, k=1) + np.eye({n}, k=-1)",
@@ -73,9 +83,11 @@ def _partition(t: Trial) -> None:
     S = _formula(similarity if similarity != "auto" else _published(method), (A + A.T) / 2)
     if S is not None:
         weights = S[1]
-        indicators = np.array([labels == k for k in range(labels.max() + 1)]).T * np.sqrt(weights)[:, None]
-        lengths = np.sqrt((indicators**2).sum(axis=0))
-        indicators = indicators / np.where(lengths > 0, lengths, 1)
+        indicators = np.array([labels == k for k in range(labels.max() + 1)]).T * 1.0
+        if weights is not None:
+            indicators = indicators * np.sqrt(weights)[:, None]
+            lengths = np.sqrt((indicators**2).sum(axis=0))
+            indicators = indicators / np.where(lengths > 0, lengths, 1)
         expected = np.trace(indicators.T @ S[0] @ indicators)
         invariants.equal(t, "objective", "objective_", model.objective_, expected, 1e-6, float(np.abs(S[0]).sum()) + 1e-300)
     if t.one_in(4):
@@ -86,21 +98,25 @@ def _partition(t: Trial) -> None:
 def _published(method: str) -> str:
     if method in ("onl", "sqrt-onl", "nl", "sqrt-nl"):
         return "discriminative-kmeans"
-    return "random-walk" if method == "kernel-pnmf" else "normalized"
+    if method == "kernel-pnmf":
+        return "random-walk"
+    return "regularized" if method == "auto" else "normalized"
 
 
-def _formula(similarity: str, A: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """S and the weights of vertices, by the textbook; None where there is none here."""
+def _formula(similarity: str, A: np.ndarray) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """S and the weights of vertices, by the textbook, no weights where parts are not scaled; None where there is no formula here."""
     degrees, ones = A.sum(axis=1), np.ones(len(A))
     if similarity == "adjacency":
         return A, ones
     if similarity == "laplacian":
         return A - np.diag(degrees), ones
     if similarity == "modularity" and degrees.sum() > 0:
-        return A - np.outer(degrees, degrees / degrees.sum()), ones
-    if similarity == "normalized":
-        roots = np.sqrt(np.where(degrees > 0, degrees, 1))
-        return A / roots[:, None] / roots, degrees
+        return (A - np.outer(degrees, degrees / degrees.sum())) / degrees.sum(), None
+    if similarity in ("normalized", "regularized"):
+        share = 0.02 if similarity == "regularized" else 0.0
+        weights = np.where(degrees > 0, degrees + share * degrees.sum() / max((degrees > 0).sum(), 1), 0.0)
+        roots = np.sqrt(np.where(weights > 0, weights, 1))
+        return A / roots[:, None] / roots, weights
     return None
 
 

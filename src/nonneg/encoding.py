@@ -14,6 +14,7 @@ from scipy import sparse
 
 from .constraints import Constraint, Free, Sparse
 from .divergences import Beta, Objective
+from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
 from .model import Model
@@ -75,7 +76,19 @@ def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max
     codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
     codes[:, np.diag(G) == 0] = 0.0
     over_rows(linear_rows, codes.shape[0], codes, np.empty((0, 0)), G, targets, 0.0, 0.0, 0, max_iter, tol)
-    return (codes * (size / scale)).astype(components.dtype)
+    return _in_user_units(codes, size, scale, components.dtype)
+
+
+def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> np.ndarray:
+    """Codes times size/scale, or an error where that is more than their type can hold."""
+    most = float(np.finfo(dtype).max)
+    largest = float(codes.max(initial=0.0))
+    if largest and math.log2(largest) + math.log2(size) - math.log2(scale) >= math.log2(most):
+        raise DataError(
+            f"X has entries of up to {size:g} and the components of up to {scale:g}: codes would be more than {most:g}, the most "
+            f"that {np.dtype(dtype)} can hold. Give X in the units in which the model was fitted."
+        )
+    return (codes * size / scale if size < scale else codes / scale * size).astype(dtype)
 
 
 def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
@@ -112,4 +125,4 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
         codes[active] = solution.factors["H"]
         done, rounds = done + rounds, 2 * rounds
         active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
-    return (codes * alive * (unit[:, None] * (size / scale))).astype(components.dtype)
+    return _in_user_units(codes.astype(np.float64) * alive * unit[:, None], size, scale, components.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from .shapes import infer_shapes
 from .solution import History, Solution, Status
 from .solvers import Solver, Stopping, best_solver, get_solver, solve
 from .solvers.loop import Callback
-from .units import choose_units
+from .units import Units, choose_units
 
 _CANCELLED = 1e6
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
@@ -126,6 +127,9 @@ class Task:
         given = _read_init(init, model, data)
         shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
         units = choose_units(model, data)
+        fixed_units = {name: unit for name, unit in units.factors.items() if name in model.fixed}
+        if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in fixed_units.items()):
+            units = Units()  # what is given is too far from the scale of the data to be measured with it
         self.model, self.data, self.units = model, data, units
         self.fixed = units.from_user({name: given[name] for name in model.fixed})
         scaled = data if units.data == 1 else data.divided(units.data)
@@ -155,10 +159,15 @@ class Task:
         return self.problem.start(factors)
 
     def _in_reach(self, factor: Array, unit: float) -> Array:
-        """A given start in units of the problem; where it is so far from the scale of the data that it would overflow, smaller."""
+        """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow,
+        at the end of what is in reach.
+        """
         namespace = self.data.namespace
-        most, largest = namespace.largest ** (1 / 8), float(namespace.xp.max(factor))
-        return factor / unit if unit == 1 or largest / most <= unit else factor * (most / largest)
+        if unit == 1:
+            return factor
+        largest, reach = float(namespace.xp.max(factor)), math.log2(namespace.largest) / 8
+        doublings = math.log2(largest) - math.log2(unit)
+        return factor / unit if abs(doublings) <= reach else factor / largest * 2.0 ** math.copysign(reach, doublings)
 
     def solve(
         self,

@@ -108,7 +108,8 @@ class PowerLaw:
         # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
         smallest, eps = _limits(xp, numerator.dtype)
-        ratio = numerator / clip(xp, denominator, smallest / eps, math.inf)
+        with np.errstate(over="ignore"):  # of matrices whose scales are as far apart as can be; the bound below makes it finite
+            ratio = numerator / clip(xp, denominator, smallest / eps, math.inf)
         ratio = clip(xp, ratio, 0.0, 1.0 / eps)  # products with a sketch may fall below zero, by rounding and truncation
         return power(xp, ratio, exponent)
 

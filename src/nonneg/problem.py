@@ -277,6 +277,14 @@ class Point:
         self._compute((word,))
         return float(self.value(word)[0, 0])
 
+    def best_scale(self, factor: str | None = None) -> float:
+        """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+        divergence = self.problem.model.divergence
+        if not divergence.scale_invariant:
+            return divergence.scale(self.sums(factor or self.problem.order[0]))
+        total = self.total()
+        return self.problem.data.power_sum(1) / total if total > 0 else 1.0
+
     def objective(self, factor: str | None = None) -> tuple[float, float]:
         """What is minimised, and the size of the terms it is a difference of.
 

@@ -262,7 +262,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """
         check_is_fitted(self)
         refuse_masked(X, "X")
-        codes = np.asarray(dense(X))
+        try:
+            codes = np.asarray(dense(X))
+        except ValueError:
+            raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
         if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
             raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
         if codes.ndim != 2 or codes.shape[1] != self.components_.shape[0]:
@@ -312,8 +315,10 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
     try:
-        return validate_data(estimator, X, *others, accept_sparse="csr", dtype=(np.float64, np.float32), **settings)
+        return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
+        if "contains NaN" in str(error) or "contains infinity" in str(error):
+            _say_where(X)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:
             raise
@@ -331,12 +336,7 @@ _NOT_NUMBERS = {
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
-    try:
-        X = validated(estimator, X, reset=reset)
-    except ValueError as error:
-        if "contains NaN" in str(error) or "contains infinity" in str(error):
-            _say_where(X)
-        raise
+    X = validated(estimator, X, reset=reset)
     entries = X.data if sparse.issparse(X) else X
     largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
     if 0 < largest < least:

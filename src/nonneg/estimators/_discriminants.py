@@ -424,7 +424,7 @@ def _is_singular(scatter: Scatter, varying: np.ndarray, freedom: int) -> bool:
     """Whether S_W is, among the features that vary: more features than samples, or features that follow from others."""
     if varying.sum() > freedom:
         return True
-    if not isinstance(scatter, Formed):
+    if not varying.any() or not isinstance(scatter, Formed):
         return False
     sizes = np.sqrt(scatter.diagonal[varying])
     try:

@@ -153,7 +153,10 @@ def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]
         U, S, VT = U[:, ::-1], S[::-1], VT[::-1]
     else:
         U, S, VT = np.linalg.svd(dense(X).astype(np.float64), full_matrices=False)
-    return U[:, :k] * S[:k], VT[:k]
+    U, S, VT = U[:, :k], S[:k], VT[:k]
+    # Which of two opposite vectors is found is a matter of rounding: the one whose largest entry is positive.
+    signs = np.sign(VT[np.arange(k), np.abs(VT).argmax(axis=1)])
+    return U * (S * signs), VT * signs[:, None]
 
 
 def _blocks(codes: np.ndarray, VT: np.ndarray) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from ..arrays.reading import refuse_masked
+from ..estimators._base import validated
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
 from ._partitions import compact, trace_of
@@ -202,7 +202,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             refuse_masked(X, "X")
             if self._is_precomputed and looks_like_edges(X):
                 raise DataError(f"{edges_given(X, 'X')} If its rows are samples, use affinity='cosine', or a kernel such as 'rbf'.")
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
+            X = validated(self, X, dtype=np.float64, ensure_min_samples=1)
             if self._is_precomputed:
                 if X.shape[0] != X.shape[1]:
                     raise DataError(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..arrays.data import dense as dense_array
 from ..arrays.operator import Operator
 from ..arrays.reading import read_data
 from ..exceptions import DataError, IncompatibleError
@@ -250,7 +251,9 @@ def cosine_graph(X: Any) -> Any:
             f"X has {X.shape[0]} samples, and cosines between all of them would fill an array of that size squared. Use a graph of "
             "nearest neighbours (sklearn.neighbors.kneighbors_graph), or nonneg.ProjectiveClustering, which needs none."
         )
-    rows = normalize(normalize(X, norm="max"))  # first by the largest entry, whose square neither over- nor underflows
+    peaks = np.asarray(dense_array(X.max(axis=1))).ravel()  # first by the largest entry, whose square neither over- nor underflows
+    inverse = 1 / np.where(peaks > 0, peaks, 1.0)
+    rows = normalize(sparse.csr_array(X.multiply(inverse[:, None])) if sparse.issparse(X) else X * inverse[:, None])
     return sparse.csr_array(rows @ rows.T) if sparse.issparse(rows) else rows @ rows.T
 
 

@@ -91,11 +91,5 @@ def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str
 
 
 def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
-    """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
-    point, divergence = problem.start(factors), problem.model.divergence
-    if not divergence.approximates:
-        return 1.0
-    if divergence.scale_invariant:
-        total = point.total()
-        return problem.data.power_sum(1) / total if total > 0 else 1.0
-    return divergence.scale(point.sums(problem.order[0]))
+    """The number by which X̂ fits X best; see `Point.best_scale`."""
+    return problem.start(factors).best_scale() if problem.model.divergence.approximates else 1.0

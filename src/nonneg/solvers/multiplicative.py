@@ -84,8 +84,7 @@ class Multiplicative(Solver):
             state.unrestored[factor] = moved(point, factor, state.exponents[factor], self.floor)
             point = restored(point, factor, state.unrestored[factor])
             if self.rescale and point.problem.model.constraints[factor].is_free:
-                scale = point.problem.model.divergence.scale(point.sums(factor))
-                point = point.with_scaled(factor, scale ** (1 / point.problem.model.rules[factor].degree))
+                point = point.with_scaled(factor, point.best_scale(factor) ** (1 / point.problem.model.rules[factor].degree))
         return point
 
 

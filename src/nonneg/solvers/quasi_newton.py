@@ -103,8 +103,10 @@ class QuasiNewton(Solver):
             for length in _LENGTHS:
                 values = _moved(point, roots, length * direction)
                 candidate = _restored(point, values)
-                candidate.prepare()
-                if candidate.objective()[0] <= before:
+                with np.errstate(over="ignore", invalid="ignore"):  # a step too far, which is not taken
+                    candidate.prepare()
+                    is_lower = candidate.objective()[0] <= before
+                if is_lower:
                     state.stalled = False
                     state.unrestored.update(values)
                     return candidate
