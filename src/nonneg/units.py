@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from .arrays.data import Data
 from .arrays.namespace import Array
+from .exceptions import DataError
 from .model import Model
 
 
@@ -64,5 +65,11 @@ def choose_units(model: Model, data: Data) -> Units:
         return Units()  # every factor's scale is set by its constraint: the problem has no other units
     occurrences = max(sum(form.count(name) for name in movable), 1)
     power = math.trunc(math.log2(peak) / occurrences) * occurrences  # each factor takes a whole power of two
-    factor = 2.0 ** (power * missing // occurrences)
+    doublings = power * missing // occurrences
+    if abs(doublings) >= math.log2(namespace.largest) - 1:
+        raise DataError(
+            f"{model.data} has entries of up to {peak:g}, and in {model.form} {' and '.join(movable)} would have to be of about "
+            f"2^{doublings} to make up for it, which no number can be. Multiply {model.data} by a number first."
+        )
+    factor = 2.0**doublings
     return Units(2.0**power, dict.fromkeys(movable, factor), power * model.divergence.degree)

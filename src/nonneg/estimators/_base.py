@@ -178,7 +178,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         size = float(abs(X).max())
         codes = np.asarray(dense(multiply(left, {**run.factors, model.data: X})))
         scaled = divergence_of(X / size, codes, self.components_, model.divergence, size)
-        return float(np.sqrt(2 * max(scaled, 0.0)) * size ** (model.divergence.degree / 2))
+        with np.errstate(over="ignore"):  # it may be more than a float can hold
+            return float(np.sqrt(2 * max(scaled, 0.0)) * np.float64(size) ** (model.divergence.degree / 2))
 
     # ---- orthogonality
 
@@ -327,7 +328,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
 
 _NOT_NUMBERS = {
     "float() argument": "",
-    "could not convert string": "",
+    "could not convert string": "it holds text.",
     "setting an array element": "its rows are not all of the same length, or hold more than numbers.",
 }
 """What NumPy says of things that it cannot make numbers of, and what to say in its place."""

@@ -182,7 +182,13 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             start = np.divide(start * groups.sizes, np.abs(G.units), out=np.zeros(len(F)), where=has_unit)
         result = self._best(G, F, start, np.where(has_unit, 1.0, 0.0))
         Gw = G.product(result.w)
-        left = F - np.outer(Gw, (result.w @ F) / (result.w @ Gw))  # of the means, what is not in this projection
+        length = result.w @ Gw
+        if not length > 0:
+            raise DataError(
+                f"ridge={self.ridge!r}, but there are weights under which classes differ and no class varies within itself, so that "
+                "the ratio has no bound. Use ridge='auto', or a small number."
+            )
+        left = F - np.outer(Gw, (result.w @ F) / length)  # of the means, what is not in this projection
         left = np.divide(left, G.units[:, None], out=np.zeros_like(F), where=has_unit[:, None])
         return result, G.units * result.w, left
 

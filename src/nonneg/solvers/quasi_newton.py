@@ -88,6 +88,10 @@ class QuasiNewton(Solver):
         return state
 
     def step(self, point: Point, state: State) -> Point:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is learned from a step too far is not used, nor is it taken
+            return self._stepped(point, state)
+
+    def _stepped(self, point: Point, state: State) -> Point:
         memory = state.memory
         memory["steps"] += 1
         if memory["steps"] <= self.warmup or memory["steps"] % _EVERY == 0:
@@ -103,10 +107,8 @@ class QuasiNewton(Solver):
             for length in _LENGTHS:
                 values = _moved(point, roots, length * direction)
                 candidate = _restored(point, values)
-                with np.errstate(over="ignore", invalid="ignore"):  # a step too far, which is not taken
-                    candidate.prepare()
-                    is_lower = candidate.objective()[0] <= before
-                if is_lower:
+                candidate.prepare()
+                if candidate.objective()[0] <= before:
                     state.stalled = False
                     state.unrestored.update(values)
                     return candidate
