@@ -185,4 +185,4 @@ def _similarity(t: Trial) -> None:
         formula = expected[0] * (
             A.sum() if name == "modularity" else 1
         )  # the objective alone is divided by the weights of all edges
-        invariants.equal(t, "formula", "S v", S @ v, formula @ v, 1e-7, float(np.abs(formula).sum()) * 2 + 1e-300)
+        invariants.equal(t, "formula", "S v", S @ v, formula @ v, 1e-7, float(np.abs(formula).sum() + abs(A).sum()) * 2 + 1e-300)

@@ -262,18 +262,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
-        try:
-            codes = np.asarray(dense(X))
-        except ValueError:
-            raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
-        if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
-            raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
-        if codes.ndim != 2 or codes.shape[1] != self.components_.shape[0]:
-            raise ShapeError(
-                f"Codes must have one column for each of the {self.components_.shape[0]} components; got shape {codes.shape}."
-            )
-        return codes @ self.components_
+        return read_codes(X, self.components_.shape[0]) @ self.components_
 
     @available_if(lambda self: self._reconstructs and _can_transform(self))
     def score(self, X: Any, y: Any = None) -> float:
@@ -311,6 +300,20 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
     return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
+
+
+def read_codes(X: Any, count: int) -> np.ndarray:
+    """Codes, one column for each component, or an error where that is not what they are."""
+    refuse_masked(X, "X")
+    try:
+        codes = np.asarray(dense(X))
+    except ValueError:
+        raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
+    if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
+        raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
+    if codes.ndim != 2 or codes.shape[1] != count:
+        raise ShapeError(f"Codes must have one column for each of the {count} components; got shape {codes.shape}.")
+    return codes
 
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:

@@ -185,8 +185,8 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         length = result.w @ Gw
         if not length > 0:
             raise DataError(
-                f"ridge={self.ridge!r}, but there are weights under which classes differ and no class varies within itself, so that "
-                "the ratio has no bound. Use ridge='auto', or a small number."
+                f"ridge={self.ridge!r}, but there are weights under which classes differ and no class varies within itself, so "
+                "that the ratio has no bound. Use ridge='auto', or a small number."
             )
         left = F - np.outer(Gw, (result.w @ F) / length)  # of the means, what is not in this projection
         left = np.divide(left, G.units[:, None], out=np.zeros_like(F), where=has_unit[:, None])

@@ -13,10 +13,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
-from ..arrays.reading import refuse_masked
 from ..exceptions import ShapeError
 from ..initialization import make_generator
-from ._base import check_non_negative, read_samples
+from ._base import check_non_negative, read_codes, read_samples
 from ._wholeness import whole_or_not_at_all
 
 
@@ -123,11 +122,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             As `transform` gives them.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
-        codes = np.asarray(dense(X))
-        if codes.ndim != 2 or codes.shape[1] != self.n_singular_:
-            raise ShapeError(f"Coordinates must have {self.n_singular_} columns, one a singular vector; got shape {codes.shape}.")
-        return np.maximum(codes @ self.components_, 0)
+        return np.maximum(read_codes(X, self.n_singular_) @ self.components_, 0)
 
     @property
     def _n_features_out(self) -> int:

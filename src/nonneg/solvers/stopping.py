@@ -153,10 +153,12 @@ class Watch:
             self.improved_at, self.least = iteration, (min(value, self.least[0]), min(violation, self.least[1]))
         if math.isinf(stopping.steady):
             return is_settled
-        window = max(int(self.window * stopping.check_every), 1)
-        if len(self.settled) <= 2 * window:
+        span, window = len(self.settled) - 1, max(int(self.window * stopping.check_every), 1)
+        if span not in (2 * window, 4 * window, 8 * window):  # looked at twice as long where it cannot be told
             return False
         values, violations = np.array(self.settled).T
+        if span == 8 * window:
+            self.settled = []
         return _flattens(values) or bool(violations[-1] > violations[0])
 
 
