@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from nonneg.estimators import NMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF
-from nonneg.exceptions import DataError, ShapeError
+from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 from .cases import (
     COCLUSTERERS,
@@ -606,3 +606,53 @@ def test_the_start_is_not_changed(name, X):
     quick(name).set_params(init=start).fit(X)
     for factor, array in start.items():
         np.testing.assert_array_equal(array, before[factor])
+
+
+class TestCodes:
+    @pytest.mark.parametrize("name", ["NMF", "TruncatedNonnegativeSVD"])
+    @pytest.mark.parametrize(
+        ("codes", "message"),
+        [
+            ([["a", "b", "c"]], "X must be codes, finite numbers"),
+            ([[np.nan, 1.0, 1.0]], "X must be codes, finite numbers"),
+            ([[1.0], [1.0, 2.0]], "its rows are not all of the same length"),
+            ([[1.0] * 17], "Codes must have one column for each"),
+        ],
+    )
+    def test_what_they_cannot_be(self, name, codes, message, X):
+        with pytest.raises(ValueError, match=message):
+            MAKERS[name]().fit(X).inverse_transform(codes)
+
+    def test_more_than_their_type_can_hold(self, X):
+        model = MAKERS["NMF"]().fit(X.astype(np.float32))
+        with pytest.raises(DataError, match=r"more than 3\.40282e\+38, the most that float32 can hold"):
+            model.transform(np.full((1, X.shape[1]), 1e100))
+
+
+@pytest.mark.parametrize("X", [{}, object(), "X", [[1.0], [1.0, 2.0]]], ids=["dict", "object", "text", "ragged"])
+def test_what_is_no_matrix_is_called_so(X):
+    with pytest.raises((TypeError, ValueError), match="X cannot be read as a matrix of numbers"):
+        MAKERS["NMF"]().fit(X)
+
+
+def test_a_start_for_a_factor_that_there_is_not(X):
+    with pytest.raises(IncompatibleError, match="init gives a value for 'Q', which is no factor of W H"):
+        MAKERS["NMF"](init={"Q": np.ones((2, 2))}).fit(X)
+
+
+@pytest.mark.parametrize("estimator", ["NonnegativeLDA", "NonnegativeKernelFDA"])
+def test_discriminants_of_what_is_missing(estimator, X):
+    import nonneg
+
+    y = np.arange(len(X)) % 2
+    with pytest.raises(DataError, match="X is a masked array with missing entries"):
+        getattr(nonneg, estimator)().fit(np.ma.masked_greater(X, 0.9 * X.max()), y)
+    with pytest.raises(DataError, match="Input X contains NaN"):
+        getattr(nonneg, estimator)().fit(np.where(0.9 * X.max() < X, np.nan, X), y)
+
+
+def test_a_ratio_without_bound():
+    from nonneg import NonnegativeKernelFDA
+
+    with pytest.raises(DataError, match=r"so that the ratio has no bound\. Use ridge='auto'"):
+        NonnegativeKernelFDA(ridge=0).fit(np.eye(4, 2), [0, 0, 1, 1])

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics.pairwise import cosine_similarity
 
 from nonneg.arrays.operator import Operator, SignedData, peak_of, stored
 from nonneg.arrays.reading import Gram, Signed, read_data
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, VertexSimilarity, similarities
+from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities
 from nonneg.graph.similarities import Similarity, chebyshev, discriminative_kmeans, scaled, spectral_radius, vertex_similarity
 
 rng = np.random.default_rng(0)
@@ -365,3 +366,20 @@ def test_the_array_is_kept():
     S = SIMILARITIES["modularity"](GRAPHS["plain"])
     assert S.toarray() is S.toarray()
     assert isinstance(S, Similarity)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e160])
+def test_cosines_do_not_depend_on_scale(scale, rng):
+    X = rng.random((5, 4))
+    X[2] = 0
+    for store in (np.asarray, sparse.csr_array):
+        K = cosine_graph(store(scale * X))
+        np.testing.assert_allclose(K.toarray() if sparse.issparse(K) else K, cosine_similarity(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(VertexSimilarity, 2), (DiscriminativeKMeans, -1), (Regularized, -0.1), (VertexSimilarity, "a")]
+)
+def test_parameters_are_looked_at_when_they_are_given(kind, value):
+    with pytest.raises(IncompatibleError, match="must be"):
+        kind(value)

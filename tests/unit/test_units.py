@@ -4,6 +4,7 @@ import pytest
 from nonneg import Model, factorize
 from nonneg.arrays.reading import read_data
 from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
+from nonneg.exceptions import DataError
 from nonneg.units import Units, choose_units
 
 
@@ -145,3 +146,49 @@ def test_model_from_user():
     converted = Units(data=4.0, factors={"W": 4.0}, doublings=4.0).model_from_user(model)
     assert converted.constraints == {"W": Sparse(0.75), "H": FixedMultiplier("rows", 3 / 16)}
     assert (converted.form, converted.divergence, converted.data) == (model.form, model.divergence, model.data)
+
+
+class TestEndsOfTheScale:
+    """Where a unit for the data is not one for the factors."""
+
+    @pytest.mark.parametrize("scale", [1e300, 1e-300])
+    def test_a_unit_that_no_number_can_be(self, scale):
+        with pytest.raises(DataError, match=r"would have to be of about 2\^-?\d+ to make up for it"):
+            factorize(np.full((1, 1), scale), "X X W X")
+
+    def test_no_factor_to_take_up_the_scale(self):
+        with pytest.raises(DataError, match="more than a number can hold, and no factor is free"):
+            factorize(np.full((3, 3), 1e300), "W H", 1, constraints={"W": "stochastic", "H": "stochastic"})
+
+    @pytest.mark.parametrize("scale", [1e300, 1e-300])
+    @pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler", -1])
+    def test_a_start_at_the_other_end(self, divergence, scale):
+        solution = factorize(
+            np.full((3, 2), scale), "W H", divergence=divergence, init={"W": np.ones((3, 1)), "H": np.ones((1, 2))}, max_iter=3000
+        )
+        np.testing.assert_allclose(solution.reconstruct(), scale, rtol=1e-2)
+
+    def test_given_factors_far_from_the_data(self):
+        """Nothing is measured in units of the data if what is given cannot be."""
+        solution = factorize(
+            np.full((1, 1), 1e-300), "A W", 1, constraints={"A": "fixed", "W": "stochastic"}, init={"A": np.full((1, 1), 0.7)}
+        )
+        np.testing.assert_array_equal(solution.factors["W"], 1.0)
+
+    def test_a_penalty_is_reported_with_the_weight_it_was_given(self):
+        solution = factorize(np.full((1, 1), 1e-100), "W H", 2, constraints={"W": NearOrthogonal()}, max_iter=30, random_state=0)
+        W = solution.factors["W"]
+        assert solution.objective == pytest.approx(np.sum((W.T @ W - np.eye(2)) ** 2) / 4)
+
+
+@pytest.mark.parametrize("init", ["random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"])
+@pytest.mark.parametrize("constraint", ["free", "stochastic", "stochastic-rows", "doubly-stochastic"])
+def test_data_of_zeros(constraint, init):
+    solution = factorize(
+        np.zeros((4, 4)), "W H", 4, constraints={"W": constraint} if constraint != "free" else None, init=init, random_state=0
+    )
+    W = solution.factors["W"]
+    assert solution.objective == pytest.approx(0.0, abs=1e-12)
+    axes = {"free": [], "stochastic": [0], "stochastic-rows": [1], "doubly-stochastic": [0, 1]}[constraint]
+    for axis in axes:
+        np.testing.assert_allclose(W.sum(axis=axis), 1, rtol=1e-9)
