@@ -244,12 +244,7 @@ def _model(
 def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> dict[str, Array]:
     """The factors that are given, checked."""
     given = init if isinstance(init, Mapping) else {}
-    for name in given:
-        if name not in model.constraints:
-            raise IncompatibleError(
-                f"init gives a value for {name!r}, which is not a factor of {model.form.text!r}. Its factors: "
-                f"{', '.join(model.constraints)}."
-            )
+    model.check_given(given)
     for name in model.fixed:
         if name not in given:
             raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")

@@ -11,7 +11,7 @@ W ← W ∘ [(X Xᵀ W) / (W Wᵀ X Xᵀ W)]^(1/3)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .constraints import Constraint, Direction, get_constraint
@@ -135,6 +135,15 @@ class Model:
                     f"{', '.join(self.constraints)}."
                 )
         return {name: get_constraint(c) for name, c in constraints.items() if c is not None}
+
+    def check_given(self, names: Iterable[str]) -> None:
+        """Refuse starting values of what is not a factor."""
+        for name in names:
+            if name not in self.constraints:
+                raise IncompatibleError(
+                    f"init gives a value for {name!r}, which is not a factor of {self.form.text!r}. Its factors: "
+                    f"{', '.join(self.constraints)}."
+                )
 
     def _rule(self, factor: str) -> Rule:
         positive = parts(self.form, factor, self.middles.positive)

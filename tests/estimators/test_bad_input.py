@@ -636,7 +636,7 @@ def test_what_is_no_matrix_is_called_so(X):
 
 
 def test_a_start_for_a_factor_that_there_is_not(X):
-    with pytest.raises(IncompatibleError, match="init gives a value for 'Q', which is no factor of W H"):
+    with pytest.raises(IncompatibleError, match="init gives a value for 'Q', which is not a factor of 'W H'"):
         MAKERS["NMF"](init={"Q": np.ones((2, 2))}).fit(X)
 
 

@@ -120,12 +120,7 @@ class Parameters(ABC):
     def _check_shapes(self, X: Any, model: Model, rank: Any, init: Any) -> None:
         """Say it in the words of the estimator where sizes do not fit."""
         given = {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {}
-        for name in given:
-            if name not in model.constraints:
-                raise IncompatibleError(
-                    f"init gives a value for {name!r}, which is no factor of {model.form}. Its factors: "
-                    f"{', '.join(model.constraints)}."
-                )
+        model.check_given(given)
         fixed = getattr(self, "fixed_components", None)
         if fixed is not None and np.shape(fixed)[1:] != (X.shape[1],):
             raise ShapeError(f"fixed_components has shape {np.shape(fixed)}; each row must have the {X.shape[1]} features of X.")
