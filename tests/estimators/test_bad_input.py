@@ -321,7 +321,7 @@ BAD_DATA = {
     "a number": (lambda X: 3.0, "Expected 2D array, got scalar"),
     "three axes": (lambda X: X[None], "dim 3"),
     "complex": (lambda X: X * 1j, "[Cc]omplex"),
-    "text": (lambda X: np.full(X.shape, "a", dtype=object), "could not convert string to float"),
+    "text": (lambda X: np.full(X.shape, "a", dtype=object), "cannot be read as a matrix of numbers: it holds text"),
 }
 
 
