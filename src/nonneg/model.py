@@ -111,7 +111,7 @@ class Model:
             )
         if not self.divergence.approximates and self.form.count(data) != 1:
             raise ExpressionError(
-                f"The trace objective needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
+                f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
             )
         self.middles: Middles = self.divergence.middles(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}

@@ -121,8 +121,8 @@ class Problem:
             self.constant = model.divergence.constant(data)
         if not math.isfinite(self.constant):
             raise DataError(
-                f"{model.data} has entries of up to {data.peak:g}, whose {model.divergence!r} is more than a number can hold, and "
-                "no factor is free to take up its scale. Divide it by a number first."
+                f"{model.data} has entries of up to {data.peak:g}, whose {model.divergence!r} is more, or less, than a number can "
+                "hold, and no factor is free to take up its scale. Divide it by a number first."
             )
         self._costs = self._make_costs(horizon)
         self.rules = {name: _BoundRule(rule) for name, rule in model.rules.items()}

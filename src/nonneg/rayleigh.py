@@ -187,7 +187,8 @@ def maximize_rayleigh(
     above, below = Entries(A), Entries(B)
     if not float(start @ below.product(start)) > 0:
         raise DataError("wᵀBw is not above zero at the start, so that w cannot be scaled to wᵀBw = 1. B must be positive there.")
-    result = RULES[rule](above, below, start, int(max_iter), float(tol))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        result = RULES[rule](above, below, start, int(max_iter), float(tol))
     status = {"tol": Status.CONVERGED, "max_iter": Status.MAX_ITER, "negative": Status.NO_PROGRESS}[result.stopped]
     if status is Status.NO_PROGRESS:
         from sklearn.exceptions import ConvergenceWarning
@@ -200,6 +201,8 @@ def maximize_rayleigh(
         )
     # A was divided by 2^exponent and B by 2^other, so that nothing over- or underflows on the way.
     length = np.sqrt(float(result.w @ below.product(result.w)))
+    if not (length > 0 and np.isfinite(result.ratio)):
+        raise DataError("B is singular: there is a w ≥ 0 with wᵀBw = 0, along which the ratio has no bound. Add a ridge to B.")
     scale, half = (other + 1) // 2, other % 2
     w = np.ldexp(result.w / length * np.sqrt(2.0) ** half, -scale)
     return RayleighResult(w, float(np.ldexp(result.ratio, exponent - other)), result.n_iter, status)

@@ -406,3 +406,15 @@ class TestExactlyOrthogonal:
         W = self.factor(estimator)
         assert W.dtype == np.float32
         np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[(4, 4, 1.0), (4, 4, 10.0)], [(1, 1, 1.0), (2, 30, 1.0), (20, 3, 1.0)], [(7, 8, 11.0), (9, 11, 55.6)]]
+)
+def test_orthogonal_factors_of_exact_blocks_fit_them(sizes):
+    """With exponent 1 the lengths of H may go round in a cycle; W is fitted to what is returned."""
+    from scipy.linalg import block_diag
+
+    X = block_diag(*[np.full((rows, columns), value) for rows, columns, value in sizes])
+    model = MAKERS["ONMF"](n_components=len(sizes)).fit(X)
+    assert model.reconstruction_err_ <= 1e-3 * np.linalg.norm(X)

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 from nonneg.estimators import OPNMF, PNMF
+from nonneg.exceptions import ShapeError
 
 from .cases import given_start, half_squares, parts, unconverged
 
@@ -183,3 +184,18 @@ def test_streams_of_extreme_scale(cls, params, scale):
     plain, extreme = (streamed(cls(3, random_state=0, max_iter=50, **params), data, 3) for data in (X, X * scale))
     products = [stream.factors_["W"] @ stream.components_ for stream in (extreme, plain)]  # components may be numbered otherwise
     np.testing.assert_allclose(*products, rtol=1e-4, atol=1e-6)
+
+
+@unconverged
+def test_another_number_of_components_is_refused(X):
+    model = PNMF(3, random_state=0).partial_fit(X).set_params(n_components=4)
+    with pytest.raises(ShapeError, match="n_components=4, but 3 components have been learned"):
+        model.partial_fit(X)
+
+
+def test_fixed_components_may_be_sparse(X):
+    from scipy import sparse
+
+    fixed = X[:1] / X.max()
+    dense, thin = (PNMF(3, fixed_components=kind(fixed), random_state=0).fit(X) for kind in (np.asarray, sparse.csr_array))
+    np.testing.assert_array_equal(dense.components_, thin.components_)

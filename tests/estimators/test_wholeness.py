@@ -132,3 +132,25 @@ def test_nothing_is_left_of_a_fit_with_other_parameters(X):
     soft = hard.set_params(orthogonality="soft", warm_start=False).fit(X * (1 + np.arange(12)))
     again = soft.set_params(warm_start=True, max_iter=0, tol=0).fit(X * (1 + np.arange(12)))
     np.testing.assert_allclose(again.components_, OPNMF(3, random_state=0).fit(X * (1 + np.arange(12))).components_, atol=1e-2)
+
+
+def test_a_refused_fit_of_others_than_factorizations():
+    from nonneg import QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA
+    from nonneg.graph import GraphClustering
+
+    A, y = np.random.default_rng(0).random((12, 5)), np.arange(12) % 2
+    for kind in (NonnegativeLDA, NonnegativeKernelFDA):
+        model = kind().fit(A, y)
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match="one class"):
+            model.fit(A[:, :3], ["a"] * 12)
+        assert vars(model) == before or all(vars(model)[key] is value for key, value in before.items())
+        assert set(model.predict(A)) <= {0, 1}
+    graph = GraphClustering(2, random_state=0).fit(np.ones((4, 4)) - np.eye(4))
+    with pytest.raises(ValueError, match=r"n_clusters|parts"):
+        graph.set_params(n_clusters=9).fit(np.ones((3, 3)) - np.eye(3))
+    assert graph.n_features_in_ == 4
+    chain = QNMFHMM(2, random_state=0, n_init=1).fit("abababba")
+    with pytest.raises(ValueError, match=r"length 1|neighbour"):
+        chain.fit([[1], [2]], lengths=[1, 1])
+    assert chain.symbols_.tolist() == ["a", "b"]

@@ -149,3 +149,12 @@ def test_what_is_given_of_a_factor_does_not_make_the_rest_orthogonal(rng):
     assert solution.history[-1].violation["W"] == pytest.approx(
         np.linalg.norm(solution.factors["W"].T @ solution.factors["W"] - np.eye(3)), rel=1e-10
     )
+
+
+def test_a_callback_cannot_write_to_the_factors(rng):
+    def spoil(progress):
+        for factor in progress.factors.values():
+            factor[:] = -5.0
+
+    with pytest.raises(ValueError, match="read-only"):
+        factorize(rng.random((5, 4)), "W H", 2, callback=spoil, random_state=0)

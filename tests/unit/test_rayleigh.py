@@ -136,3 +136,9 @@ def test_a_next_w_that_would_be_negative():
 def test_what_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
         maximize_rayleigh(**({"A": np.eye(2)} | arguments))
+
+
+@pytest.mark.parametrize("A", [np.eye(2), np.array([[1.0, 0.5], [0.5, 0.0]])], ids=["identity", "mixed"])
+def test_a_ratio_without_bound_is_refused(A):
+    with pytest.raises(DataError, match=r"there is a w ≥ 0 with wᵀBw = 0, along which the ratio has no bound"):
+        maximize_rayleigh(A, np.diag([1.0, 0.0]))

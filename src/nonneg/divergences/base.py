@@ -254,7 +254,7 @@ class Divergence(Objective):
             if monomial.power == 0:
                 total = _divided(sums.logarithm, contraction) if monomial.logarithm else sums.logarithm
             else:
-                total = _log(contraction) if monomial.logarithm else contraction
+                total = log(contraction) if monomial.logarithm else contraction
             terms.append(monomial.coefficient * total)
             if monomial.logarithm:  # a sum known to ε of itself has a logarithm known to ε, however small that is
                 relative += abs(monomial.coefficient)
@@ -284,5 +284,6 @@ def _divided(number: float, by: float) -> float:
     return number / by if by else math.nan
 
 
-def _log(number: float) -> float:
+def log(number: float) -> float:
+    """The logarithm, −∞ at zero, as sums of very small numbers may be."""
     return math.log(number) if number > 0 else -math.inf

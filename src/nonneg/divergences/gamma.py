@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
-from .base import DataSums, Divergence
+from .base import DataSums, Divergence, log
 from .beta import Beta
 
 
@@ -49,8 +48,8 @@ class Gamma(Divergence):
         g = self.g
         if g == 0:
             mass = data.power_sum(1)
-            return data.log_sum(1) / mass - math.log(mass)
-        return math.log(data.power_sum(1 + g)) / (g * (1 + g))
+            return data.log_sum(1) / mass - log(mass)
+        return log(data.power_sum(1 + g)) / (g * (1 + g))
 
     @property
     def symbol(self) -> str:

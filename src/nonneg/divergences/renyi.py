@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from ..exceptions import IncompatibleError
 from ..majorization import Monomial, fraction
 from ..naming import is_number
 from .alpha import Alpha
-from .base import DataSums, Divergence
+from .base import DataSums, Divergence, log
 from .gamma import Gamma
 
 
@@ -46,7 +45,7 @@ class Renyi(Divergence):
         return Alpha(self.r)  # min over c of D_α(x ‖ c y) is an increasing function of D_r(x ‖ y)
 
     def constant(self, data: DataSums) -> float:
-        return -self.r / (self.r - 1) * math.log(data.power_sum(1))
+        return -self.r / (self.r - 1) * log(data.power_sum(1))
 
     @property
     def symbol(self) -> str:

@@ -321,7 +321,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
-        if "contains NaN" in str(error) or "contains infinity" in str(error):
+        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
             _say_where(X)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:

@@ -21,6 +21,7 @@ from scipy import sparse
 from ..arrays.data import dense
 from ..arrays.reading import Sketch, read_data
 from ..divergences import Beta
+from ..exceptions import ShapeError
 from ..factorization import Task
 from ..model import Model
 from ..problem import bind
@@ -99,6 +100,11 @@ class OnlineMixin(Factorizer):
         if not begun:
             self.fit(X)
         X = self._read(X, reset=False)
+        if begun and self.n_components not in (None, "auto", self.components_.shape[0]):
+            raise ShapeError(
+                f"n_components={self.n_components}, but {self.components_.shape[0]} components have been learned so far; a stream "
+                "keeps their number. Use fit to begin anew."
+            )
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), _in_units(X, stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]

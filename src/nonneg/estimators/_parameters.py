@@ -20,6 +20,7 @@ from ..naming import is_count, unknown
 from ..shapes import infer_shapes
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
+from ._fixed import read_fixed_components
 from ._hardening import check_hardening
 
 
@@ -122,6 +123,7 @@ class Parameters(ABC):
         given = {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {}
         model.check_given(given)
         fixed = getattr(self, "fixed_components", None)
+        fixed = None if fixed is None else read_fixed_components(fixed)
         if fixed is not None and np.shape(fixed)[1:] != (X.shape[1],):
             raise ShapeError(f"fixed_components has shape {np.shape(fixed)}; each row must have the {X.shape[1]} features of X.")
         if fixed is not None and rank is not None and len(fixed) > rank:

@@ -19,6 +19,7 @@ from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
 from ._kernels import check_kernel, kernel_options
+from ._wholeness import whole_or_not_at_all
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""
@@ -84,6 +85,7 @@ class NonnegativeLDA(Discriminant):
 
     _items: ClassVar[str] = "features"
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> NonnegativeLDA:
         """Learn the directions.
 
@@ -201,6 +203,7 @@ class NonnegativeKernelFDA(Discriminant):
 
     _items: ClassVar[str] = "samples"
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> NonnegativeKernelFDA:
         """Learn the weights of the samples.
 

@@ -16,7 +16,7 @@ from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented
-from ._hardening import is_partition
+from ._hardening import is_partition, refitted
 from ._parameters import Protocol
 from ._starts import Run
 from .projective import OPNMF, check_components_fit
@@ -79,6 +79,13 @@ class ONMF(Factorizer):
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
+
+    def _finished(self, X: Any, run: Run) -> Run:
+        """W fitted to H as it is: with exponent 1 the lengths of H may change from step to step, and W follow one behind."""
+        if isinstance(self.solver, str) and self.solver == "paper":
+            return run
+        found = refitted(X, run, ["H"], self.max_iter, self.tol)
+        return found if found.objective < run.objective else run
 
     def _fit(self, X: Any, began: float) -> Run:
         if not is_partition(self.orthogonality) or self.solver != "auto":

@@ -71,7 +71,7 @@ class PNMF(OnlineMixin, Factorizer):
     def _check_shapes(self, X: Any, model: Model, rank: int, init: Any) -> None:
         super()._check_shapes(X, model, rank, init)
         self._check_fits(np.shape(init["W"])[1] if rank is None else rank, X.shape[1])
-        if self.fixed_components is not None and len(self.fixed_components) == rank:
+        if self.fixed_components is not None and len(read_fixed_components(self.fixed_components)) == rank:
             raise ShapeError(
                 f"fixed_components gives all of n_components={rank}, which leaves none to learn. Give fewer, or ask for more."
             )

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from ..arrays.reading import refuse_masked
 from ..estimators._base import validated
+from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
 from ._partitions import compact, trace_of
@@ -112,6 +113,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     tol: float = 1e-5
     random_state: Any = None
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
         """Partition a graph.
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import is_number
@@ -54,6 +55,7 @@ class HiddenChain(BaseEstimator, ABC):
 
     # ---- fitting
 
+    @whole_or_not_at_all
     def fit(self, X: Any, lengths: Any = None) -> Any:
         """Learn a chain from sequences.
 
@@ -72,6 +74,7 @@ class HiddenChain(BaseEstimator, ABC):
         counts, symbols = pair_counts(X, lengths)
         return self._fit(counts, symbols)
 
+    @whole_or_not_at_all
     def fit_pairs(self, C: Any, symbols: Any = None) -> Any:
         """Learn a chain from counts, or probabilities, of pairs.
 

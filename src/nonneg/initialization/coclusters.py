@@ -22,7 +22,7 @@ from ..divergences import Beta
 from ..problem import Problem
 from ..shapes import dimension_classes
 from .clusters import angular, one_hot_clusters
-from .sides import Start, made_by, outer_sides
+from .sides import Start, made_by, outer_sides, samples_of
 
 _BLUR = 1e-8
 """What is added to disjoint factors, relative to their mean, so that no entry is zero. From 0.02 on, clusters blend where they are
@@ -38,7 +38,7 @@ _MANY = 10**5
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that clusters of rows and of columns make; those of `start` where the form has not both, each with its own."""
     names = _of_rows_and_columns(problem)
-    X = problem.data.samples()
+    X = samples_of(problem)
     kept = [np.flatnonzero(sums > 0) for sums in _sums(X)]  # what is zero is like nothing else, and would be a cluster of its own
     if names is None or any(name not in wanted for name, _ in names):
         return made_by(start, problem, wanted, generator)

@@ -27,10 +27,20 @@ def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
     return [side for side in sides if side[2] in outer and side[3] not in outer]
 
 
+def samples_of(problem: Problem) -> Any:
+    """The data on the host; where squares of them are no numbers, in units of their largest entry. Factors are scaled later."""
+    samples, peak = problem.data.samples(), problem.data.peak
+    return samples / peak if peak and not _SAFE[0] < peak < _SAFE[1] else samples
+
+
+_SAFE = (1e-18, 1e18)
+"""Between these, sums of squares are numbers in single precision too."""
+
+
 def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
-    samples = problem.data.samples()
+    samples = samples_of(problem)
     outer = {classes[model.data, 1]: samples.T, classes[model.data, 0]: samples}
     sides = outer_sides(problem)
     # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..arrays.namespace import Array
 from ..problem import Point
 from ..solution import History, Progress, Record, Status
@@ -36,7 +38,8 @@ def solve(
     good = None if solver.stays_finite else point.bare()  # to go back to; factors of many rows take memory
     while status is None:
         iteration += 1
-        previous, point = point if stopping.step_tol else None, solver.step(point, state)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not taken, or ends the run with a status
+            previous, point = point if stopping.step_tol else None, solver.step(point, state)
         if iteration in (next_check, stopping.max_iter) or state.stalled:
             status = _check(point, previous, state, history, watch, iteration, started, callback, units)
             next_check = watch.next_check(iteration)
@@ -65,9 +68,21 @@ def _check(
     objective = units.objective_to_user(0.0 - value if point.problem.model.divergence.maximised else value)
     record = Record(iteration, time.perf_counter() - started, objective, violation, dict(state.exponents))
     history.append(record)
-    if callback is not None and callback(Progress(**vars(record), factors=units.to_user(point.factors))):
+    if callback is not None and callback(Progress(**vars(record), factors=_to_look_at(units.to_user(point.factors)))):
         return status or Status.STOPPED_BY_CALLBACK
     return status
+
+
+def _to_look_at(factors: dict[str, Array]) -> dict[str, Array]:
+    """The factors for a callback, which is not to write to them."""
+
+    def locked(factor: Array) -> Array:
+        if isinstance(factor, np.ndarray):
+            factor = factor.view()
+            factor.flags.writeable = False
+        return factor
+
+    return {name: locked(factor) for name, factor in factors.items()}
 
 
 def _step(point: Point, previous: Point) -> float:

@@ -88,10 +88,6 @@ class QuasiNewton(Solver):
         return state
 
     def step(self, point: Point, state: State) -> Point:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is learned from a step too far is not used, nor is it taken
-            return self._stepped(point, state)
-
-    def _stepped(self, point: Point, state: State) -> Point:
         memory = state.memory
         memory["steps"] += 1
         if memory["steps"] <= self.warmup or memory["steps"] % _EVERY == 0:
