@@ -180,7 +180,8 @@ class Task:
         """Run from one start."""
         model, problem, units = self.model, self.problem, self.units
         solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
-        with suited_to(problem.data.size * max(min(shape) for shape in problem.shapes.values())):
+        size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
+        with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
             point, history, n_iter, status = solve(self._start(init, random_state), solver, stopping, callback, units)
 
         everything = units.to_user(_with_scale_of_data(problem, point.factors) | self.fixed)

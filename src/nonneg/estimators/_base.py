@@ -172,10 +172,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """√(2 D), also where D itself is too large or too small for a float."""
         model = run.model
         divergence = objective_of(self._data(X), Model(model.form, model.divergence), run.factors)
-        if self._data(X) is not X or (np.isfinite(divergence) and divergence > np.finfo(float).tiny):
+        size = float(abs(X).max())
+        is_known = divergence > np.finfo(float).tiny or _SAFE[0] < size < _SAFE[1]
+        if self._data(X) is not X or (np.isfinite(divergence) and is_known):
             return float(np.sqrt(2 * max(divergence, 0.0)))
         left, _ = self._cut(model)
-        size = float(abs(X).max())
         codes = np.asarray(dense(multiply(left, {**run.factors, model.data: X})))
         scaled = divergence_of(X / size, codes, self.components_, model.divergence, size)
         with np.errstate(over="ignore"):  # it may be more than a float can hold
@@ -293,6 +294,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+_SAFE = (1e-50, 1e50)
+"""Scales of data whose divergences are zero only where they are, and not because they underflow."""
 
 
 def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective, unit: float = 1.0) -> float:

@@ -38,8 +38,7 @@ def solve(
     good = None if solver.stays_finite else point.bare()  # to go back to; factors of many rows take memory
     while status is None:
         iteration += 1
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not taken, or ends the run with a status
-            previous, point = point if stopping.step_tol else None, solver.step(point, state)
+        previous, point = point if stopping.step_tol else None, solver.step(point, state)
         if iteration in (next_check, stopping.max_iter) or state.stalled:
             status = _check(point, previous, state, history, watch, iteration, started, callback, units)
             next_check = watch.next_check(iteration)
