@@ -214,6 +214,18 @@ def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
 
 def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
     """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
+    value, units = _measured(X, model, factors)
+    return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
+
+
+def error_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """√(2 D) of a model at given factors, also where D itself is more, or less, than a number can hold."""
+    value, units = _measured(X, model, factors)
+    return Units(doublings=units.doublings / 2).objective_to_user(math.sqrt(2 * max(value, 0.0)))
+
+
+def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float, Units]:
+    """What is minimised, in units in which it is a number, and these units."""
     data = read_for(model, X)
     arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
@@ -225,7 +237,7 @@ def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
     has_entries = isinstance(data, DenseData) and not isinstance(data, SketchData)
     if model.divergence == Beta(2) and has_entries and value < _CANCELLED * data.namespace.eps * magnitude:
         value = point.residual()
-    return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
+    return value, units
 
 
 def _model(

@@ -29,7 +29,7 @@ from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..expression import Word
-from ..factorization import objective_of
+from ..factorization import error_of, objective_of
 from ..metrics import orthogonality, orthogonality_error
 from ..model import Model
 from ..shapes import infer_shapes
@@ -170,17 +170,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _error(self, X: Any, run: Run) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
-        model = run.model
-        divergence = objective_of(self._data(X), Model(model.form, model.divergence), run.factors)
-        size = float(abs(X).max())
-        is_known = divergence > np.finfo(float).tiny or _SAFE[0] < size < _SAFE[1]
-        if self._data(X) is not X or (np.isfinite(divergence) and is_known):
-            return float(np.sqrt(2 * max(divergence, 0.0)))
-        left, _ = self._cut(model)
-        codes = np.asarray(dense(multiply(left, {**run.factors, model.data: X})))
-        scaled = divergence_of(X / size, codes, self.components_, model.divergence, size)
-        with np.errstate(over="ignore"):  # it may be more than a float can hold
-            return float(np.sqrt(2 * max(scaled, 0.0)) * np.float64(size) ** (model.divergence.degree / 2))
+        return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
     # ---- orthogonality
 
@@ -296,15 +286,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         return tags
 
 
-_SAFE = (1e-50, 1e50)
-"""Scales of data whose divergences are zero only where they are, and not because they underflow."""
-
-
-def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective, unit: float = 1.0) -> float:
-    """D(X ‖ codes · components / unit); it is the codes that have the scale of the data, for the engine to measure them in."""
+def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
+    """D(X ‖ codes · components); it is the codes that have the scale of the data, for the engine to measure them in."""
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
-    return objective_of(X, model, {"H": codes * (size / unit), "C": within_reach(components, divergence) / size})
+    return objective_of(X, model, {"H": codes * size, "C": within_reach(components, divergence) / size})
 
 
 def read_codes(X: Any, count: int) -> np.ndarray:
