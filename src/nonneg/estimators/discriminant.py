@@ -236,11 +236,6 @@ class NonnegativeKernelFDA(Discriminant):
         self.X_fit_ = None if self._is_precomputed else X
         self._halves = int(powers_of(np.atleast_1d(abs(X).max()))[0]) if self._is_linear else 0
         K = self._similarities(X, None)
-        if not np.isfinite(K).all():
-            raise DataError(
-                f"kernel={self.kernel!r} is infinite or not a number between some samples. Entries of X are up to "
-                f"{abs(X).max():g}. Scale X."
-            )
         difference = float(np.abs(K - K.T).max())
         if difference > 1e-5 * float(np.abs(K).max()):
             raise DataError(f"The kernel must be symmetric, but entries differ from their mirror image by up to {difference:g}.")
@@ -291,8 +286,14 @@ class NonnegativeKernelFDA(Discriminant):
         samples = (None if part is None else part.astype(np.float64) for part in (X, Y))
         if self._halves:
             samples = (None if part is None else scaled(part, np.full(part.shape[1], self._halves)) for part in samples)
-        with np.errstate(over="ignore", invalid="ignore"):  # told of by `fit`
-            return np.asarray(dense(pairwise_kernels(*samples, metric=self.kernel, **kernel_options(self.kernel, self))))
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = np.asarray(dense(pairwise_kernels(*samples, metric=self.kernel, **kernel_options(self.kernel, self))))
+        if not np.isfinite(K).all():
+            raise DataError(
+                f"kernel={self.kernel!r} is infinite or not a number between some samples. Entries of X are up to "
+                f"{abs(X).max():g}. Scale X."
+            )
+        return K
 
     def _part(self, X: Any, rows: np.ndarray, known: np.ndarray) -> Any:
         return X[np.ix_(rows, known)]
