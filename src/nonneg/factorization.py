@@ -203,7 +203,9 @@ class Task:
         if self.units.data == 1 or not has_penalty or self.data.array is None:
             return last
         plain = Model(self.model.form, self.model.divergence, dict.fromkeys(self.model.fixed, "fixed"), data=self.model.data)
-        return objective_of(self.data.array, plain, factors) + _penalties(self.model, factors, point.problem.namespace.xp)
+        with np.errstate(over="ignore", invalid="ignore"):
+            divergence = objective_of(self.data.array, plain, factors)
+        return divergence + _penalties(self.model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
 
 
 def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
