@@ -199,13 +199,10 @@ class Task:
     def _objective(self, point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
         """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
         last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
-        has_penalty = any(constraint.is_price for constraint in self.model.constraints.values())
-        if self.units.data == 1 or not has_penalty or self.data.array is None:
+        if self.units.data == 1 or not any(constraint.is_price for constraint in self.model.constraints.values()):
             return last
-        plain = Model(self.model.form, self.model.divergence, dict.fromkeys(self.model.fixed, "fixed"), data=self.model.data)
-        with np.errstate(over="ignore", invalid="ignore"):
-            divergence = objective_of(self.data.array, plain, factors)
-        return divergence + _penalties(self.model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
+        divergence = self.units.objective_to_user(point.divergence()[0])
+        return divergence + _penalties(self.model, factors, point.problem.namespace.xp)
 
 
 def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:

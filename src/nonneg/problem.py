@@ -291,18 +291,23 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self._objective is None:
-            divergence = self.problem.model.divergence
-            value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
-            if divergence.bounded and self.problem.data.bounded and value < 0:
-                # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
-                # belong together, as where X̂ is zero and ln X̂ is not finite.
-                is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
-                value = 0.0 if is_rounding else math.inf
+            value, magnitude = self.divergence(factor)
             for name, constraint in self.problem.model.constraints.items():
                 price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
                 value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
             self._objective = value, magnitude
         return self._objective
+
+    def divergence(self, factor: str | None = None) -> tuple[float, float]:
+        """The same without what constraints add to it."""
+        divergence = self.problem.model.divergence
+        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+        if divergence.bounded and self.problem.data.bounded and value < 0:
+            # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
+            # belong together, as where X̂ is zero and ln X̂ is not finite.
+            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf
+        return value, magnitude
 
     def product(self, word: Word) -> Array:
         """The value of one word in the factors and the data, as it is kept: not to be written to."""
