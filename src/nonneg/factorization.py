@@ -201,7 +201,8 @@ class Task:
         last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
         if self.units.data == 1 or not any(constraint.is_price for constraint in self.model.constraints.values()):
             return last
-        divergence = self.units.objective_to_user(point.divergence()[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            divergence = self.units.objective_to_user(point.divergence()[0])
         return divergence + _penalties(self.model, factors, point.problem.namespace.xp)
 
 
