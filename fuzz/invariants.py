@@ -125,7 +125,6 @@ def prices(constraints: Mapping[str, str], factors: Mapping[str, np.ndarray]) ->
             total += dense.Wide(_number(source)) / 2 * ((sums**2).sum() - (F**2).sum())
         elif source.startswith("NearOrthogonal"):
             excess = F.T @ F - np.eye(F.shape[1])
-            excess[abs(excess) < 8 * eps_of(factors[name])] = 0  # columns have length one but for rounding
             total += (excess**2).sum() / 4
     return total
 
