@@ -203,7 +203,7 @@ class Task:
             return last
         with np.errstate(over="ignore", invalid="ignore"):
             divergence = self.units.objective_to_user(point.divergence()[0])
-        return divergence + _penalties(self.model, factors, point.problem.namespace.xp)
+        return divergence + _penalties(self.model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
 
 
 def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
