@@ -165,7 +165,7 @@ class Task:
         namespace = self.data.namespace
         if unit == 1:
             return factor
-        largest, reach = float(namespace.xp.max(factor)), math.log2(namespace.largest) / 8
+        largest, reach = float(namespace.xp.max(factor)), math.log2(namespace.largest) / 2.5
         doublings = math.log2(largest) - math.log2(unit)
         return factor / unit if abs(doublings) <= reach else factor / largest * 2.0 ** math.copysign(reach, doublings)
 

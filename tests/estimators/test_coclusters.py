@@ -272,6 +272,7 @@ def test_not_fitted(name):
 # ---- new samples
 
 
+@unconverged  # least squares with negative entries made zero, FONT-ALS, need not settle
 @pytest.mark.parametrize("name", MODELS)
 def test_predict_on_clean_blocks(name):
     X, rows, columns = planted(noise=False)

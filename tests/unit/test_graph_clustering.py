@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
-from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering, Regularized, VertexSimilarity
+from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning, Refined
 from nonneg.metrics import purity
@@ -393,9 +393,6 @@ class TestBadParameters:
         ({"similarity": ["normalized"]}, IncompatibleError, r"Unknown similarity \['normalized'\]"),
         ({"similarity": np.eye(6)}, IncompatibleError, "Unknown similarity array"),
         ({"similarity": DiscriminativeKMeans}, IncompatibleError, r"Unknown similarity .*Did you mean DiscriminativeKMeans\("),
-        ({"similarity": DiscriminativeKMeans("a")}, IncompatibleError, "strength .* must be a number above 0; got 'a'"),
-        ({"similarity": VertexSimilarity("a")}, IncompatibleError, "reach .* must be between 0 and 1; got 'a'"),
-        ({"similarity": Regularized(-1)}, IncompatibleError, "share .* must be a number of at least 0; got -1"),
         ({"similarity": lambda A: A}, IncompatibleError, r"similarity=.* must make a nonneg.graph.Similarity .* type ndarray"),
         ({"similarity": lambda A: SIMILARITIES["adjacency"](A[:3, :3])}, IncompatibleError, "Similarity of 6 .*; it made one of 3"),
         ({"affinity": ["cosine"]}, IncompatibleError, r"Unknown affinity \['cosine'\]. Known names: 'precomputed'"),

@@ -69,8 +69,8 @@ def test_the_trace_keeps_only_the_direction():
     [
         (("X",), ExpressionError, "nothing to learn in the form 'X'.*X is the data"),
         (("W H", 2, {"W": "fixed", "H": "fixed"}), ExpressionError, "nothing to learn.*W and H are fixed"),
-        (("W.T W", "trace"), ExpressionError, "trace objective needs a form with the data once in it.*got 'W.T W'"),
-        (("W.T X X W", "trace"), ExpressionError, "trace objective needs"),
+        (("W.T W", "trace"), ExpressionError, "divergence='trace' needs a form with the data once in it.*got 'W.T W'"),
+        (("W.T X X W", "trace"), ExpressionError, "divergence='trace' needs"),
         (("W H", 2, {"X": "orthogonal"}), IncompatibleError, "X is the data and cannot be constrained"),
         (("W H", 2, {"Q": "orthogonal"}), IncompatibleError, "no factor 'Q' to constrain.*factors: W, H"),
         (("W H", 2, "orthogonal"), IncompatibleError, "given for each factor, as in {'W': 'orthogonal'}"),
