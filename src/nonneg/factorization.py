@@ -165,9 +165,9 @@ class Task:
         namespace = self.data.namespace
         if unit == 1:
             return factor
-        largest, reach = float(namespace.xp.max(factor)), math.log2(namespace.largest) / 2.5
+        largest, most = float(namespace.xp.max(factor)), math.log2(namespace.largest)
         doublings = math.log2(largest) - math.log2(unit)
-        return factor / unit if abs(doublings) <= reach else factor / largest * 2.0 ** math.copysign(reach, doublings)
+        return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
 
     def solve(
         self,

@@ -245,6 +245,10 @@ def cosine_graph(X: Any) -> Any:
     """
     from sklearn.preprocessing import normalize
 
+    from ..estimators._base import check_non_negative
+
+    if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
+        check_non_negative(X)  # in scikit-learn's words too
     X = read_data(X).samples().astype(np.float64)
     if not sparse.issparse(X) and X.shape[0] > 4 * LARGEST:
         raise DataError(
