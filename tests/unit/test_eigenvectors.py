@@ -6,8 +6,9 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
 
-from nonneg.graph import SIMILARITIES, GraphClustering, _eigenvectors, similarities
-from nonneg.graph._eigenvectors import leading
+from nonneg.arrays import eigenvectors
+from nonneg.arrays.eigenvectors import leading
+from nonneg.graph import SIMILARITIES, GraphClustering, similarities
 from nonneg.graph.similarities import spectral_radius
 
 GRAPHS = {
@@ -29,7 +30,7 @@ KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 def as_if_large(request, monkeypatch):
     """Whether S is treated as it is for many vertices: by products only, where the definition allows it."""
     if request.param:
-        monkeypatch.setattr(_eigenvectors, "SMALL", 0)
+        monkeypatch.setattr(eigenvectors, "SMALL", 0)
         monkeypatch.setattr(similarities, "LARGEST", 0)
     return request.param
 
@@ -70,7 +71,7 @@ def test_where_arpack_gives_up(name, error, monkeypatch):
         raise error
 
     monkeypatch.setattr("scipy.sparse.linalg.eigsh", fails)
-    monkeypatch.setattr(_eigenvectors, "SMALL", 0)
+    monkeypatch.setattr(eigenvectors, "SMALL", 0)
     g = np.random.default_rng(1)
     A = np.kron(np.eye(3), np.ones((20, 20))) * (g.random((60, 60)) < 0.6)
     A = np.triu(A, 1) + np.triu(A, 1).T + 0.02

@@ -8,10 +8,11 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model, factorize
+from nonneg.arrays import eigenvectors
+from nonneg.arrays.eigenvectors import leading
 from nonneg.arrays.operator import Operator
 from nonneg.arrays.reading import Gram, Signed
-from nonneg.graph import SIMILARITIES, _eigenvectors, similarities
-from nonneg.graph._eigenvectors import leading
+from nonneg.graph import SIMILARITIES, similarities
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
 from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelPNMF, NonnegativeLearning, Refined
 from nonneg.graph.methods.kernel_kmeans import nearest_centroids, seeds
@@ -510,7 +511,7 @@ class TestPOD:
         A = random_graph(40, 0.2, seed=6)
         expected = np.linalg.eigh(whole(SIMILARITIES[name](A)))[1][:, :-4:-1]
         if many:
-            monkeypatch.setattr(_eigenvectors, "SMALL", 10)
+            monkeypatch.setattr(eigenvectors, "SMALL", 10)
             monkeypatch.setattr(similarities, "LARGEST", 10)
         found = leading(SIMILARITIES[name](sparse.csr_array(A)), 3, np.random.default_rng(0))[1]
         np.testing.assert_allclose(np.abs(np.sum(expected * found, axis=0)), 1, atol=1e-3 if many else 1e-9)
@@ -525,7 +526,7 @@ class TestRefined:
     def test_without_entries(self, monkeypatch):
         """Only products with S can be had of large graphs."""
         monkeypatch.setattr(similarities, "LARGEST", 10)
-        monkeypatch.setattr(_eigenvectors, "SMALL", 10)
+        monkeypatch.setattr(eigenvectors, "SMALL", 10)
         A = np.kron(np.eye(3), np.ones((8, 8)) - np.eye(8)) + 0.01
         np.fill_diagonal(A, 0)
         S = SIMILARITIES["random-walk"](sparse.csr_array(A))

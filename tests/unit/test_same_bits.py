@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from nonneg import factorize
+from nonneg import TruncatedNonnegativeSVD, factorize
 from nonneg.kernels.threads import limited, over_pieces
 
 
@@ -53,3 +53,12 @@ def test_pieces_are_all_rows_in_order():
     for rows, least in ((1, 1.0), (7, 1.0), (1000, 10.0), (1000, 1e9)):
         pieces = over_pieces(lambda start, stop: (start, stop), rows, 2.0, least)
         assert [row for start, stop in pieces for row in range(start, stop)] == list(range(rows))
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (30, 2000), (1700, 1600)])
+def test_singular_vectors_of_equal_values(shape):
+    """Where the leading vectors are exhausted others are drawn: from the seed, too."""
+    X = sparse.csr_array(([1.0], ([2], [0])), shape=shape)
+    first, again = (TruncatedNonnegativeSVD(2, random_state=0).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.components_, again.components_)
+    np.testing.assert_allclose(first.components_ @ first.components_.T, np.eye(2), atol=1e-12)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.data import dense
+from ..arrays.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..initialization import make_generator
 from ._base import check_non_negative, read_codes, read_samples
@@ -144,14 +144,27 @@ _BLOCK = 2**20
 def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]:
     """U S and Vᵀ of the k leading singular vectors."""
     if sparse.issparse(X) and k < min(X.shape) - 1:
-        U, S, VT = svds(X.astype(np.float64), k, v0=generator.uniform(size=min(X.shape)))
-        U, S, VT = U[:, ::-1], S[::-1], VT[::-1]
+        X = X.astype(np.float64)
+        is_wide = X.shape[0] < X.shape[1]
+        _, vectors = leading(_Gram(X.T if is_wide else X), k, generator, tol=0.0, steps=1000)
+        U, S, VT = np.linalg.svd(np.asarray(vectors.T @ X if is_wide else X @ vectors), full_matrices=False)
+        U, VT = (vectors @ U, VT) if is_wide else (U, VT @ vectors.T)
     else:
         U, S, VT = np.linalg.svd(dense(X).astype(np.float64), full_matrices=False)
     U, S, VT = U[:, :k], S[:k], VT[:k]
     # Which of two opposite vectors is found is a matter of rounding: the one whose largest entry is positive.
     signs = np.sign(VT[np.arange(k), np.abs(VT).argmax(axis=1)])
     return U * (S * signs), VT * signs[:, None]
+
+
+class _Gram:
+    """XᵀX, which is multiplied and never formed unless it is small."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.shape = X, (X.shape[1], X.shape[1])
+
+    def __matmul__(self, M: np.ndarray) -> np.ndarray:
+        return np.asarray(self.X.T @ (self.X @ M))
 
 
 def _blocks(codes: np.ndarray, VT: np.ndarray) -> Any:

@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays.data import dense as dense_array
+from ..arrays.eigenvectors import leading
 from ..arrays.operator import Operator
 from ..arrays.reading import read_data
 from ..exceptions import DataError, IncompatibleError
 from ..naming import is_number
-from ._eigenvectors import leading
 
 LARGEST = 5000
 """Vertices up to which S may be an N × N array."""

@@ -6,6 +6,7 @@ and graphs in pieces are. What they return is checked; where it falls short, all
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ _BESIDES = 8
 """Columns of a block beyond those that are asked for: the first of them converge sooner."""
 
 
-def leading(S: Any, count: int, generator: np.random.Generator, *, tol: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
+def leading(
+    S: Any, count: int, generator: np.random.Generator, *, tol: float = 1e-4, steps: int = 100
+) -> tuple[np.ndarray, np.ndarray]:
     """The `count` largest eigenvalues, the largest first, and orthonormal eigenvectors.
 
     Parameters
@@ -32,6 +35,8 @@ def leading(S: Any, count: int, generator: np.random.Generator, *, tol: float = 
         Draws the vectors that are iterated, of large S.
     tol : float
         Of large S, what eigenvalues may be off, relative to the largest.
+    steps : int
+        Of large S, after how many restarts ARPACK gives up.
 
     Notes
     -----
@@ -44,8 +49,11 @@ def leading(S: Any, count: int, generator: np.random.Generator, *, tol: float = 
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     operator = LinearOperator((n, n), matvec=lambda v: S @ v.reshape(-1), matmat=lambda V: S @ V, dtype=np.float64)
+    start = generator.standard_normal(n)
+    # Where the space of the start is exhausted ARPACK draws another, from the generator if it takes one (SciPy 1.17 and later).
+    draws = {"rng": generator} if "rng" in signature(eigsh).parameters else {}
     try:
-        values, vectors = eigsh(operator, k=count, which="LA", v0=generator.standard_normal(n), tol=tol, maxiter=100)
+        values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=tol, maxiter=steps, **draws)
     except ArpackError as error:  # too few have converged, or the start was exhausted
         values, vectors = np.zeros(0), getattr(error, "eigenvectors", np.zeros((n, 0)))
     if len(values) < count or not np.isfinite(vectors).all():
