@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 import nonneg
 from nonneg import datasets, metrics
-from nonneg.solution import Progress
+from nonneg.engine.solution import Progress
 
 FOLDER = Path(__file__).parent
 LONG = 5.0

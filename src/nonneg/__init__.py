@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
-from .arrays.reading import Gram
+from .data.reading import Gram
+from .engine.model import Model
+from .engine.solution import Solution, Status
 from .factorization import factorize
-from .model import Model
 from .rayleigh import maximize_rayleigh
-from .solution import Solution, Status
 
 if TYPE_CHECKING:
     from .catalogue import methods

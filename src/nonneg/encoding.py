@@ -14,10 +14,10 @@ from scipy import sparse
 
 from .constraints import Constraint, Free, Sparse
 from .divergences import Beta, Objective
+from .engine.model import Model
 from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
-from .model import Model
 from .solvers import Multiplicative
 
 _SWEEP = 10

@@ -8,29 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.data import Data, DenseData, SketchData, SparseData, dense
-from .arrays.namespace import Array, Namespace
-from .arrays.reading import Sketch, read_data
 from .constraints import Constraint
+from .data import Need
+from .data.namespace import Array
 from .divergences import Beta, Objective
+from .engine.model import Model
+from .engine.problem import Point, Problem, bind, point_at, read_init
+from .engine.run import Callback, begin, solve
+from .engine.solution import History, Solution, Status
+from .engine.stopping import Stopping
+from .engine.units import Units
 from .exceptions import DataError, IncompatibleError
-from .expression import parse
 from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
-from .model import Model
-from .problem import Point, Problem, read_for
-from .shapes import infer_shapes
-from .solution import History, Solution, Status
-from .solvers import Solver, Stopping, best_solver, get_solver, solve
-from .solvers.loop import Callback
-from .units import Units, choose_units
+from .solvers import Solver, best_solver, get_solver
 
 _CANCELLED = 1e6
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
-_SKETCH = 4
-"""Rows of a sketch for each component."""
-_HORIZON = 100
-"""Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
 
 def factorize(
@@ -103,107 +97,69 @@ def factorize(
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
-    task = Task(X, model, rank, init, horizon=max_iter)
-    return task.solve(init, solver, stopping, random_state, callback)
+    return solve_from(bind(model, X, rank, init, horizon=max_iter), init, solver, stopping, random_state, callback)
 
 
-class Task:
-    """Data and a model, read and planned. It can be solved from any number of starts, which share what never changes, as X Xᵀ.
+def solve_from(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Run from one start."""
+    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
+    with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
+        run = solve(begin(problem, start_factors(problem, init, random_state), solver, stopping), solver, stopping, callback)
+    assert run.status is not None
+    point, model, units = run.best, problem.given, problem.units
+    everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)
+    return Solution(
+        factors={name: everything[name] for name in model.form.names if name != model.data},
+        objective=_objective(point, everything, run.history, run.status),
+        history=run.history,
+        n_iter=run.n_iter,
+        status=run.status,
+        model=model,
+        data=problem.source,
+        comparable=point.objective()[0],
+    )
 
-    Parameters
-    ----------
-    X, model, rank
-        As in `factorize`.
-    init : str or dict of arrays
-        Where the fixed factors, and the sizes that nothing else says, come from.
-    horizon : int
-        How many iterations to expect.
+
+def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
+    """The factors that a run begins with, in the units of the problem."""
+    model, units = problem.given, problem.units
+    given = read_init(init, model, problem.namespace)
+    learned = {name: array for name, array in given.items() if name not in model.fixed}
+    learned = {name: _in_reach(problem, array, units.factors.get(name, 1.0)) for name, array in learned.items()}
+    factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
+    _check_reach(problem.start(factors))
+    return factors
+
+
+def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
+    """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow, at the
+    end of what is in reach.
     """
+    namespace = problem.namespace
+    if unit == 1:
+        return factor
+    largest, most = float(namespace.xp.max(factor)), math.log2(namespace.largest)
+    doublings = math.log2(largest) - math.log2(unit)
+    return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
 
-    def __init__(
-        self, X: Any, model: Model, rank: Any = None, init: str | Mapping[str, Any] = "random", horizon: int = 100
-    ) -> None:
-        data = read_for(model, X)
-        given = _read_init(init, model, data)
-        shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
-        units = choose_units(model, data)
-        fixed_units = {name: unit for name, unit in units.factors.items() if name in model.fixed}
-        if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in fixed_units.items()):
-            units = Units()  # what is given is too far from the scale of the data to be measured with it
-        self.model, self.data, self.units = model, data, units
-        self.fixed = units.from_user({name: given[name] for name in model.fixed})
-        scaled = data if units.data == 1 else data.divided(units.data)
-        self.problem = Problem(units.model_from_user(model), scaled, shapes, self.fixed, horizon=min(horizon, _HORIZON))
 
-    def sketched(self) -> Task:
-        """The same task for a sketch R of the data, RᵀR ≈ XᵀX, where that is all it needs and much smaller; for short runs."""
-        rank, X = max(self.problem.shapes[self.model.learned[0]][1:]), self.data.array
-        size = _SKETCH * rank
-        is_projective = self.model.form == parse("X W W.T") and self.model.divergence == Beta(2) and self.model.data == "X"
-        has_rows = isinstance(self.data, DenseData | SparseData) and not isinstance(self.data, SketchData)
-        if not is_projective or not has_rows or self.data.namespace.xp is not np or self.units.data != 1:
-            return self
-        n_samples, n_features = self.data.shape
-        if n_samples >= n_features or size * n_features > self.data.non_zeros / 8:
-            return self  # with fewer features than samples, XᵀX itself is small
-        generator = np.random.default_rng(0)
-        directions = X @ (X.T @ generator.standard_normal((X.shape[0], size)).astype(X.dtype))
-        return Task(Sketch(np.linalg.qr(directions)[0].T @ X), self.model, rank, horizon=_HORIZON)
-
-    def _start(self, init: str | Mapping[str, Any], random_state: RandomState) -> Point:
-        given = _read_init(init, self.model, self.data)
-        learned = {name: array for name, array in given.items() if name not in self.model.fixed}
-        learned = {name: self._in_reach(array, self.units.factors.get(name, 1.0)) for name, array in learned.items()}
-        factors = initial_factors(self.problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
-        _check_reach(self.problem.start(factors))
-        return self.problem.start(factors)
-
-    def _in_reach(self, factor: Array, unit: float) -> Array:
-        """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow,
-        at the end of what is in reach.
-        """
-        namespace = self.data.namespace
-        if unit == 1:
-            return factor
-        largest, most = float(namespace.xp.max(factor)), math.log2(namespace.largest)
-        doublings = math.log2(largest) - math.log2(unit)
-        return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
-
-    def solve(
-        self,
-        init: str | Mapping[str, Any],
-        solver: str | Solver,
-        stopping: Stopping,
-        random_state: RandomState = None,
-        callback: Callback | None = None,
-    ) -> Solution:
-        """Run from one start."""
-        model, problem, units = self.model, self.problem, self.units
-        solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
-        size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
-        with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
-            point, history, n_iter, status = solve(self._start(init, random_state), solver, stopping, callback, units)
-
-        everything = units.to_user(_with_scale_of_data(problem, point.factors) | self.fixed)
-        return Solution(
-            factors={name: everything[name] for name in model.form.names if name != model.data},
-            objective=self._objective(point, everything, history, status),
-            history=history,
-            n_iter=n_iter,
-            status=status,
-            model=model,
-            _data=self.data.array if model.data in model.form.names else None,
-            _comparable=point.objective()[0],
-        )
-
-    def _objective(self, point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
-        """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
-        last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
-        if self.units.data == 1 or not any(constraint.is_price for constraint in self.model.constraints.values()):
-            return last
-        with np.errstate(over="ignore", invalid="ignore"):
-            divergence = self.units.objective_to_user(point.divergence()[0])
-        return divergence + _penalties(self.model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
+def _objective(point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
+    """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
+    units, model = point.problem.units, point.problem.given
+    last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
+    if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
+        return last
+    with np.errstate(over="ignore", invalid="ignore"):
+        divergence = units.objective_to_user(point.divergence()[0])
+    return divergence + _penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
 
 
 def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
@@ -227,18 +183,13 @@ def error_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
 
 def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float, Units]:
     """What is minimised, in units in which it is a number, and these units."""
-    data = read_for(model, X)
-    arrays = {name: data.namespace.asarray(factor) for name, factor in factors.items()}
-    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
-    units = choose_units(model, data)
-    arrays, data = units.from_user(arrays), data if units.data == 1 else data.divided(units.data)
-    fixed = {name: arrays[name] for name in model.fixed}
-    point = Problem(units.model_from_user(model), data, shapes, fixed, horizon=1).start(arrays)
+    point = point_at(model, X, factors)
     value, magnitude = point.objective()
-    has_entries = isinstance(data, DenseData) and not isinstance(data, SketchData)
-    if model.divergence == Beta(2) and has_entries and value < _CANCELLED * data.namespace.eps * magnitude:
+    data = point.problem.data
+    has_all_entries = Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]  # zeros are not gone over
+    if model.divergence == Beta(2) and has_all_entries and value < _CANCELLED * data.namespace.eps * magnitude:
         value = point.residual()
-    return value, units
+    return value, point.problem.units
 
 
 def _model(
@@ -253,27 +204,6 @@ def _model(
             "A Model has its divergence and constraints already; give them to the Model, or give a form as text."
         )
     return form
-
-
-def _read_init(init: str | Mapping[str, Any], model: Model, data: Data) -> dict[str, Array]:
-    """The factors that are given, checked."""
-    given = init if isinstance(init, Mapping) else {}
-    model.check_given(given)
-    for name in model.fixed:
-        if name not in given:
-            raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
-    return {name: _read_factor(given[name], name, data.namespace, fixed=name in model.fixed) for name in given}
-
-
-def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
-    label = f"init[{name!r}]"
-    data = read_data(value, label)
-    if isinstance(data, SparseData) and fixed and namespace.xp is np:
-        return data.values.astype(namespace.dtype)
-    array = namespace.asarray(dense(data.array))
-    if not fixed and not bool(namespace.xp.any(array > 0)):
-        raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
-    return array
 
 
 def _check_reach(start: Point) -> None:

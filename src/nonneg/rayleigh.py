@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from .engine.solution import Status
 from .exceptions import DataError, IncompatibleError, ShapeError
 from .naming import is_number
-from .solution import Status
 
 
 class Form(Protocol):

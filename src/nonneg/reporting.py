@@ -10,7 +10,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TextIO
 
-from .solution import Progress
+from .engine.solution import Progress
 
 _PRINTING = Lock()
 

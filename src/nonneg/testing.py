@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .arrays.namespace import Array, namespace_of, to_host
+from .algebra.expression import Word
+from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
+from .data.namespace import Array, namespace_of, to_host
 from .divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi, Trace, get_divergence
+from .engine.model import Model
+from .engine.problem import point_at
+from .engine.shapes import infer_shapes
+from .engine.solution import Solution
 from .exceptions import IncompatibleError
-from .expression import Word
 from .initialization import RandomState
-from .majorization import PowerLaw
-from .model import Model
-from .problem import bind
-from .shapes import infer_shapes
-from .solution import Solution
 
-__all__ = ["assert_kkt", "assert_monotone", "bind", "check_gradient", "dense_gradient", "divergence_parts", "divergence_value"]
+__all__ = ["assert_kkt", "assert_monotone", "check_gradient", "dense_gradient", "divergence_parts", "divergence_value"]
 
 
 def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
@@ -117,7 +117,7 @@ def check_gradient(
         shapes = infer_shapes(model, X.shape, rank, {})
         factors = {name: generator.uniform(0.5, 1.5, shape) for name, shape in shapes.items()}
     matrices = {**factors, model.data: _dense(X)}
-    point = bind(model, X, factors)
+    point = point_at(model, X, factors)
     for name in model.learned:
         positive, negative = map(to_host, point.gradient(name))
         if isinstance(model.divergence.law, PowerLaw):

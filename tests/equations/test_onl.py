@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model, factorize
+from nonneg.algebra.expression import Letter, parse
+from nonneg.algebra.rewriting import Sum, cancel, reduce_identity
 from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha
-from nonneg.expression import Letter, parse
-from nonneg.rewriting import Sum, cancel, reduce_identity
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.arrays.reading import read_data
-from nonneg.problem import Problem
-from nonneg.shapes import infer_shapes
+from nonneg.data.reading import read_data
+from nonneg.engine.problem import Problem
+from nonneg.engine.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
 
 SWEEPS = 5

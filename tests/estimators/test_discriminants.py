@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg import NonnegativeKernelFDA, NonnegativeLDA
-from nonneg.arrays import memory
+from nonneg.data import memory
 from nonneg.estimators import _discriminants, _fisher, _ridges
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 

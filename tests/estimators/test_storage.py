@@ -22,9 +22,9 @@ from nonneg import (
     SymmetricNMF,
     factorize,
 )
-from nonneg.arrays.reading import read_data
+from nonneg.data.reading import read_data
+from nonneg.engine.model import Model
 from nonneg.factorization import Task
-from nonneg.model import Model
 from nonneg.solvers import best_solver
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from nonneg import Model, Solution, factorize
+from nonneg.algebra.expression import Letter, Word, parse
 from nonneg.constraints import NAMES, Constraint, Free
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi
+from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import ShapeError
-from nonneg.expression import Letter, Word, parse
-from nonneg.shapes import infer_shapes
 
 DIVERGENCES = (
     *map(Beta, (2, 1, 0, 3, 1.5, 0.5, -1)),

@@ -12,9 +12,9 @@ from scipy import sparse
 from strategies import DIVERGENCES, Case, cases, forms, without
 
 from nonneg import Model
-from nonneg.arrays.contraction import multiply
-from nonneg.arrays.namespace import to_host
-from nonneg.expression import Word, parse
+from nonneg.algebra.expression import Word, parse
+from nonneg.data.namespace import to_host
+from nonneg.planning.plans import multiply
 from nonneg.solvers.multiplicative import moved
 from nonneg.testing import bind, divergence_value
 

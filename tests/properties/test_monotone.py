@@ -12,7 +12,7 @@ from strategies import DIVERGENCES, MODELS, positive_data
 from nonneg import Model, factorize
 from nonneg.constraints import DoublyStochastic, Orthogonal
 from nonneg.divergences import Beta, DualI, Gamma
-from nonneg.solution import History
+from nonneg.engine.solution import History
 from nonneg.solvers import Multiplicative
 from nonneg.testing import assert_monotone
 

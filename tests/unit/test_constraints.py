@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from nonneg.algebra.expression import parse
+from nonneg.algebra.majorization import Bounds, ExponentialLaw, PowerLaw
+from nonneg.algebra.rewriting import Sum
 from nonneg.constraints import NAMES, Constraint, Direction, DoublyStochastic, Fixed, Free, Orthogonal, Stochastic, get_constraint
 from nonneg.exceptions import IncompatibleError
-from nonneg.expression import parse
-from nonneg.majorization import Bounds, ExponentialLaw, PowerLaw
-from nonneg.rewriting import Sum
 
 SUMS = {"columns": 0, "rows": 1, "matrix": (0, 1)}
 

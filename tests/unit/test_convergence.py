@@ -8,9 +8,9 @@ from scipy import sparse
 
 from nonneg import Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
-from nonneg.problem import bind
+from nonneg.engine.problem import bind
+from nonneg.engine.stopping import Watch
 from nonneg.solvers import Multiplicative, Stopping
-from nonneg.solvers.stopping import Watch
 
 
 def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, **stopping):

@@ -5,13 +5,13 @@ import pytest
 from scipy import sparse
 
 import nonneg
-from nonneg.arrays.reading import Gram
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
+from nonneg.data.reading import Gram
+from nonneg.engine.model import Model
+from nonneg.engine.problem import bind
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.coordinates import least_quartic
 from nonneg.kernels.threads import limited
-from nonneg.model import Model
-from nonneg.problem import bind
 from nonneg.solvers import Adaptive, Coordinate, best_solver, parts
 
 rng = np.random.default_rng(0)

@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.arrays import base as storage
-from nonneg.arrays.data import DenseData, GramData, Request, SparseData, Unreached
-from nonneg.arrays.namespace import namespace_of
+from nonneg.data import DenseData, GramData, Request, SparseData, Unreached
+from nonneg.data import base as storage
+from nonneg.data.namespace import namespace_of
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
 from nonneg.exceptions import IncompatibleError

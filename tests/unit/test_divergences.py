@@ -7,13 +7,13 @@ import pytest
 from scipy.special import rel_entr
 
 from nonneg import Model, Status, factorize
-from nonneg.arrays.data import DenseData
-from nonneg.arrays.namespace import namespace_of
+from nonneg.algebra.expression import parse
+from nonneg.data import DenseData
+from nonneg.data.namespace import namespace_of
 from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Renyi, Trace, get_divergence
 from nonneg.divergences.base import LogRatio, Operand, Sums
+from nonneg.engine.problem import bind
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.expression import parse
-from nonneg.problem import bind
 
 
 def i_divergence(X, Y):

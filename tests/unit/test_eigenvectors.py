@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
 
-from nonneg.arrays import eigenvectors
-from nonneg.arrays.eigenvectors import leading
+from nonneg.data import eigenvectors
+from nonneg.data.eigenvectors import leading
 from nonneg.graph import SIMILARITIES, GraphClustering, similarities
 from nonneg.graph.similarities import spectral_radius
 

@@ -1,7 +1,7 @@
 import pytest
 
+from nonneg.algebra.expression import THETA, Letter, Word, parse
 from nonneg.exceptions import ExpressionError
-from nonneg.expression import THETA, Letter, Word, parse
 
 
 @pytest.mark.parametrize("text", ["W W.T X", "W W' X", "W Wᵀ X", "W@W.T@X", "  W   W.T @ X "])

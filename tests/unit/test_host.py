@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from nonneg.arrays.host import blas_threads, by_pieces, inner, multiplied
+from nonneg.data.host import blas_threads, by_pieces, inner, multiplied
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
@@ -29,7 +29,7 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
 def test_products(shape, left, right, dtype, threads, rng, monkeypatch):
     rows, middle, columns = shape
     A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
-    monkeypatch.setattr("nonneg.arrays.host.blas_threads", lambda: threads)
+    monkeypatch.setattr("nonneg.data.host.blas_threads", lambda: threads)
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == dtype
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)

@@ -3,13 +3,13 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model, factorize
-from nonneg.arrays.reading import read_data
 from nonneg.constraints import get_constraint
+from nonneg.data.reading import read_data
+from nonneg.engine.problem import Problem
+from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import IncompatibleError
 from nonneg.initialization import best_scale, initial_factors, one_hot_clusters
 from nonneg.metrics import purity
-from nonneg.problem import Problem
-from nonneg.shapes import infer_shapes
 from nonneg.solvers.multiplicative import above_floor
 
 

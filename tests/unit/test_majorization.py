@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nonneg.majorization import Bounds, ExponentialLaw, Monomial, PowerLaw, fraction, power
+from nonneg.algebra.majorization import Bounds, ExponentialLaw, Monomial, PowerLaw, fraction, power
 
 POWERS = (-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)
 

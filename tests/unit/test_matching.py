@@ -9,14 +9,14 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from nonneg import Model, factorize
-from nonneg.arrays.reading import read_data
 from nonneg.constraints import Permutation, get_constraint
+from nonneg.data.reading import read_data
+from nonneg.engine.problem import Problem
+from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import Matching, match_graphs, matching
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
-from nonneg.problem import Problem
-from nonneg.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
 

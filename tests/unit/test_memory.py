@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nonneg import KernelPNMF, SymmetricNMF
-from nonneg.arrays import memory
+from nonneg.data import memory
 from nonneg.exceptions import ShapeError
 
 

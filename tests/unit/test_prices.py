@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from nonneg import Model, factorize
+from nonneg.algebra.majorization import Bounds
 from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
+from nonneg.engine.problem import bind
 from nonneg.exceptions import IncompatibleError, ShapeError
-from nonneg.majorization import Bounds
-from nonneg.problem import bind
 from nonneg.solvers import Multiplicative
 from nonneg.testing import dense_gradient
 

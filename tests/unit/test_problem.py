@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model
-from nonneg.arrays.contraction import canonical
-from nonneg.arrays.reading import read_data
-from nonneg.expression import parse
-from nonneg.problem import Problem
-from nonneg.shapes import infer_shapes
+from nonneg.algebra.expression import parse
+from nonneg.data.reading import read_data
+from nonneg.engine.problem import Problem
+from nonneg.engine.shapes import infer_shapes
+from nonneg.planning.contraction import canonical
 
 from .test_divergences import defined
 

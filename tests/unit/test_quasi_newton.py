@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model, factorize
-from nonneg.arrays.dense import DenseData
 from nonneg.constraints import PartlyFixed, Sparse, Unit
+from nonneg.data.dense import DenseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.engine.problem import bind
 from nonneg.exceptions import IncompatibleError
-from nonneg.problem import bind
 from nonneg.solvers import Adaptive, quasi_newton
 from nonneg.solvers.quasi_newton import QuasiNewton
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient

@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 
 from nonneg import Gram
-from nonneg.arrays.data import DenseData, GramData, SparseData
-from nonneg.arrays.reading import read_data, read_matrix
+from nonneg.data import DenseData, GramData, SparseData
+from nonneg.data.reading import read_data, read_matrix
 from nonneg.exceptions import DataError
 
 SPARSE = [getattr(sparse, f"{kind}_{what}") for kind in ("csr", "csc", "coo", "lil", "dok", "bsr") for what in ("array", "matrix")]

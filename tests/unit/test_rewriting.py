@@ -4,8 +4,8 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from nonneg.expression import Letter, Word, parse
-from nonneg.rewriting import Sum, cancel, parts, reduce_identity, split_signs, symmetric, without_common_number
+from nonneg.algebra.expression import Letter, Word, parse
+from nonneg.algebra.rewriting import Sum, cancel, parts, reduce_identity, split_signs, symmetric, without_common_number
 
 
 def sum_of(**terms):

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.arrays.data import DenseData, Request, SparseData
-from nonneg.arrays.namespace import namespace_of
+from nonneg.data import DenseData, Request, SparseData
+from nonneg.data.namespace import namespace_of
 from nonneg.divergences import Alpha, Beta
 from nonneg.divergences.base import Operand
 from nonneg.kernels import threads

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from nonneg import Gram, Model, factorize
-from nonneg.arrays.data import SketchData
-from nonneg.arrays.reading import Sketch, read_data
 from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
+from nonneg.data import SketchData
+from nonneg.data.reading import Sketch, read_data
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
 from nonneg.factorization import objective_of

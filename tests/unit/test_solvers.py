@@ -5,9 +5,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from nonneg import Status, factorize
+from nonneg.engine.stopping import Watch
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import NAMES, Adaptive, Multiplicative, Solver, State, Stopping, get_solver
-from nonneg.solvers.stopping import Watch
 
 
 class Still(Solver):

@@ -6,15 +6,15 @@ from scipy import sparse
 from sklearn.decomposition._nmf import _initialize_nmf
 
 from nonneg import Gram, Model, factorize
-from nonneg.arrays.reading import read_data
 from nonneg.constraints import Orthogonal
+from nonneg.data.reading import read_data
+from nonneg.engine.problem import Problem
+from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import IncompatibleError
 from nonneg.initialization import NAMES, STARTS, initial_factors
 from nonneg.initialization.clusters import angular
 from nonneg.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
 from nonneg.initialization.sides import SMOOTHING, made_by
-from nonneg.problem import Problem
-from nonneg.shapes import infer_shapes
 
 FORMS = {
     "W H": (3, {"W": (8, 3), "H": (3, 7)}),

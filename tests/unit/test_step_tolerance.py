@@ -8,9 +8,9 @@ import pytest
 
 from nonneg import Status, factorize
 from nonneg.constraints import Orthogonal
+from nonneg.engine.stopping import Watch
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import Multiplicative, Stopping, loop
-from nonneg.solvers.stopping import Watch
 
 
 def relative_steps(progress):

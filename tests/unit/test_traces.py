@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from nonneg.arrays.contraction import Multiply, Visit, canonical, multiply
-from nonneg.arrays.traces import contractions, needed, results
-from nonneg.expression import Word, parse
+from nonneg.algebra.expression import Word, parse
+from nonneg.planning.contraction import Multiply, Visit, canonical, multiply
+from nonneg.planning.traces import contractions, needed, results
 
 SHAPES = {"W": (6, 2), "X": (6, 5), "H": (2, 5)}
 W, H = parse("W"), parse("H")

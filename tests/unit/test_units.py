@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from nonneg import Model, factorize
-from nonneg.arrays.reading import read_data
 from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
+from nonneg.data.reading import read_data
+from nonneg.engine.units import Units, choose_units
 from nonneg.exceptions import DataError
-from nonneg.units import Units, choose_units
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1, 1e20])

@@ -12,8 +12,8 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ..majorization import Bounds, Law
-from ..rewriting import Sum, without_common_number
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum, without_common_number
 
 Array = Any
 
@@ -30,8 +30,8 @@ class Sides(NamedTuple):
 class Entrywise(NamedTuple):
     """What a constraint comes to where one entry of the factor changes and all others stay."""
 
-    price: float = 0.0
-    """The objective gains price · ΣF."""
+    penalty: float = 0.0
+    """The objective gains penalty · ΣF."""
     overlap: float = 0.0
     """The objective gains overlap · Σ_{j<k} ⟨f_j, f_k⟩ over the columns or rows."""
     axis: Literal["columns", "rows"] = "columns"
@@ -50,6 +50,9 @@ class Constraint(ABC):
     """Whether a multiple of the factor will do as well, so that its scale can be chosen."""
     restores_fully: ClassVar[bool] = False
     """Whether the constraint holds exactly once it is restored, rather than only in scale."""
+
+    restores_by_iteration: ClassVar[bool] = False
+    """Whether restoring it takes a loop, whose result is no simple function of the step."""
 
     theorem: ClassVar[str] = "QNMF Theorem 2, Eq. 10"
     """Where a rule under this constraint comes from, if it has no number of its own."""
@@ -86,7 +89,7 @@ class Constraint(ABC):
         """What the objective gains, where a constraint is a price rather than a condition. A 0-d array."""
         return None
 
-    is_price: ClassVar[bool] = False
+    has_penalty: ClassVar[bool] = False
     """Whether it is, at least in part, a term of the objective, and so has a scale."""
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds, Law
 from ..naming import is_number, is_one_of
-from ..rewriting import Sum
 from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
 
@@ -33,7 +33,7 @@ class Disjoint(Constraint):
     theorem: ClassVar[str] = "QNMF Theorem 1, with a price on overlap"
     restores_fully: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
-    is_price: ClassVar[bool] = True
+    has_penalty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_one_of(self.axis, ("columns", "rows")):

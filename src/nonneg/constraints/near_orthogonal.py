@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from ..algebra.expression import Letter, Word
+from ..algebra.majorization import Bounds, Law, PowerLaw
+from ..algebra.rewriting import Sum, common_number
 from ..exceptions import IncompatibleError
-from ..expression import Letter, Word
-from ..majorization import Bounds, Law, PowerLaw
 from ..naming import is_number, is_one_of
-from ..rewriting import Sum, common_number
 from .base import Array, Constraint, Sides, in_other_units
 from .unit import unit_length
 
@@ -29,7 +29,7 @@ class FixedMultiplier(Constraint):
     theorem: ClassVar[str] = "FONT §3"
     weight: float = 1.0
     restores_fully: ClassVar[bool] = True
-    is_price: ClassVar[bool] = True
+    has_penalty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_one_of(self.axis, ("columns", "rows")):

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from scipy.linalg import get_lapack_funcs
-
-from ..arrays.host import multiplied
+from ..algebra.expression import Letter, Word
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum, cancel, reduce_identity, without_common_number
+from ..data.host import multiplied, of_unit_norm
 from ..exceptions import IncompatibleError
-from ..expression import Letter, Word
-from ..majorization import Bounds, Law
 from ..naming import is_one_of
-from ..rewriting import Sum, cancel, reduce_identity, without_common_number
 from .base import Array, Constraint, Sides
 from .unit import unit_length
-
-
-def _largest_eigenvalue(gram: np.ndarray) -> float:
-    """From LAPACK, which need not find the others, as it would for `eigvalsh`."""
-    count = gram.shape[0]
-    (find,) = get_lapack_funcs(("syevr",), (gram,))
-    eigenvalues, *_, trouble = find(gram, compute_v=0, range="I", il=count, iu=count)
-    return float(np.linalg.eigvalsh(gram)[-1] if trouble else eigenvalues[0])
 
 
 @dataclass(frozen=True)
@@ -109,13 +97,7 @@ class Orthogonal(Constraint):
     def restore(self, xp: Any, factor: Array) -> Array:
         if self.unit:
             return unit_length(xp, factor, self.axis)
-        gram = self._gram(factor)
-        if xp is np:
-            square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report
-            return factor * (1.0 / math.sqrt(square)) if square > 0 else factor
-        gram = xp.where(xp.isfinite(gram), gram, xp.zeros_like(gram))  # or LAPACK raises before the loop can report it
-        norm = xp.sqrt(xp.linalg.eigvalsh(gram)[-1])
-        return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
+        return of_unit_norm(xp, factor, self._gram(factor))
 
     def violation(self, xp: Any, factor: Array) -> Array:
         """‖WᵀW − I‖, or ‖HHᵀ − I‖ for rows."""

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds, Law
 from ..naming import is_one_of
-from ..rewriting import Sum
 from .base import Array, Constraint, Entrywise, Free, Sides
 from .orthogonal import Orthogonal
 from .stochastic import DoublyStochastic
@@ -54,8 +54,8 @@ class PartlyFixed(Constraint):
         return "QNMF Theorem 1, Eq. 8" if self.constraint.is_free else self.constraint.theorem
 
     @property
-    def is_price(self) -> bool:  # type: ignore[override]
-        return self.constraint.is_price
+    def has_penalty(self) -> bool:  # type: ignore[override]
+        return self.constraint.has_penalty
 
     @property
     def restores_fully(self) -> bool:  # type: ignore[override]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ..expression import Letter, Word
-from ..majorization import Bounds, Law
-from ..rewriting import Sum, without_common_number
+from ..algebra.expression import Letter, Word
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum, without_common_number
 from .base import Array, Constraint, Sides
 
 _SWEEPS = 3

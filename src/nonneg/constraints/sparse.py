@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds, Law
 from ..naming import is_number
-from ..rewriting import Sum
 from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
 
@@ -31,7 +31,7 @@ class Sparse(Constraint):
     theorem: ClassVar[str] = "QNMF Theorem 1, with the price of Hoyer 2002"
     restores_fully: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
-    is_price: ClassVar[bool] = True
+    has_penalty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_number(self.weight) or self.weight < 0:
@@ -55,7 +55,7 @@ class Sparse(Constraint):
 
     @property
     def entrywise(self) -> Entrywise:
-        return Entrywise(price=self.weight)
+        return Entrywise(penalty=self.weight)
 
     def in_units(self, objective: float, factor: float) -> Sparse:
         return Sparse(in_other_units(self.weight, factor - objective))

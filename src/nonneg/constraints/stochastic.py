@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..algebra.majorization import Bounds
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds
 from ..naming import is_one_of
-from ..rewriting import Sum
 from .base import Array, Constraint
 
 _AXES: dict[str, int | None] = {"columns": 0, "rows": 1, "matrix": None}
@@ -79,6 +79,7 @@ class DoublyStochastic(Constraint):
     positive, which Theorem 2 allows. `restore` is Sinkhorn's scaling, with Newton steps where that is slow.
     """
 
+    restores_by_iteration: ClassVar[bool] = True
     restores_fully: ClassVar[bool] = True
 
     def widened(self, bounds: Bounds) -> Bounds:

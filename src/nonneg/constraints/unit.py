@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..algebra.majorization import Bounds
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..majorization import Bounds
 from ..naming import is_one_of
-from ..rewriting import Sum
 from .base import Array, Constraint
 
 _AXES = {"columns": 0, "rows": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..majorization import Monomial, fraction
+from ..algebra.majorization import Monomial, fraction
 from ..naming import is_number
 from .base import DataSums, Divergence
 from .beta import Beta

@@ -12,11 +12,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from ..algebra.expression import THETA, Letter, Word
+from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
+from ..algebra.rewriting import Sum
 from ..exceptions import IncompatibleError
-from ..expression import THETA, Letter, Word
-from ..majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..naming import is_number
-from ..rewriting import Sum
 
 Array = Any
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..expression import Word
-from ..majorization import Monomial, fraction
+from ..algebra.expression import Word
+from ..algebra.majorization import Monomial, fraction
 from .base import DataSums, Divergence
 
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..expression import Letter, Word
-from ..majorization import Bounds, ExponentialLaw, Law
-from ..rewriting import Sum
+from ..algebra.expression import Letter, Word
+from ..algebra.majorization import Bounds, ExponentialLaw, Law
+from ..algebra.rewriting import Sum
 from .base import DataSums, LogRatio, Middles, Objective, Sums
 
 

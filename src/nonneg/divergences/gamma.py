@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError
-from ..majorization import Monomial, fraction
 from .base import DataSums, Divergence, log
 from .beta import Beta
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError
-from ..majorization import Monomial, fraction
 from ..naming import is_number
 from .alpha import Alpha
 from .base import DataSums, Divergence, log

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..expression import Word
-from ..majorization import Bounds
-from ..rewriting import Sum
+from ..algebra.expression import Word
+from ..algebra.majorization import Bounds
+from ..algebra.rewriting import Sum
 from .base import DataSums, Middles, Objective, Sums
 
 

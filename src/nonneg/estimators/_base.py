@@ -21,22 +21,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..arrays.contraction import low_rank, multiply
-from ..arrays.data import dense
-from ..arrays.reading import read_data, refuse_masked
+from ..algebra.expression import Word
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
+from ..data import as_dense
+from ..data.reading import read_data, refuse_masked
 from ..divergences import Objective
 from ..encoding import encode, within_reach
+from ..engine.model import Model
+from ..engine.shapes import infer_shapes
+from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..expression import Word
 from ..factorization import error_of, objective_of
 from ..metrics import orthogonality, orthogonality_error
-from ..model import Model
-from ..shapes import infer_shapes
-from ..solution import Status
+from ..planning.plans import low_rank, multiply
+from ..restarts import Watch, run_starts
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
-from ._starts import Run, Watch, run_starts
 from ._wholeness import whole_or_not_at_all
 
 
@@ -89,7 +89,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self._tell(run, began)
         return self
 
-    def _tell(self, run: Run, began: float) -> None:
+    def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
         Watch(began, bool(self.verbose), type(self).__name__).say(
             f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
@@ -100,7 +100,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _read(self, X: Any, *, reset: bool) -> Any:
         return check_non_negative(read_samples(self, X, reset=reset))
 
-    def _fit(self, X: Any, began: float) -> Run:
+    def _fit(self, X: Any, began: float) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
@@ -137,7 +137,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, best)
 
-    def _finished(self, X: Any, run: Run) -> Run:
+    def _finished(self, X: Any, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
         return run
 
@@ -156,7 +156,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """X as the engine is to see it."""
         return X
 
-    def _keep(self, X: Any, run: Run) -> None:
+    def _keep(self, X: Any, run: Solution) -> None:
         """Store what was found."""
         self.factors_ = run.factors
         self.components_ = self._components(X, run)
@@ -168,7 +168,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """How many components there are, also where the factors given as `init` said so."""
         return self.components_.shape[0] if rank is None else rank
 
-    def _error(self, X: Any, run: Run) -> float:
+    def _error(self, X: Any, run: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
         return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
@@ -178,7 +178,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """The factors that are to be orthogonal."""
         return {name: c for name, c in model.constraints.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
-    def _hardened(self, X: Any, run: Run) -> Run:
+    def _hardened(self, X: Any, run: Solution) -> Solution:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
         orthogonal = self._orthogonal(run.model)
         self._soft_factors = run.factors  # where a stream, or another fit, goes on from
@@ -219,9 +219,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         shapes = {name: factor.shape for name, factor in self.factors_.items()}
         return low_rank(form, shapes | {model.data: (2**62, self.n_features_in_)})
 
-    def _components(self, X: Any, run: Run) -> np.ndarray:
+    def _components(self, X: Any, run: Solution) -> np.ndarray:
         _, right = self._cut(run.model)
-        return np.asarray(dense(multiply(right, {**run.factors, run.model.data: X})))
+        return np.asarray(as_dense(multiply(right, {**run.factors, run.model.data: X})))
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
@@ -239,7 +239,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         X, model = self._read(X, reset=False), self._model()
         if self._is_projective:
             left, _ = self._cut(model)
-            return np.asarray(dense(multiply(left, {**self.factors_, model.data: X})))
+            return np.asarray(as_dense(multiply(left, {**self.factors_, model.data: X})))
         constraint = model.constraints[model.form[0].name].on_new_rows
         return encode(X, self.components_, model.divergence, constraint)
 
@@ -297,7 +297,7 @@ def read_codes(X: Any, count: int) -> np.ndarray:
     """Codes, one column for each component, or an error where that is not what they are."""
     refuse_masked(X, "X")
     try:
-        codes = np.asarray(dense(X))
+        codes = np.asarray(as_dense(X))
     except ValueError:
         raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
     if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.data import dense
-from ..arrays.reading import read_data
+from ..data import read_array
 from ..exceptions import DataError
 
 
 def read_fixed_components(given: Any) -> np.ndarray:
     """`fixed_components`, checked: (n_fixed, n_features), non-negative, none of them zero everywhere."""
-    values = np.asarray(dense(read_data(given, "fixed_components").array))
+    values = read_array(given, "fixed_components")
     if not values.any(axis=1).all():
         raise DataError(f"fixed_components has rows that are zero everywhere: {np.flatnonzero(~values.any(axis=1)).tolist()}.")
     return values

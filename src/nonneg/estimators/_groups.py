@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays.data import dense
+from ..data import as_dense
 from ._fisher import Scatter
 
 _SAFE = 400
@@ -40,10 +40,10 @@ class Groups(NamedTuple):
         indicators = np.eye(codes.max() + 1)[codes]
         counts = indicators.sum(axis=0)
         shares = counts / len(codes)
-        powers = powers_of(np.asarray(dense(abs(X).max(axis=0))).ravel())
+        powers = powers_of(np.asarray(as_dense(abs(X).max(axis=0))).ravel())
         X = scaled(X.astype(np.float64), powers)
         if sparse.issparse(X):
-            sizes = _sizes(np.asarray(dense(abs(X).max(axis=0))).ravel())
+            sizes = _sizes(np.asarray(as_dense(abs(X).max(axis=0))).ravel())
             X = sparse.csr_array(X @ sparse.diags_array(1 / sizes))
             means = np.asarray((X.T @ indicators).T) / counts[:, None]
             squares, middle = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(codes), shares @ means

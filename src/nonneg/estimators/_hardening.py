@@ -8,21 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ..arrays.data import SketchData
-from ..arrays.reading import Sketch
+from ..algebra.expression import parse
 from ..constraints import Disjoint
 from ..divergences import Beta
+from ..engine.model import Model
+from ..engine.problem import bind, point_at
+from ..engine.solution import Solution
 from ..exceptions import IncompatibleError
-from ..expression import parse
-from ..factorization import Task, factorize, objective_of
-from ..model import Model
+from ..factorization import factorize, objective_of, solve_from
 from ..naming import is_number
-from ..problem import bind
+from ..restarts import joined
 from ..solvers import Coordinate, Stopping
 from ..solvers.lines import k_lines
-from ._starts import Run, joined
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
 
@@ -62,47 +60,45 @@ def _unit(W: np.ndarray) -> np.ndarray:
 def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The only factor there is, multiplied by the number that is best: cut off, it is too long where it overlaps."""
     (name,) = model.learned
-    scale = model.divergence.scale(bind(model, X, factors).sums(name)) ** (1 / model.form.count(name))
+    scale = model.divergence.scale(point_at(model, X, factors).sums(name)) ** (1 / model.form.count(name))
     return {**factors, name: factors[name] * scale} if np.isfinite(scale) else factors
 
 
 _PROJECTIVE = Model("X W W.T", "euclidean")
-_PRICES = (0.01, 0.03, 0.1, 0.3)
+_PENALTIES = (0.01, 0.03, 0.1, 0.3)
 _SWEEPS = 200
-"""At each price but the last."""
+"""At each penalty but the last."""
 
 
 def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: float) -> np.ndarray:
-    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the price of overlap rises to `degree`; at 1 there is none left.
+    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 there is none left.
 
-    The price is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of X,
+    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of X,
     on average. It rises in steps: all at once, components would die.
     """
-    data = Task(X, _PROJECTIVE, W.shape[1]).problem.data  # X in a unit in which its squares are numbers; W does not depend on it
-    X = Sketch(data.array) if isinstance(data, SketchData) else data.array
+    X = bind(_PROJECTIVE, X, W.shape[1]).data  # in a unit in which its squares are numbers; W does not depend on it
     last = degree**3
-    for price in (*(step for step in _PRICES if step < last), *([last] if degree < 1 else [])):
-        explained = float(np.trace(bind(_PROJECTIVE, X, {"W": W}).product(parse("W.T X.T X W")))) / W.shape[1]
-        model = Model("X W W.T", "euclidean", {"W": Disjoint(price * explained)})
+    for penalty in (*(step for step in _PENALTIES if step < last), *([last] if degree < 1 else [])):
+        explained = float(np.trace(point_at(_PROJECTIVE, X, {"W": W}).product(parse("W.T X.T X W")))) / W.shape[1]
+        model = Model("X W W.T", "euclidean", {"W": Disjoint(penalty * explained)})
         brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
-        stopping = Stopping(tol=tol, max_iter=max_iter) if price == last else brief
-        W = Task(X, model, W.shape[1]).solve({"W": W}, Coordinate(warmup=0), stopping).factors["W"]
+        stopping = Stopping(tol=tol, max_iter=max_iter) if penalty == last else brief
+        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0), stopping).factors["W"]
     return W if degree < 1 else partitioned(X, W)
 
 
 def partitioned(X: Any, W: np.ndarray) -> np.ndarray:
     """The W with orthonormal columns, each feature in one of them, that K-lines lead to."""
-    problem = Task(X, _PROJECTIVE, W.shape[1]).problem
-    X, dtype = problem.data.array, problem.namespace.dtype
-    energies = np.asarray((X * X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X), dtype=np.float64)
+    problem = bind(_PROJECTIVE, X, W.shape[1])
+    dtype = problem.namespace.dtype
 
     def product(W: np.ndarray) -> np.ndarray:
         return np.asarray(problem.start({"W": W.astype(dtype)}).product(parse("X.T X W")), dtype=np.float64)
 
-    return k_lines(product, energies, W.astype(np.float64)).astype(W.dtype)
+    return k_lines(product, problem.data.lengths(axis=1) ** 2, W.astype(np.float64)).astype(W.dtype)
 
 
-def hardened(X: Any, run: Run, axes: Mapping[str, str], how: Any, max_iter: int, tol: float) -> Run:
+def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter: int, tol: float) -> Solution:
     """A run with its orthogonal factors made so, and whatever else was learned fitted again to them."""
     process: Callable[[np.ndarray], np.ndarray]
     if is_partition(how):
@@ -133,7 +129,7 @@ def hardened(X: Any, run: Run, axes: Mapping[str, str], how: Any, max_iter: int,
     return refitted(X, replace(run, factors=factors), list(axes), max_iter, tol)
 
 
-def refitted(X: Any, run: Run, names: Sequence[str], max_iter: int, tol: float) -> Run:
+def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
     """A run with the factors of these names as they are, and whatever else was learned fitted again to them."""
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
@@ -142,7 +138,7 @@ def refitted(X: Any, run: Run, names: Sequence[str], max_iter: int, tol: float) 
         run,
         factors=solution.factors,
         objective=solution.objective,
-        comparable=solution._comparable,
+        comparable=solution.comparable,
         history=joined([run.history, solution.history]),
     )
 

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays.data import dense
-from ..arrays.reading import Sketch, read_data
+from ..data import as_dense
+from ..data.host import above_floor
+from ..data.reading import Sketch, read_data
 from ..divergences import Beta
+from ..engine.model import Model
+from ..engine.problem import bind, point_at
+from ..engine.solution import Solution
+from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
-from ..factorization import Task
-from ..model import Model
-from ..problem import bind
+from ..restarts import run_start
 from ..solvers import Multiplicative, Solver, Stopping
-from ..solvers.multiplicative import above_floor
-from ..units import Units, choose_units
 from ._base import Factorizer
-from ._starts import Run, run_start
 from ._wholeness import whole_or_not_at_all
 
 _ITERATIONS = 100
@@ -64,7 +64,7 @@ class OnlineMixin(Factorizer):
         """Whether a sketch tells all that the rule needs."""
         return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
 
-    def _keep(self, X: Any, run: Run) -> None:
+    def _keep(self, X: Any, run: Solution) -> None:
         super()._keep(X, run)
         self._stream = self._seeded(X)
 
@@ -75,7 +75,7 @@ class OnlineMixin(Factorizer):
         X = _in_units(X, stream.unit)
         if self._has_sketch:
             return replace(stream, sketch=projected(X, W), energy=_energy(X))
-        numerator, denominator = bind(model, X, {"W": W}).sides("W")
+        numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
 
     @whole_or_not_at_all
@@ -116,7 +116,7 @@ class OnlineMixin(Factorizer):
             objective = run.objective + max(stream.energy - _energy(sketch), 0.0) / 2
         else:
             stream, objective = averaged_step(X, model, solver, stream)
-            run = Run(model, {"W": stream.W}, objective, self.history_, 1, self.status_)
+            run = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
             run = self._hardened(X, replace(run, model=self._model()))
             objective = run.objective
         self._stream = replace(stream, n_steps=stream.n_steps + 1)
@@ -126,16 +126,16 @@ class OnlineMixin(Factorizer):
         self.reconstruction_err_ = float(np.sqrt(2 * max(objective, 0.0))) * stream.unit ** (model.divergence.degree / 2)
         return self
 
-    def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> tuple[Run, Stream]:
+    def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> tuple[Solution, Stream]:
         """More iterations on the sketch. Whenever the samples have doubled, new starts are tried too: the first were too few."""
-        task = Task(Sketch(stream.sketch), model, stream.W.shape[1], horizon=self.max_iter)
+        problem = bind(model, Sketch(stream.sketch), stream.W.shape[1], horizon=self.max_iter)
         stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
-        runs = [run_start(task, solver, {"W": stream.W}, 0, brief, resumes=True)]
+        runs = [run_start(problem, solver, {"W": stream.W}, 0, brief, resumes=True)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream = replace(stream, started_at=stream.n_samples)
             start = self._auto_init if self.init == "auto" else self.init
-            runs.append(run_start(task, solver, start, stream.n_steps, stopping))
+            runs.append(run_start(problem, solver, start, stream.n_steps, stopping))
         # Components stay what and where they are, unless a new start leads clearly lower.
         best = runs[-1] if runs[-1].comparable < (1 - _CLEARLY) * runs[0].comparable else runs[0]
         return best, replace(stream, W=best.factors["W"])
@@ -165,14 +165,14 @@ def merged(sketch: Any, X: Any, most: int) -> np.ndarray:
     """A sketch with the rows of X added to it, of `most` rows at the most: its leading singular directions."""
     for start in range(0, X.shape[0], most):
         block = X[start : start + most]
-        sketch = dense(block) if sketch is None else _reduced(sketch, block, most)
+        sketch = as_dense(block) if sketch is None else _reduced(sketch, block, most)
     return sketch
 
 
 def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
     """The rows of both, combined: Vᵀ M with V the leading eigenvectors of M Mᵀ; a sparse block stays sparse."""
     across = np.asarray(block @ sketch.T)
-    gram = np.block([[sketch @ sketch.T, across.T], [across, dense(block @ block.T)]])
+    gram = np.block([[sketch @ sketch.T, across.T], [across, as_dense(block @ block.T)]])
     _, V = np.linalg.eigh(gram.astype(np.float64))
     V = V[:, -most:].astype(sketch.dtype)
     return V[: len(sketch)].T @ sketch + np.asarray(block.T @ V[len(sketch) :]).T
@@ -181,7 +181,7 @@ def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
 def averaged_step(X: Any, model: Any, solver: Any, stream: Stream) -> tuple[Stream, float]:
     """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step."""
     rule, constraint, n, W = model.rules["W"], model.constraints["W"], X.shape[0], stream.W
-    point = bind(model, X, {"W": W})
+    point = point_at(model, X, {"W": W})
     sides = point.sides("W")
     weight = (n / stream.n_samples) ** _FORGETTING
     # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.

@@ -11,13 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..arrays.data import dense
-from ..arrays.reading import read_data
+from ..data import read_array
+from ..engine.model import Model
+from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import STARTS
-from ..model import Model
 from ..naming import is_count, unknown
-from ..shapes import infer_shapes
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
 from ._fixed import read_fixed_components
@@ -179,7 +178,7 @@ class Parameters(ABC):
 
 def _read_start(array: Any) -> np.ndarray:
     """An array given as `init`, checked."""
-    values = np.asarray(dense(read_data(array, "init").array))
+    values = read_array(array, "init")
     if not values.any():
         raise DataError("init is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
     return values
@@ -187,5 +186,5 @@ def _read_start(array: Any) -> np.ndarray:
 
 def _without_zeros(value: Any, name: str) -> np.ndarray:
     """A starting factor with its zeros made a thousandth of the mean: a multiplicative rule would take long to leave less."""
-    factor = np.asarray(dense(read_data(value, f"init[{name!r}]").array))
+    factor = read_array(value, f"init[{name!r}]")
     return np.where(factor > 0, factor, 1e-3 * factor.mean()) if factor.any() else factor

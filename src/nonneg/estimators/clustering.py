@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from ..arrays.data import dense
+from ..data import as_dense
+from ..engine.model import Model
+from ..engine.solution import Solution
 from ..exceptions import ShapeError
-from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented
 from ._parameters import Protocol
-from ._starts import Run
 
 
 @documented
@@ -83,12 +83,12 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
             raise ShapeError(f"n_clusters={k} clusters cannot be made of n_samples={shape[0]}. Use at most as many.")
         return int(k)
 
-    def _keep(self, X: Any, run: Run) -> None:
+    def _keep(self, X: Any, run: Solution) -> None:
         super()._keep(X, run)
         W = run.factors["W"]
         self.labels_, self.memberships_ = labelled(W, X, self.components_.T), _shares(W)
         sums = W.sum(axis=0)
-        self.cluster_centers_ = np.asarray(dense(X.T @ (W / np.where(sums > 0, sums, 1)))).T
+        self.cluster_centers_ = np.asarray(as_dense(X.T @ (W / np.where(sums > 0, sums, 1)))).T
 
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one.
@@ -128,7 +128,7 @@ def labelled(W: np.ndarray, X: Any, centers: np.ndarray) -> np.ndarray:
     labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
     if len(left_out):
         lengths = np.linalg.norm(centers, axis=0)
-        labels[left_out] = np.asarray(dense(X[left_out] @ (centers / np.where(lengths > 0, lengths, 1.0)))).argmax(axis=1)
+        labels[left_out] = np.asarray(as_dense(X[left_out] @ (centers / np.where(lengths > 0, lengths, 1.0)))).argmax(axis=1)
     return labels
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..engine.model import Model
 from ..exceptions import ShapeError
-from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters

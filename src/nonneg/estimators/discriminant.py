@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from ..arrays.data import dense
-from ..arrays.memory import check_memory
-from ..arrays.reading import refuse_masked
+from ..data import as_dense
+from ..data.memory import check_memory
+from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 from ._base import validated
 from ._discriminants import Discriminant, filled, is_auto
@@ -282,12 +282,12 @@ class NonnegativeKernelFDA(Discriminant):
     def _similarities(self, X: Any, Y: Any) -> np.ndarray:
         """K, of the linear kernel divided by a power of two for X that is very large or very small."""
         if self._is_precomputed:
-            return np.asarray(dense(X), dtype=np.float64)
+            return np.asarray(as_dense(X), dtype=np.float64)
         samples = (None if part is None else part.astype(np.float64) for part in (X, Y))
         if self._halves:
             samples = (None if part is None else scaled(part, np.full(part.shape[1], self._halves)) for part in samples)
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.asarray(dense(pairwise_kernels(*samples, metric=self.kernel, **kernel_options(self.kernel, self))))
+            K = np.asarray(as_dense(pairwise_kernels(*samples, metric=self.kernel, **kernel_options(self.kernel, self))))
         if not np.isfinite(K).all():
             raise DataError(
                 f"kernel={self.kernel!r} is infinite or not a number between some samples. Entries of X are up to "

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..engine.model import Model
+from ..engine.shapes import infer_shapes
 from ..exceptions import ShapeError
-from ..model import Model
-from ..shapes import infer_shapes
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented

@@ -11,14 +11,14 @@ import numpy as np
 from ..constraints import Orthogonal
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
+from ..engine.model import Model
+from ..engine.solution import Solution
 from ..factorization import objective_of
-from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented
 from ._hardening import is_partition, refitted
 from ._parameters import Protocol
-from ._starts import Run
 from .projective import OPNMF, check_components_fit
 
 PRINTED_OR_ADAPTIVE = '"multiplicative" for the Euclidean distance, "adaptive" for others'
@@ -80,19 +80,19 @@ class ONMF(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
 
-    def _finished(self, X: Any, run: Run) -> Run:
+    def _finished(self, X: Any, run: Solution) -> Solution:
         """W fitted to H as it is: with exponent 1 the lengths of H may change from step to step, and W follow one behind."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return run
         found = refitted(X, run, ["H"], self.max_iter, self.tol)
         return found if found.objective < run.objective else run
 
-    def _fit(self, X: Any, began: float) -> Run:
+    def _fit(self, X: Any, began: float) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
             return super()._fit(X, began)
         return self._projected(X, began)
 
-    def _projected(self, X: Any, began: float) -> Run:
+    def _projected(self, X: Any, began: float) -> Solution:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}

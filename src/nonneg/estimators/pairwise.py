@@ -11,19 +11,19 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays.data import dense
-from ..arrays.memory import check_memory
-from ..arrays.reading import Gram
+from ..data import as_dense
+from ..data.memory import check_memory
+from ..data.reading import Gram
 from ..encoding import encode
+from ..engine.model import Model
+from ..engine.solution import Solution
 from ..exceptions import DataError, ShapeError
 from ..factorization import factorize
-from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer, check_non_negative, read_samples
 from ._documentation import documented
 from ._kernels import check_kernel, kernel_options
 from ._parameters import Protocol
-from ._starts import Run
 from ._wholeness import whole_or_not_at_all
 from .clustering import labelled
 
@@ -69,7 +69,7 @@ class _Pairwise(Factorizer):
         if self._is_precomputed:
             return X
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            K = np.asarray(dense(pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))), dtype=X.dtype)
+            K = np.asarray(as_dense(pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))), dtype=X.dtype)
         vanishes = not K.any() and X.sum() != 0 and Y is None
         if vanishes or not np.isfinite(K).all():
             raise DataError(
@@ -136,7 +136,7 @@ class _Pairwise(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"W": array.T}
 
-    def _components(self, X: Any, run: Run) -> np.ndarray:
+    def _components(self, X: Any, run: Solution) -> np.ndarray:
         return np.ascontiguousarray(run.factors["W"].T)
 
     def __sklearn_tags__(self) -> Any:
@@ -234,7 +234,7 @@ class SymmetricNMF(_Pairwise):
     def _model(self) -> Model:
         return Model("W W.T", self.divergence)
 
-    def _fit(self, X: Any, began: float) -> Run:
+    def _fit(self, X: Any, began: float) -> Solution:
         _check_symmetric(X)
         return super()._fit(X, began)
 

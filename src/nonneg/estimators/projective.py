@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
+from ..engine.model import Model
 from ..exceptions import ShapeError
-from ..model import Model
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._documentation import documented

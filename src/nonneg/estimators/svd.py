@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays.data import dense
-from ..arrays.eigenvectors import leading
+from ..data import as_dense
+from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..initialization import make_generator
 from ._base import check_non_negative, read_codes, read_samples
@@ -150,7 +150,7 @@ def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]
         U, S, VT = np.linalg.svd(np.asarray(vectors.T @ X if is_wide else X @ vectors), full_matrices=False)
         U, VT = (vectors @ U, VT) if is_wide else (U, VT @ vectors.T)
     else:
-        U, S, VT = np.linalg.svd(dense(X).astype(np.float64), full_matrices=False)
+        U, S, VT = np.linalg.svd(as_dense(X).astype(np.float64), full_matrices=False)
     U, S, VT = U[:, :k], S[:k], VT[:k]
     # Which of two opposite vectors is found is a matter of rounding: the one whose largest entry is positive.
     signs = np.sign(VT[np.arange(k), np.abs(VT).argmax(axis=1)])
@@ -181,4 +181,4 @@ def _rank_of_clipped(codes: np.ndarray, VT: np.ndarray, probe: np.ndarray) -> in
 
 
 def _error(X: Any, codes: np.ndarray, VT: np.ndarray) -> float:
-    return float(np.sqrt(sum(np.sum((dense(X[rows]) - block) ** 2) for rows, block in _blocks(codes, VT))))
+    return float(np.sqrt(sum(np.sum((as_dense(X[rows]) - block) ** 2) for rows, block in _blocks(codes, VT))))

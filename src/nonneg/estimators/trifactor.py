@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import FixedMultiplier, NearOrthogonal
+from ..engine.model import Model
 from ..exceptions import ShapeError
-from ..model import Model
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
 from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ..arrays.reading import refuse_masked
+from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 
 Symmetrize = Literal["mean", "max"]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 
-from ..arrays.reading import refuse_masked
+from ..data.reading import refuse_masked
 from ..estimators._base import validated
 from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError

@@ -13,10 +13,10 @@ from scipy.spatial.distance import cdist
 
 from ..constraints import Constraint, get_constraint
 from ..divergences import Objective
+from ..engine.model import Model
+from ..engine.problem import Problem, bind
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..factorization import Task
 from ..initialization import make_generator
-from ..model import Model
 from ..naming import find
 from ..solvers import Solver, Stopping, get_solver
 from ._permutations import Pair, polished, rounded, searched
@@ -167,11 +167,11 @@ def match_graphs(
     full_A, full_B = _filled(graph_A, n), _filled(graph_B, n)
     guesses = _guesses(init, int(n_init), full_A, full_B, (graph_B.n, graph_A.n))
     pair = Pair.of(full_A, full_B, _read_seeds(seeds, graph_A, graph_B))
-    task = _task(pair, divergence, constraint, max_iter)
+    problem = _problem(pair, divergence, constraint, max_iter)
 
     found: list[_Found] = []
     for name, guess in guesses:
-        found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), task, polish, solver, stopping))
+        found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
         if found[-1].error == 0 and _is(init, "auto"):
             break
     if polish:
@@ -207,13 +207,13 @@ def _error(found: _Found) -> float:
 
 
 def _from_guess(
-    pair: Pair, name: str, guess: np.ndarray, task: Task | None, polish: bool, solver: str | Solver, stopping: Stopping
+    pair: Pair, name: str, guess: np.ndarray, problem: Problem | None, polish: bool, solver: str | Solver, stopping: Stopping
 ) -> _Found:
     W, n_iter = _with_seeds(guess, pair), 0
     candidates = [W]
-    if task is not None:
+    if problem is not None:
         start = _balanced(W)
-        solution = task.solve({"W": start, "A": pair.A}, solver, stopping)
+        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping)
         W, n_iter = solution.factors["W"], solution.n_iter
         candidates = [W, start] if polish else [W]
     permutations = [rounded(candidate, pair.seeds) for candidate in candidates]
@@ -245,13 +245,13 @@ def _filled(graph: Graph, n: int) -> np.ndarray:
     return np.pad(A, (0, n - len(A)))
 
 
-def _task(pair: Pair, divergence: Any, constraint: Any, max_iter: int) -> Task | None:
+def _problem(pair: Pair, divergence: Any, constraint: Any, max_iter: int) -> Problem | None:
     if divergence is None:
         return None
     model = Model("W A W.T", divergence, {"W": constraint, "A": "fixed"}, data="B")
     if not pair.A.any() or not pair.B.any():
         return None
-    return Task(pair.B, model, init={"A": pair.A}, horizon=max_iter)
+    return bind(model, pair.B, init={"A": pair.A}, horizon=max_iter)
 
 
 def _guesses(init: Any, n_init: int, A: np.ndarray, B: np.ndarray, shape: tuple[int, int]) -> list[tuple[str, Correspondence]]:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays.data import dense as dense_array
-from ..arrays.eigenvectors import leading
-from ..arrays.operator import Operator
-from ..arrays.reading import read_data
+from ..data import as_dense as dense_array
+from ..data.eigenvectors import leading
+from ..data.reading import read_data
+from ..data.signed import Operator
 from ..exceptions import DataError, IncompatibleError
 from ..naming import is_number
 
@@ -249,7 +249,7 @@ def cosine_graph(X: Any) -> Any:
 
     if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
         check_non_negative(X)  # in scikit-learn's words too
-    X = read_data(X).samples().astype(np.float64)
+    X = read_data(X).itself().astype(np.float64)
     if not sparse.issparse(X) and X.shape[0] > 4 * LARGEST:
         raise DataError(
             f"X has {X.shape[0]} samples, and cosines between all of them would fill an array of that size squared. Use a graph of "

@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..engine.solution import History, Status
 from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import is_number
-from ..solution import History, Status
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays.reading import refuse_masked
+from ..data.reading import refuse_masked
 from ..exceptions import DataError, ShapeError
 
 _DENSE = 2048

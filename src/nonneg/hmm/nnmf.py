@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..engine.solution import History, Record
+from ..engine.stopping import Stopping, Watch
 from ..initialization import make_generator
-from ..solution import History, Record
-from ..solvers.stopping import Stopping, Watch
 from ._chain import Found, HiddenChain
 
 

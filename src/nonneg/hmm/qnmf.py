@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
 from ..divergences import Beta
-from ..estimators._starts import run_starts
+from ..engine.model import Model
+from ..engine.solution import Status
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize, objective_of
 from ..initialization import make_generator
-from ..model import Model
-from ..solution import Status
+from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
 from ._chain import Found, HiddenChain
 from ._starts import STARTS, separate

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.namespace import Array
+from ..data.namespace import Array
+from ..engine.problem import Problem
 from ..exceptions import IncompatibleError
 from ..naming import unknown
-from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
 from .nndsvd import nndsvd, nndsvda, nndsvdar

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from ..arrays.data import dense
 from ..constraints import FixedMultiplier
 from ..divergences import Beta
-from ..problem import Problem
-from ..shapes import dimension_classes
-from .clusters import angular, one_hot_clusters
-from .sides import Start, made_by, outer_sides, samples_of
+from ..engine.problem import Problem
+from ..engine.shapes import dimension_classes
+from .clusters import angular_clusters, one_hot_clusters
+from .items import Items, leading_singular
+from .sides import Start, made_by, outer_sides
 
 _BLUR = 1e-8
 """What is added to disjoint factors, relative to their mean, so that no entry is zero. From 0.02 on, clusters blend where they are
@@ -38,28 +37,84 @@ _MANY = 10**5
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that clusters of rows and of columns make; those of `start` where the form has not both, each with its own."""
     names = _of_rows_and_columns(problem)
-    X = samples_of(problem)
-    kept = [np.flatnonzero(sums > 0) for sums in _sums(X)]  # what is zero is like nothing else, and would be a cluster of its own
     if names is None or any(name not in wanted for name, _ in names):
         return made_by(start, problem, wanted, generator)
+    X = Table([Items(problem.data, axis) for axis in (0, 1)])
     k, m = (problem.shapes[name][1 - axis] for name, axis in names)
-    if any(count > len(which) for count, which in zip((k, m), kept, strict=True)):
+    if any(count > size for count, size in zip((k, m), X.shape, strict=True)):
         return made_by(start, problem, wanted, generator)
     is_euclidean = problem.model.divergence == Beta(2)
     equal, weighted = (EqualSquares(), WeightedSquares()) if is_euclidean else (EqualCounts(), WeightedCounts())
-    partition = best_partition(X[kept[0]][:, kept[1]], (k, m), equal, weighted, int(generator.uniform() * 2**31))
+    partition = best_partition(X, (k, m), equal, weighted, int(generator.uniform() * 2**31))
     factors, outer = {}, []
-    for (name, axis), which, own, size in zip(names, kept, partition.factors(), X.shape, strict=True):
-        outer.append(np.zeros((size, own.shape[1])))
-        outer[-1][which] = own
+    for (name, axis), side, own in zip(names, (0, 1), partition.factors(), strict=True):
+        outer.append(X.spread(own, side))
         is_soft = isinstance(problem.model.constraints[name], FixedMultiplier)
         factor = outer[-1] + (_SOFT if is_soft else _BLUR) * own.mean()
         factors[name] = factor if axis == 0 else factor.T
     form = problem.model.form
     if len(form) == 3 and form[1].name in wanted and form[1].name not in factors:
-        S = np.asarray(dense((X.T @ outer[0]).T @ outer[1]))
+        S = (X.items[1] @ outer[0]).T @ outer[1]
         factors[form[1].name] = (S.T if form[1].transposed else S) + _BLUR * S.mean()
     return factors
+
+
+class Table:
+    """The data by their rows (side 0) and columns (side 1), without those that are zero: these are like nothing else, and would be
+    a cluster of their own.
+    """
+
+    def __init__(self, items: list[Items]) -> None:
+        self.items = items
+        self.kept = [np.flatnonzero(side.sums > 0) for side in items]
+        self.sums = [side.sums[kept] for side, kept in zip(items, self.kept, strict=True)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.kept[0]), len(self.kept[1])
+
+    @property
+    def entries(self) -> int:
+        return self.items[0].data.facts.non_zeros
+
+    def spread(self, own: np.ndarray, side: int) -> np.ndarray:
+        """Rows for what is kept, among rows of zeros for what is not."""
+        whole = np.zeros((self.items[side].shape[0], own.shape[1]))
+        whole[self.kept[side]] = own
+        return whole
+
+    def times(self, M: np.ndarray, side: int) -> np.ndarray:
+        """The rows, or the columns, times a matrix with a row for each of the other side."""
+        return (self.items[side] @ self.spread(M, 1 - side))[self.kept[side]]
+
+    def coordinates(self, side: int, count: int, generator: Any) -> np.ndarray:
+        """The rows, or the columns, in few dimensions."""
+        return self.items[side].coordinates(count, generator)[self.kept[side]]
+
+    def total(self, kind: str) -> float:
+        """Σ X², or Σ X ln X."""
+        data = self.items[0].data
+        return data.power_sum(2) if kind == "squares" else data.log_sum(1)
+
+
+class Scaled:
+    """A table divided by the roots of the sums of its rows and columns, as something to be multiplied with."""
+
+    def __init__(self, X: Table, side: int) -> None:
+        self.X, self.side = X, side
+        self.scales = [1 / np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in X.sums]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape if self.side == 0 else self.X.shape[::-1]
+
+    @property
+    def T(self) -> Scaled:
+        return Scaled(self.X, 1 - self.side)
+
+    def __matmul__(self, M: np.ndarray) -> np.ndarray:
+        own, other = self.scales[self.side], self.scales[1 - self.side]
+        return own[:, None] * self.X.times(other[:, None] * M, self.side)
 
 
 def _of_rows_and_columns(problem: Problem) -> list[tuple[str, int]] | None:
@@ -109,7 +164,7 @@ class Fit(ABC):
         """What a partition takes off `total`; more is better, and the rest is twice the divergence."""
 
     @abstractmethod
-    def total(self, X: Any) -> float:
+    def total(self, X: Table) -> float:
         """What there is to explain."""
 
     def weights(self, side: Side) -> np.ndarray:
@@ -129,11 +184,7 @@ def _log(x: np.ndarray) -> np.ndarray:
     return np.log(np.where(x > 0, x, 1.0))
 
 
-def _values(X: Any) -> np.ndarray:
-    return np.asarray(X.data if sparse.issparse(X) else X, dtype=float)
-
-
-def _sums(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _sums(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of rows and of columns."""
     rows, columns = (np.asarray(X.sum(axis=axis), dtype=float).ravel() for axis in (1, 0))
     return rows, columns
@@ -152,8 +203,8 @@ class EqualCounts(Fit):
     def explained(self, side: Side) -> float:
         return 2 * float((side.blocks * _log(side.blocks / np.maximum(side.entries, 1))).sum())
 
-    def total(self, X: Any) -> float:
-        return 2 * _x_log_x(_values(X))
+    def total(self, X: Table) -> float:
+        return 2 * X.total("logarithms")
 
 
 class WeightedCounts(Fit):
@@ -170,8 +221,8 @@ class WeightedCounts(Fit):
         blocks = side.blocks
         return 2 * (_x_log_x(blocks) - sum(map(_x_log_x, _sums(blocks))))
 
-    def total(self, X: Any) -> float:
-        return 2 * (_x_log_x(_values(X)) - sum(map(_x_log_x, _sums(X))))
+    def total(self, X: Table) -> float:
+        return 2 * (X.total("logarithms") - sum(map(_x_log_x, X.sums)))
 
     def weights(self, side: Side) -> np.ndarray:
         return side.items.sum(axis=1)
@@ -189,8 +240,8 @@ class EqualSquares(Fit):
     def explained(self, side: Side) -> float:
         return float((side.blocks**2 / np.maximum(side.entries, 1)).sum())
 
-    def total(self, X: Any) -> float:
-        return float((_values(X) ** 2).sum())
+    def total(self, X: Table) -> float:
+        return X.total("squares")
 
 
 class WeightedSquares(Fit):
@@ -208,8 +259,8 @@ class WeightedSquares(Fit):
     def explained(self, side: Side) -> float:
         return float((self.weights(side) ** 2).sum())
 
-    def total(self, X: Any) -> float:
-        return float((_values(X) ** 2).sum())
+    def total(self, X: Table) -> float:
+        return X.total("squares")
 
     def weights(self, side: Side) -> np.ndarray:
         return self.scores(side)[np.arange(len(side.labels)), side.labels]
@@ -240,16 +291,15 @@ def _disjoint(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray
     return factor / np.where(lengths > 0, lengths, 1.0)
 
 
-def best_partition(X: Any, counts: tuple[int, int], equal: Fit, weighted: Fit, seed: int) -> Partition:
+def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit, seed: int) -> Partition:
     """The best partition found of the rows and columns of X, with weights if they explain more than noise would.
 
     So many numbers as there are weights explain, of what is left, as large a share as theirs is of all numbers, if they fit nothing
     but noise. Rows of one cluster that are equal, and not only multiples of each other, say more about where they belong.
     """
-    data = (X.tocsr(), X.T.tocsr()) if sparse.issparse(X) else (X, X.T)
-    starts = list(_partitions(data, counts, np.random.default_rng(seed)))
-    with_weights = _best(data, starts, counts, weighted)
-    without = _best(data, [*starts, with_weights.labels], counts, equal)
+    starts = list(_partitions(X, counts, np.random.default_rng(seed)))
+    with_weights = _best(X, starts, counts, weighted)
+    without = _best(X, [*starts, with_weights.labels], counts, equal)
     left, left_without = (fit.total(X) - found.explained for fit, found in ((weighted, with_weights), (equal, without)))
     n_weights = sum(X.shape) - sum(counts)
     freedom = max(X.shape[0] * X.shape[1] - n_weights - counts[0] * counts[1], 1)
@@ -261,19 +311,18 @@ _BEYOND_NOISE = 4
 """How many times as much as noise weights must explain to be taken for real."""
 
 
-def _best(data: tuple[Any, Any], starts: list[list[np.ndarray]], counts: tuple[int, int], fit: Fit) -> Partition:
-    return max((_improved(data, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
+def _best(X: Table, starts: list[list[np.ndarray]], counts: tuple[int, int], fit: Fit) -> Partition:
+    return max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
 
 
-def _partitions(data: tuple[Any, Any], counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
-    sides = tuple(zip(data, counts, strict=True))
+def _partitions(X: Table, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
     for find in (_spectral, _by_distance, _by_angle):
-        yield [find(side, count, int(generator.uniform() * 2**31)) for side, count in sides]
-    for _ in range(_RANDOM if len(_values(data[0]).ravel()) < _MANY else 0):
-        yield [(generator.uniform(size=side.shape[0]) * count).astype(int) for side, count in sides]
+        yield [find(X, side, counts[side], int(generator.uniform() * 2**31)) for side in (0, 1)]
+    for _ in range(_RANDOM if X.entries < _MANY else 0):
+        yield [(generator.uniform(size=size) * count).astype(int) for size, count in zip(X.shape, counts, strict=True)]
 
 
-def _improved(data: tuple[Any, Any], labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
+def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
     """A partition after assigning rows and columns in turn until none moves."""
     labels = list(labels)
     weights = [np.ones(len(own)) for own in labels]
@@ -281,7 +330,7 @@ def _improved(data: tuple[Any, Any], labels: list[np.ndarray], counts: tuple[int
     for _ in range(_ROUNDS):
         before = [own.copy() for own in labels]
         for own, other in ((0, 1), (1, 0)):
-            items = np.asarray(dense(data[own] @ fit.facing(labels[other], weights[other], counts[other])))
+            items = X.times(fit.facing(labels[other], weights[other], counts[other]), own)
             sizes = np.bincount(labels[other], minlength=counts[other])
             side = Side(items, sizes, _occupied(labels[own], items, counts[own]), counts[own])
             side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), items, counts[own])
@@ -299,20 +348,17 @@ def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:
     return labels
 
 
-def _by_distance(items: Any, count: int, seed: int) -> np.ndarray:
-    return one_hot_clusters(items, count, seed, "").argmax(axis=1)
+def _by_distance(X: Table, side: int, count: int, seed: int) -> np.ndarray:
+    return one_hot_clusters(X.coordinates(side, count, np.random.default_rng(seed)), count, seed).argmax(axis=1)
 
 
-def _by_angle(items: Any, count: int, seed: int) -> np.ndarray:
-    return angular(items, count, seed, "")[0].argmax(axis=1)
+def _by_angle(X: Table, side: int, count: int, seed: int) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    return angular_clusters(X.coordinates(side, count, generator), count, generator)[0]
 
 
-def _spectral(items: Any, count: int, seed: int) -> np.ndarray:
+def _spectral(X: Table, side: int, count: int, seed: int) -> np.ndarray:
     """K-means of singular vectors, the data divided by the roots of the sums of their rows and columns."""
-    from sklearn.utils.extmath import randomized_svd
-
-    scales = [1 / np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in _sums(items)]
-    scaled = sparse.diags_array(scales[0]) @ items @ sparse.diags_array(scales[1])
-    scaled = scaled.tocsr() if sparse.issparse(scaled) else scaled
-    U, _, _ = randomized_svd(scaled, min(count, *items.shape), random_state=seed)
-    return one_hot_clusters(U * scales[0][:, None], count, seed, "").argmax(axis=1)
+    scaled = Scaled(X, side)
+    U, _, _ = leading_singular(scaled, min(count, *scaled.shape), seed)
+    return one_hot_clusters(U * scaled.scales[side][:, None], count, seed).argmax(axis=1)

@@ -11,24 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from .items import Items, leading_singular
+
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-def nndsvd(items: Any, count: int, seed: int, whose: str) -> Pair:
+def nndsvd(items: Items, count: int, seed: int, whose: str) -> Pair:
     """Zeros become a thousandth of the mean."""
-    own, facing = _parts(items, count, seed)
+    own, facing = _pieces(items, count, seed)
     return _filled(own, 1e-3 * own.mean()), _filled(facing, 1e-3 * facing.mean())
 
 
-def nndsvda(items: Any, count: int, seed: int, whose: str) -> Pair:
+def nndsvda(items: Items, count: int, seed: int, whose: str) -> Pair:
     """Zeros become the mean."""
-    own, facing = _parts(items, count, seed)
+    own, facing = _pieces(items, count, seed)
     return _filled(own, own.mean()), _filled(facing, facing.mean())
 
 
-def nndsvdar(items: Any, count: int, seed: int, whose: str) -> Pair:
+def nndsvdar(items: Items, count: int, seed: int, whose: str) -> Pair:
     """Zeros become random numbers, up to a hundredth of the mean."""
-    own, facing = _parts(items, count, seed)
+    own, facing = _pieces(items, count, seed)
     generator = np.random.default_rng(seed)
 
     def filled(factor: np.ndarray) -> np.ndarray:
@@ -37,11 +39,9 @@ def nndsvdar(items: Any, count: int, seed: int, whose: str) -> Pair:
     return filled(own), filled(facing)
 
 
-def _parts(items: Any, count: int, seed: int) -> Pair:
-    from sklearn.utils.extmath import randomized_svd
-
+def _pieces(items: Items, count: int, seed: int) -> Pair:
     possible = min(count, *items.shape)
-    U, singular, VT = randomized_svd(items, possible, random_state=seed)
+    U, singular, VT = leading_singular(items, possible, seed)
     own, facing = np.zeros((items.shape[0], count)), np.zeros((items.shape[1], count))
     own[:, 0], facing[:, 0] = np.abs(U[:, 0]), np.abs(VT[0])
     for k in range(1, possible):

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..constraints import Orthogonal
-from ..problem import Problem
-from ..shapes import dimension_classes
+from ..engine.problem import Problem
+from ..engine.shapes import dimension_classes
+from .items import Items
 
-Start = Callable[[Any, int, int, str], tuple[np.ndarray, np.ndarray]]
-"""(items × others, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
+Start = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]
+"""(items, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
 
 
 def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
@@ -27,21 +28,10 @@ def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
     return [side for side in sides if side[2] in outer and side[3] not in outer]
 
 
-def samples_of(problem: Problem) -> Any:
-    """The data on the host; where squares of them are no numbers, in units of their largest entry. Factors are scaled later."""
-    samples, peak = problem.data.samples(), problem.data.peak
-    return samples / peak if peak and not _SAFE[0] < peak < _SAFE[1] else samples
-
-
-_SAFE = (1e-18, 1e18)
-"""Between these, sums of squares are numbers in single precision too."""
-
-
 def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
-    samples = samples_of(problem)
-    outer = {classes[model.data, 1]: samples.T, classes[model.data, 0]: samples}
+    outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
     sides = outer_sides(problem)
     # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.
     sides.sort(key=lambda side: not isinstance(model.constraints[side[0]], Orthogonal))
@@ -56,10 +46,10 @@ def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -
         items, own, facing = found[short]
         factor = own if items == long else facing
         factors[name] = factor if axis == 0 else factor.T
-    return factors | _means(problem, samples, factors, [name for name in wanted if name not in factors])
+    return factors | _means(problem, factors, [name for name in wanted if name not in factors])
 
 
-def _means(problem: Problem, samples: Any, outer: dict[str, np.ndarray], middle: list[str]) -> dict[str, np.ndarray]:
+def _means(problem: Problem, outer: dict[str, np.ndarray], middle: list[str]) -> dict[str, np.ndarray]:
     """For S in A S B, with A and B outer factors: the means of X weighted by each column of A and row of B."""
     means, form = {}, problem.model.form
     for name in middle:
@@ -69,7 +59,7 @@ def _means(problem: Problem, samples: Any, outer: dict[str, np.ndarray], middle:
             continue
         left, right = (outer[word[0].name].T if word[0].transposed else outer[word[0].name] for word in neighbours)
         left, right = left / left.sum(axis=0, keepdims=True), right / right.sum(axis=1, keepdims=True)
-        S = np.asarray((samples.T @ left).T @ right.T)
+        S = (Items(problem.data, 1) @ left).T @ right.T
         means[name] = (S.T if form[1].transposed else S) + SMOOTHING * (S.mean() or 1.0)
     return means
 

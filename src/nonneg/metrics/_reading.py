@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays.data import dense
-from ..arrays.namespace import is_array, to_host
-from ..arrays.reading import read_matrix
+from ..data import as_dense
+from ..data.namespace import is_array, to_host
+from ..data.reading import read_matrix
 from ..exceptions import DataError, ShapeError
 
 
@@ -83,7 +83,7 @@ def checked_matrix(array: Any, name: str, *, signed: bool = False) -> Any:
 
 
 def read_basis(W: Any) -> np.ndarray:
-    matrix = dense(checked_matrix(W, "W"))
+    matrix = as_dense(checked_matrix(W, "W"))
     if not np.any(matrix):
         raise DataError("W is zero everywhere, so it is no basis. At least one column must have an entry that is not zero.")
     return matrix

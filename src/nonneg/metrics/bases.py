@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arrays.data import dense
 from ..constraints import Stochastic
+from ..data import as_dense
 from ..exceptions import ShapeError
 from ._reading import checked_matrix, directions, mean_with_dead, overlaps, read_basis
 
@@ -149,4 +149,4 @@ def stochastic_error(W: Any, axis: Literal["columns", "rows", "matrix"] = "colum
     >>> stochastic_error([[0.5, 0.5], [1.0, 0.0]], "rows"), stochastic_error([[0.5, 0.5], [1.0, 0.0]], "columns")
     (0.0, 1.0)
     """
-    return float(Stochastic(axis).violation(np, dense(checked_matrix(W, "W"))))  # QNMF Table 2
+    return float(Stochastic(axis).violation(np, as_dense(checked_matrix(W, "W"))))  # QNMF Table 2

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from ..constraints import DoublyStochastic
+from ..engine.problem import Problem
+from ..engine.solver import Solver, State
+from ..engine.stopping import Stopping
 from ..naming import find
-from ..problem import Problem
-from .base import Solver, State
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
-from .loop import solve
 from .multiplicative import Adaptive, Multiplicative
 from .quasi_newton import QuasiNewton
-from .stopping import Stopping
 
 __all__ = [
     "NAMES",
@@ -25,7 +23,6 @@ __all__ = [
     "Stopping",
     "best_solver",
     "get_solver",
-    "solve",
 ]
 
 NAMES: dict[str, Solver] = {
@@ -38,12 +35,8 @@ NAMES: dict[str, Solver] = {
 
 
 def best_solver(problem: Problem) -> Solver:
-    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they can be used."""
-    if Coordinate.obstacle(problem) is None:
-        return Coordinate()
-    constraints = [problem.model.constraints[name] for name in problem.order]
-    suits = all(c.is_free or (c.restores_fully and not isinstance(c, DoublyStochastic)) for c in constraints)
-    return QuasiNewton() if suits else Adaptive()
+    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they suit it."""
+    return next(solver for solver in (Coordinate(), QuasiNewton(), Adaptive()) if solver.suits(problem))
 
 
 def get_solver(solver: str | Solver) -> Solver:

@@ -2,23 +2,61 @@
 
 The Euclidean objective along one entry is a polynomial: of degree two for a factor that occurs once, as both do in ``W H``, and of
 degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs of the rest of the product follows from the form; see
-`parts`.
+`places`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.namespace import Array
 from ..divergences import Beta
+from ..engine.problem import Point, Problem
+from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number
-from ..problem import Point, Problem
-from .base import Solver, State
 from .multiplicative import Multiplicative
-from .parts import Quadratic, Settings, find_part
+from .places import Quadratic, Settings, places
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Where a sequence of random numbers stands, as numbers."""
+
+    state: int
+    increment: int
+
+    @classmethod
+    def of(cls, generator: np.random.Generator) -> Draws:
+        inside: Any = generator.bit_generator.state["state"]
+        return cls(inside["state"], inside["inc"])
+
+    def generator(self) -> np.random.Generator:
+        bits = np.random.PCG64(0)
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": self.state, "inc": self.increment},
+            "has_uint32": 0,
+            "uinteger": 0,
+        }
+        return np.random.Generator(bits)
+
+
+@dataclass
+class CoordinateState(State):
+    """What coordinate descent remembers from one sweep to the next."""
+
+    sweeps: int = 0
+    """How many there have been."""
+    momentum: float = 0.0
+    last: dict[str, Array] = field(default_factory=dict)
+    """The factors before the last sweep, where there is momentum."""
+    has_zeros: bool = False
+    """Whether tiny entries have become zero."""
+    draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
 
 
 @dataclass(frozen=True)
@@ -63,69 +101,70 @@ class Coordinate(Solver):
         if not is_number(self.enough) or not 0 <= self.enough < 1:
             raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
 
-    @staticmethod
-    def obstacle(problem: Problem) -> str | None:
-        """Why a problem cannot be solved this way; None where it can."""
+    def obstacle(self, problem: Problem) -> str | None:
         model = problem.model
         if model.divergence != Beta(2):
             return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
-        if problem.namespace.xp is not np:
+        if not problem.namespace.is_host:
             return "it is compiled for NumPy and SciPy arrays, and no other library's"
-        for name in model.learned:
-            terms, part = model.constraints[name].entrywise, find_part(problem, name)
+        for name, place in problem.derived(places).items():
+            terms = model.constraints[name].entrywise
             if terms is None:
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
-            if part is None:
+            if place is None:
                 return f"{name} occurs in {model.form.text!r} neither once nor as {name} {name}.T at an end"
-            if terms.overlap and not part.is_by_columns:
+            if terms.overlap and not place.is_by_columns:
                 return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
-            if part.obstacle(problem) is not None:
-                return part.obstacle(problem)
+            obstacle = place.obstacle(problem)
+            if obstacle is not None:
+                return obstacle
         return None
 
-    def init(self, problem: Problem) -> State:
+    def init(self, problem: Problem) -> CoordinateState:
         obstacle = self.obstacle(problem)
         if obstacle is not None:
             raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
-        parts = {name: find_part(problem, name) for name in problem.order}
-        return State(exponents=dict.fromkeys(problem.order, 1.0), memory={"parts": parts, "generator": np.random.default_rng(0)})
+        return CoordinateState(exponents=dict.fromkeys(problem.order, 1.0), momentum=self.momentum)
 
     @property
     def resumed(self) -> Coordinate:
         return replace(self, warmup=0)
 
-    def step(self, point: Point, state: State) -> Point:
-        parts, sweep = state.memory["parts"], state.memory.get("sweep", 0)
-        state.memory["sweep"] = sweep + 1
-        if sweep < self.warmup and any(part.needs_warmup for part in parts.values()):
+    def step(self, point: Point, state: CoordinateState) -> Point:
+        found = point.problem.derived(places)
+        sweep, state.sweeps = state.sweeps, state.sweeps + 1
+        if sweep < self.warmup and any(place.needs_warmup for place in found.values()):
             return self._warmed(point, state)
-        settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0)
-        if any(isinstance(part, Quadratic) for part in parts.values()):
+        settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
+        state.has_zeros = True
+        if any(isinstance(place, Quadratic) for place in found.values()):
             return self._swept(point, state, settings)
-        before, last = point.objective()[0], state.memory.get("last")
-        momentum, state.memory["last"] = state.memory.get("momentum", self.momentum), point.factors
-        if last is not None and momentum:
+        before, last = point.objective()[0], state.last
+        momentum, state.last = state.momentum, point.factors
+        if last and momentum:
             ahead = {name: np.maximum(F + momentum * (F - last[name]), 0.0) for name, F in point.factors.items()}
             candidate = self._swept(point.problem.start(ahead), state, settings)
             if candidate.objective()[0] <= before:
-                state.memory["momentum"] = min(1.0, momentum * _GROWTH)
+                state.momentum = min(1.0, momentum * _GROWTH)
                 return candidate
-            state.memory["momentum"] = momentum / 2
+            state.momentum = momentum / 2
         return self._swept(point, state, settings)
 
-    def _swept(self, point: Point, state: State, settings: Settings) -> Point:
-        for name in point.problem.order:
-            point = state.memory["parts"][name].step(point, settings, state.memory["generator"])
+    def _swept(self, point: Point, state: CoordinateState, settings: Settings) -> Point:
+        generator = state.draws.generator()
+        for place in point.problem.derived(places).values():
+            point = place.step(point, settings, generator)
+        state.draws = Draws.of(generator)
         return point
 
-    def _warmed(self, point: Point, state: State) -> Point:
+    def _warmed(self, point: Point, state: CoordinateState) -> Point:
         """One multiplicative step; by rows where they are many, lest products as long as the factor take up memory.
 
         With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
         """
-        parts = list(state.memory["parts"].values())
-        if len(parts) == 1 and parts[0].warms_by_rows(point):
-            return parts[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
+        found = list(point.problem.derived(places).values())
+        if len(found) == 1 and found[0].warms_by_rows():
+            return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
         candidate = _WARMUP.step(point, state)
         return candidate if candidate.objective()[0] <= point.objective()[0] else _PROVEN.step(point, _PROVEN.init(point.problem))
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays.namespace import Array
+from ..algebra.expression import Letter, Word
+from ..algebra.majorization import PowerLaw
+from ..algebra.rewriting import Sum
+from ..data.host import above_floor
+from ..data.namespace import Array
+from ..engine.model import Rule
+from ..engine.problem import Point, Problem
+from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
-from ..expression import Letter, Word
-from ..majorization import PowerLaw
-from ..model import Rule
-from ..problem import Point, Problem
-from ..rewriting import Sum
-from .base import Solver, State
-from .multiplicative import above_floor, moved, restored
+from .multiplicative import moved, restored
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,20 @@ class AlternatingLeastSquares(Solver):
         if self.factors is not None and not (isinstance(self.factors, tuple) and all(isinstance(f, str) for f in self.factors)):
             raise IncompatibleError(f"factors must be a tuple of names, or None for all of them; got {self.factors!r}.")
 
+    def obstacle(self, problem: Problem) -> str | None:
+        model = problem.model
+        for name in model.rules if self.factors is None else self.factors:
+            if name not in model.rules or not self._can_solve(model.rules[name]):
+                return f"the rule of {name} in {model.form.text!r} with {model.divergence!r} is not linear in it"
+        return None
+
     def init(self, problem: Problem) -> State:
-        rules = problem.model.rules
-        for name in rules if self.factors is None else self.factors:
-            if name not in rules or not self._can_solve(rules[name]):
-                raise IncompatibleError(
-                    f"Least squares cannot solve for {name} in {problem.model.form.text!r} with {problem.model.divergence!r}: its "
-                    "rule is not linear in it. Use the Euclidean distance and a form that has it once, or solver='adaptive'."
-                )
+        obstacle, rules = self.obstacle(problem), problem.model.rules
+        if obstacle is not None:
+            raise IncompatibleError(
+                f"Least squares cannot be used here: {obstacle}. Use the Euclidean distance and a form that has it once, or "
+                "solver='adaptive'."
+            )
         exponents = {name: 1.0 if self._is_solved(name) else rule.exponent for name, rule in rules.items()}
         return State(exponents=exponents)
 

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from ..arrays.host import by_pieces, clip
-from ..arrays.namespace import Array
+from ..data.host import above_floor, by_pieces
+from ..data.namespace import Array
+from ..engine.problem import Point, Problem
+from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_number
-from ..problem import Point, Problem
-from .base import Solver, State
-
-
-def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
-    """A factor with its entries kept from vanishing: at least eps² times the largest, or a floor that is given.
-
-    A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
-    every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
-    touched by it.
-    """
-    if floor is None and xp is not np:  # a device would have to wait for its largest entry
-        return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
-    least = float(factor.max()) * float(np.finfo(factor.dtype).eps) ** 2 if floor is None else floor
-    return clip(xp, factor, least, math.inf)
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:
@@ -88,6 +71,14 @@ class Multiplicative(Solver):
         return point
 
 
+@dataclass
+class AdaptiveState(State):
+    """What a search for exponents remembers."""
+
+    trials: dict[str, float] = field(default_factory=dict)
+    """The exponent to try next, for each factor."""
+
+
 @dataclass(frozen=True)
 class Adaptive(Solver):
     """An exponent for each factor that grows while the objective falls (end of QNMF §3).
@@ -114,11 +105,11 @@ class Adaptive(Solver):
                 f"growth must be above 1 and largest positive; got growth={self.growth!r}, largest={self.largest!r}."
             )
 
-    def init(self, problem: Problem) -> State:
+    def init(self, problem: Problem) -> AdaptiveState:
         exponents = {name: rule.exponent for name, rule in problem.model.rules.items()}
-        return State(exponents=exponents, trials=dict(exponents))
+        return AdaptiveState(exponents=exponents, trials=dict(exponents))
 
-    def step(self, point: Point, state: State) -> Point:
+    def step(self, point: Point, state: AdaptiveState) -> Point:
         state.stalled = True
         order = point.problem.order
         for factor, following in zip(order, (*order[1:], order[0]), strict=True):

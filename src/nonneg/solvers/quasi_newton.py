@@ -13,21 +13,18 @@ them, is kept; what they lack, how entries and factors depend on each other, is 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
-import numpy as np
-from scipy.linalg import get_blas_funcs
-
-from ..arrays.namespace import Array
+from ..algebra.majorization import PowerLaw
+from ..data.host import above_floor, plus
+from ..data.namespace import Array
+from ..engine.problem import Point, Problem
+from ..engine.solver import Solver
 from ..exceptions import IncompatibleError
-from ..majorization import PowerLaw
 from ..naming import is_count
-from ..problem import Point, Problem
-from .base import Solver, State
-from .multiplicative import Adaptive, above_floor
+from .multiplicative import Adaptive, AdaptiveState
 
 _SWEEP = Adaptive()
 _LENGTHS = (1.0, 0.25)
@@ -40,7 +37,8 @@ _FLAT = 1e-4
 """A curvature below this share of what the weights say teaches nothing, or, if it is negative, the wrong thing."""
 
 
-class _Pair(NamedTuple):
+@dataclass(frozen=True)
+class Pair:
     """What one step has taught."""
 
     move: Array
@@ -49,6 +47,21 @@ class _Pair(NamedTuple):
     """How the gradient changed."""
     inverse: Array
     """1/⟨move, change⟩; 0 for a pair that is not to be used."""
+
+
+@dataclass
+class QuasiNewtonState(AdaptiveState):
+    """What has been learned so far."""
+
+    steps: int = 0
+    pairs: list[Pair] = field(default_factory=list)
+    """Of the last steps, the oldest first."""
+    roots: Array | None = None
+    """U before the last step."""
+    gradient: Array | None = None
+    """The gradient by it."""
+    exponent: Any = 1.0
+    """Of the first guess: what would have suited the last step. A number, or a 0-d array for which no device has to wait."""
 
 
 @dataclass(frozen=True)
@@ -81,25 +94,28 @@ class QuasiNewton(Solver):
     def resumed(self) -> QuasiNewton:
         return replace(self, warmup=0)
 
-    def init(self, problem: Problem) -> State:
-        state = _SWEEP.init(problem)
-        state.memory |= {"steps": 0, "pairs": deque(maxlen=self.memory), "last": None}
-        state.memory["exponent"] = min(state.exponents.values())
-        return state
+    def suits(self, problem: Problem) -> bool:
+        """Where a constraint does not hold after each step, or takes a loop to restore, steps of single factors serve better."""
+        constraints = (problem.model.constraints[name] for name in problem.order)
+        return all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
 
-    def step(self, point: Point, state: State) -> Point:
-        memory = state.memory
-        memory["steps"] += 1
-        if memory["steps"] <= self.warmup or memory["steps"] % _EVERY == 0:
+    def init(self, problem: Problem) -> QuasiNewtonState:
+        first = _SWEEP.init(problem)
+        return QuasiNewtonState(first.exponents, trials=first.trials, exponent=min(first.exponents.values()))
+
+    def step(self, point: Point, state: QuasiNewtonState) -> Point:
+        state.steps += 1
+        if state.steps <= self.warmup or state.steps % _EVERY == 0:
             return _SWEEP.step(point, state)
         point.prepare()
         before, _ = point.objective()
-        roots, gradient, weight = _parts(point)
-        if memory["last"] is not None:
-            _learn(point.problem.namespace.xp, memory, roots, gradient, weight)
-        memory["last"] = roots, gradient
-        if memory["pairs"]:
-            direction = _direction(memory["pairs"], memory["exponent"], gradient, weight)
+        roots, gradient, weight = _in_one_vector(point)
+        if state.roots is not None:
+            _learn(point.problem.namespace.xp, state, roots, gradient, weight)
+            state.pairs = state.pairs[-self.memory :]
+        state.roots, state.gradient = roots, gradient
+        if state.pairs:
+            direction = _direction(state.pairs, state.exponent, gradient, weight)
             for length in _LENGTHS:
                 values = _moved(point, roots, length * direction)
                 candidate = _restored(point, values)
@@ -108,11 +124,11 @@ class QuasiNewton(Solver):
                     state.stalled = False
                     state.unrestored.update(values)
                     return candidate
-            memory["pairs"].clear()
+            state.pairs = []
         return _SWEEP.step(point, state)
 
 
-def _parts(point: Point) -> tuple[Array, Array, Array]:
+def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
     """U, the gradient by it, and the weights of its entries, of all factors in one vector."""
     xp, divergence = point.problem.namespace.xp, point.problem.model.divergence
     pieces = []
@@ -131,33 +147,28 @@ def _parts(point: Point) -> tuple[Array, Array, Array]:
     return roots, gradient, xp.clip(weight, float(info.smallest_normal) / float(info.eps), math.inf)
 
 
-def _learn(xp: Any, memory: dict[str, Any], roots: Array, gradient: Array, weight: Array) -> None:
+def _learn(xp: Any, state: QuasiNewtonState, roots: Array, gradient: Array, weight: Array) -> None:
     """Remember what the last step did, and the exponent that would have suited it. No device has to wait for what is decided."""
-    move, change = roots - memory["last"][0], gradient - memory["last"][1]
+    move, change = roots - state.roots, gradient - state.gradient
     change = xp.where(move != 0, change, xp.zeros_like(change))  # entries that are given cannot move, whatever their gradient
     curvature, spread = move @ change, change @ (change / weight)
     useful = curvature > _FLAT * (move @ (weight * move))
     one = xp.ones_like(curvature)
     curvature, spread = xp.where(useful, curvature, one), xp.where(useful, spread, one)
-    memory["exponent"] = xp.where(useful, curvature / spread, memory["exponent"] * one)
-    memory["pairs"].append(_Pair(move, change, xp.where(useful, one / curvature, 0.0 * one)))
+    state.exponent = xp.where(useful, curvature / spread, state.exponent * one)
+    state.pairs.append(Pair(move, change, xp.where(useful, one / curvature, 0.0 * one)))
 
 
-def _direction(pairs: Sequence[_Pair], exponent: Array, gradient: Array, weight: Array) -> Array:
+def _direction(pairs: Sequence[Pair], exponent: Array, gradient: Array, weight: Array) -> Array:
     """Minus the gradient times the inverse Hessian, as the pairs tell it: Nocedal's two loops."""
     rest, shares = gradient + 0.0, []  # a copy, to be changed
-    for move, change, inverse in reversed(pairs):
-        shares.append((move @ rest) * inverse)
-        rest = _plus(rest, -shares[-1], change)
+    for pair in reversed(pairs):
+        shares.append((pair.move @ rest) * pair.inverse)
+        rest = plus(rest, -shares[-1], pair.change)
     ascent = rest * (exponent / weight)
-    for (move, change, inverse), share in zip(pairs, reversed(shares), strict=True):
-        ascent = _plus(ascent, share - (change @ ascent) * inverse, move)
+    for pair, share in zip(pairs, reversed(shares), strict=True):
+        ascent = plus(ascent, share - (pair.change @ ascent) * pair.inverse, pair.move)
     return -ascent
-
-
-def _plus(total: Array, share: Any, more: Array) -> Array:
-    """Total + share · more; of NumPy arrays, in place and in one walk."""
-    return get_blas_funcs("axpy", (total,))(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
 
 
 def _moved(point: Point, roots: Array, step: Array) -> dict[str, Array]:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
-from ...arrays.reading import Gram, Signed
+from ...data.reading import Gram, Signed
+from ...engine.model import Model
+from ...engine.solution import Solution
 from ...exceptions import IncompatibleError
 from ...factorization import factorize
-from ...model import Model
 from ...naming import is_number
-from ...solution import Solution
 from ...solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays.eigenvectors import leading
+from ...data.eigenvectors import leading
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Found, Method

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...arrays.operator import stored
+from ...data.signed import stored
 from ...exceptions import IncompatibleError
 from .._partitions import Mover, indicators, trace_of
 from ..similarities import Similarity

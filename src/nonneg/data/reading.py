@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
-from .data import Data, DenseData, GramData, SketchData, SparseData
+from .base import Data, Total
+from .dense import DenseData
+from .gram import GramData
+from .host import as_dense
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
-from .operator import Operator, SignedData
+from .signed import Operator, SignedData
+from .sketch import SketchData
+from .sparse import SparseData
 
 
 class Gram:
@@ -48,16 +55,18 @@ class Sketch:
         self.rows = rows
 
 
-def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False) -> Data:
-    """Check X and wrap it.
+def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False, totals: Iterable[Total] = ()) -> Data:
+    """Check X and wrap it, in one reading.
 
     Parameters
     ----------
-    X : array, sparse array, Gram, or anything NumPy can read as a matrix
+    X : array, sparse array, Gram, Data, or anything NumPy can read as a matrix
     signed : bool
         Whether negative entries are allowed; X must then be symmetric.
     positive : bool
         Whether zeros are not.
+    totals : iterable
+        Sums over all entries that will be asked for, to be found on the way.
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
@@ -67,22 +76,23 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
         sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
         if 0 in sketch.shape:
             raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
-        _check_finite(sketch, sketch.values, f"the sketch of {name}")
+        _check_finite(sketch, f"the sketch of {name}")
         return sketch
-    if sparse.issparse(X):
-        data: Data = _read_sparse(X, name)
-        entries = data.array.data
-    else:
-        values, namespace = read_matrix(X, name)
-        data, entries = DenseData(values, namespace), values
+    data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
-    _check_finite(data, entries, name)
+    data.read(totals)
+    _check_finite(data, name)
     if signed:
         _check_symmetric(data, name)
     else:
-        _check_sign(data, entries, name, positive)
+        _check_sign(data, name, positive)
     return data
+
+
+def read_array(X: Any, name: str) -> np.ndarray:
+    """A matrix without negative entries, checked, as a dense array on the host: for factors that are given."""
+    return to_host(read_data(X, name).whole())
 
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
@@ -145,7 +155,7 @@ def _read_sparse(X: Any, name: str) -> SparseData:
 def _read_signed(X: Signed, name: str) -> SignedData:
     parts = []
     for part, label in ((X.positive, f"the positive part of {name}"), (X.negative, f"the negative part of {name}")):
-        parts.append(part if isinstance(part, Operator) else read_data(part, label).array)
+        parts.append(part if isinstance(part, Operator) else _values(read_data(part, label)))
     positive, negative = parts
     if positive.shape != negative.shape or positive.shape[0] != positive.shape[1]:
         raise DataError(f"The two parts of {name} must be square and of one size; they are {positive.shape} and {negative.shape}.")
@@ -156,20 +166,16 @@ def _read_gram(X: Gram, name: str) -> GramData:
     label = f"the Gram matrix of {name}"
     if isinstance(X.kernel, Operator):
         return GramData(X.kernel, Namespace(np, np.dtype(np.float64), "cpu"), bounded=False)
-    if sparse.issparse(X.kernel):
-        data: DenseData | SparseData = _read_sparse(X.kernel, label)
-        entries, (rows, columns) = data.array.data, data.array.nonzero()
-    else:
-        data = DenseData(*read_matrix(X.kernel, label))
-        entries, rows, columns = data.array, None, None
-    K, xp = data.array, data.namespace.xp
+    data: Any = _read_sparse(X.kernel, label) if sparse.issparse(X.kernel) else DenseData(*read_matrix(X.kernel, label))
+    K, xp = data.values, data.namespace.xp
     if 0 in data.shape:
         raise DataError(f"The Gram matrix of {name} is empty.")
-    _check_finite(data, entries, label)
+    _check_finite(data, label)
     _check_symmetric(data, label)
-    _check_sign(data, entries, label, positive=False)
+    _check_sign(data, label, positive=False)
     if not X.checked:
         return GramData(K, data.namespace, bounded=False)
+    entries, (rows, columns) = (K.data, K.nonzero()) if sparse.issparse(K) else (K, (None, None))
     diagonal = K.diagonal() if rows is not None else xp.linalg.diagonal(K)
     length = diagonal**0.5  # squares of extreme kernels are not representable
     most = length[rows] * length[columns] if rows is not None else length[:, None] * length[None, :]
@@ -185,23 +191,28 @@ _ROUNDED = 2.0
 """By how much K_ij may exceed √(K_ii K_jj): kernels come rounded, some to whole numbers."""
 
 
-def _first(data: Data, where: Array) -> tuple[int, tuple[int, int], float]:
-    """How many entries a mask picks, the place of the first, and its value."""
-    if isinstance(data, SparseData):
-        index = int(np.argmax(where))
-        coordinates = data.values.tocoo()
-        return int(np.sum(where)), (int(coordinates.row[index]), int(coordinates.col[index])), float(data.values.data[index])
-    mask = to_host(where)
-    i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
-    return int(mask.sum()), (int(i), int(j)), float(data.array[int(i), int(j)])
+def _values(data: Any) -> Any:
+    """The array, or sparse array, of data that were read from one."""
+    return data.values
 
 
-def _check_finite(data: Data, entries: Array, name: str) -> None:
-    xp = data.namespace.xp
-    finite = xp.isfinite(entries)
-    if bool(xp.all(finite)):
+def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int, int], float]:
+    """How many entries meet a condition, the place of the first, and its value."""
+    count, place, value = 0, None, math.nan
+    for rows, block in data.blocks():
+        entries = as_dense(block)
+        mask = condition(entries)
+        count += int(mask.sum())
+        if place is None and mask.any():
+            i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
+            place, value = (rows.start + int(i), int(j)), float(entries[i, j])
+    return count, place or (0, 0), value
+
+
+def _check_finite(data: Data, name: str) -> None:
+    if math.isfinite(data.facts.lowest) and math.isfinite(data.facts.highest):
         return
-    count, place, value = _first(data, ~finite)
+    count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
     raise DataError(
         f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
         f"({value}) at {place}. Missing values are not supported yet, and infinite ones cannot be approximated: drop those rows or "
@@ -209,33 +220,30 @@ def _check_finite(data: Data, entries: Array, name: str) -> None:
     )
 
 
-def _check_sign(data: Data, entries: Array, name: str, positive: bool) -> None:
-    xp = data.namespace.xp
-    negative = entries < 0
-    if bool(xp.any(negative)):
-        count, place, value = _first(data, negative)
+def _check_sign(data: Data, name: str, positive: bool) -> None:
+    if data.facts.lowest < 0:
+        count, place, value = _first(data, lambda entries: entries < 0)
         raise DataError(
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
             "factorization has no place for them: shift or clip them first."
         )
-    if positive:
-        zeros = data.shape[0] * data.shape[1] - int(xp.count_nonzero(entries))
-        if zeros:
-            raise DataError(
-                f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
-                "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
-                "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
-            )
+    zeros = data.shape[0] * data.shape[1] - data.facts.non_zeros
+    if positive and zeros:
+        raise DataError(
+            f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
+            "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
+            "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
+        )
 
 
 def _check_symmetric(data: Data, name: str) -> None:
     m, n = data.shape
     if m != n:
         raise DataError(f"{name} must be square and symmetric here; its shape is {(m, n)}.")
-    difference = abs(data.array - data.array.T)
-    largest = float(difference.max() if sparse.issparse(difference) else data.namespace.xp.max(difference))
-    scale = float(abs(data.array).max() if sparse.issparse(data.array) else data.namespace.xp.max(abs(data.array)))
-    if largest > 100 * data.namespace.eps * scale:
+    largest = 0.0
+    for (_, row_block), (_, column_block) in zip(data.blocks(), data.blocks(transposed=True), strict=True):
+        largest = max(largest, float(abs(row_block - column_block).max()))
+    if largest > 100 * data.namespace.eps * data.facts.peak:
         raise DataError(
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
             "The mean of the matrix and its transpose is symmetric and has the same quadratic form."

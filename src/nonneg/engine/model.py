@@ -14,14 +14,15 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .constraints import Constraint, Direction, get_constraint
-from .divergences import Objective, get_divergence
-from .divergences.base import Middles
-from .exceptions import ExpressionError, IncompatibleError
-from .expression import Letter, Word, parse
-from .majorization import Bounds, Law
+from ..algebra.expression import Letter, Word, parse
+from ..algebra.majorization import Bounds, Law
+from ..algebra.rewriting import Sum, parts, split_signs, symmetric
+from ..constraints import Constraint, Direction, get_constraint
+from ..data.base import Need
+from ..divergences import Objective, get_divergence
+from ..divergences.base import Middles
+from ..exceptions import ExpressionError, IncompatibleError
 from .references import citations, keys
-from .rewriting import Sum, parts, split_signs, symmetric
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,20 @@ class Model:
         self.middles: Middles = self.divergence.middles(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}
 
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the rules and the objective use of the data, as their words say."""
+        if self.divergence.signed:
+            return frozenset({Need.SIGNED_PRODUCTS})
+        if self.middles.operands or self.divergence.log_power is not None:
+            return frozenset({Need.ENTRIES})
+        X = Letter(self.data)
+        words = [word for rule in self.rules.values() for part in (rule.positive, rule.negative) for word, _ in part]
+        for need, pair in ((Need.ROW_GRAM, (X, X.T)), (Need.COLUMN_GRAM, (X.T, X))):
+            if all(word.without(pair).count(self.data) == 0 for word in words):
+                return frozenset({need})
+        return frozenset({Need.PRODUCTS})
+
     def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:
         if constraints is None:
             return {}
@@ -169,12 +184,12 @@ class Model:
     def _in_scale_of_parts(self, factor: str) -> Constraint:
         """A factor's constraint; where it has a price, in the scale of P and Q, which lack the slope of the divergence."""
         constraint = self.constraints[factor]
-        if constraint.is_price and self.divergence.scale_invariant:
+        if constraint.has_penalty and self.divergence.scale_invariant:
             raise IncompatibleError(
                 f"{constraint!r} puts a price on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
                 "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
             )
-        return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.is_price else constraint
+        return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.has_penalty else constraint
 
     def _as_published(self) -> dict[str, Constraint]:
         """The constraints as `references` states them: what is only kept in scale there counts as free."""

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .arrays.data import Data
-from .arrays.namespace import Array
-from .exceptions import DataError
+from ..data import Data
+from ..data.namespace import Array
+from ..exceptions import DataError
 from .model import Model
 
 
@@ -54,7 +54,7 @@ class Units:
 
 def choose_units(model: Model, data: Data) -> Units:
     """The units in which to solve: the user's own, unless the data's scale is extreme."""
-    peak, namespace = data.peak, data.namespace
+    peak, namespace = data.facts.peak, data.namespace
     if peak == 0 or namespace.smallest ** (1 / 8) <= peak <= namespace.largest ** (1 / 8):
         return Units()
     form, missing = model.form, 1 - model.form.count(model.data)

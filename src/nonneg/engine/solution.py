@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
-from .arrays.contraction import multiply
-from .arrays.namespace import Array
-from .exceptions import IncompatibleError
+from ..data import Data, Need, as_dense
+from ..data.namespace import Array
+from ..exceptions import IncompatibleError
+from ..planning.plans import multiply
 from .model import Model
 
 
@@ -137,6 +138,11 @@ class Solution:
     status : Status
         Why the run ended. ``status == "converged"`` works; ``status.sentence`` explains.
     model : Model
+    data : Data
+        What was approximated.
+    comparable : float
+        What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
+        scale of the data makes of their objectives.
     """
 
     factors: dict[str, Array]
@@ -145,18 +151,15 @@ class Solution:
     n_iter: int
     status: Status
     model: Model
-    _data: Any = field(repr=False)
-    _comparable: float = field(default=math.nan, repr=False)
-    """What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
-    scale of the data makes of their objectives."""
+    data: Data | None = field(default=None, repr=False)
+    comparable: float = field(default=math.nan, repr=False)
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""
-        name = self.model.data
-        if name in self.model.form.names and self._data is None:
+        name, is_there = self.model.data, self.data is not None and Need.PRODUCTS in self.data.gives
+        if name in self.model.form.names and not is_there:
             raise IncompatibleError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
-        result = multiply(self.model.form, {**self.factors, name: self._data})
-        return result.toarray() if hasattr(result, "toarray") else result
+        return as_dense(multiply(self.model.form, self.factors, {name: self.data} if self.data is not None else {}))
 
     def __str__(self) -> str:
         shapes = ", ".join(f"{name} {tuple(factor.shape)}" for name, factor in self.factors.items())

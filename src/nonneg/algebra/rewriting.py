@@ -3,7 +3,7 @@
 A part of a gradient is a sum of words: ``2 X Xᵀ W``. As long as it stays a sum of words, the steps of the ONL principle
 (ONL Fig. 4) are plain rewriting: multiply by ``W Wᵀ``, use ``Wᵀ W = I``, cancel what stands on both sides.
 
->>> from nonneg.expression import parse
+>>> from nonneg.algebra.expression import parse
 >>> numerator, denominator = cancel(Sum({parse("X H.T"): 1, parse("W H H.T"): 1}), Sum({parse("W H H.T"): 2}))
 >>> print(numerator, "/", denominator)
 X Hᵀ / W H Hᵀ

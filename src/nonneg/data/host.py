@@ -5,12 +5,15 @@ Nothing here changes a result by more than rounding, and nothing is needed for o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
 from ..kernels.threads import over_pieces, suited_to
@@ -38,21 +41,21 @@ def blas_threads() -> int:
     return max((library.num_threads for library in _blas().lib_controllers), default=1)
 
 
-def multiplied(left: Any, right: Any, threads: int | None = None) -> Array:
+def as_dense(array: Any) -> Array:
+    """An array that may be sparse, as one that is not. For factors and blocks of rows only, never for the data."""
+    return array.toarray() if sparse.issparse(array) else array
+
+
+def multiplied(left: Any, right: Any) -> Array:
     """The product left @ right, in rows: where one side is long, in as little as half the time that BLAS takes at one go.
 
     Few threads get ranges of rows. Those of BLAS would meet again and again on the way through a long side, and if other work
     is going on, wait for each other most of the time.
-
-    Parameters
-    ----------
-    threads : int, optional
-        What `blas_threads` said, for who asks often.
     """
     (rows, inner), columns = left.shape, right.shape[1]
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
-    threads = threads or blas_threads()
+    threads = blas_threads()
     if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _ENOUGH <= _SMALL:
         result, block = np.empty((rows, columns), left.dtype), _SMALL // (inner * columns)
         _share_out(_multiply_rows, rows, threads, inner * columns, left, np.ascontiguousarray(right), result, block)
@@ -80,6 +83,55 @@ def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *ar
     """Do the work for ranges of rows, each of which takes so many multiplications."""
     with nullcontext() if threads == 1 else suited_to(0):
         return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, _WORTH_A_THREAD)
+
+
+def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
+    """A factor with its entries kept from vanishing: at least eps² times the largest, or a floor that is given.
+
+    A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
+    every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
+    touched by it.
+    """
+    if floor is None and xp is not np:  # a device would have to wait for its largest entry
+        return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
+    least = float(factor.max()) * float(np.finfo(factor.dtype).eps) ** 2 if floor is None else floor
+    return clip(xp, factor, least, math.inf)
+
+
+def cube_root(xp: Any, array: Array) -> Array:
+    """The cube root, which the array API has not."""
+    return np.cbrt(array) if xp is np else array ** (1 / 3)
+
+
+def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:
+    """A factor divided by its spectral norm, the root of the largest eigenvalue of its Gram matrix."""
+    if xp is np:
+        square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report
+        return factor * (1.0 / math.sqrt(square)) if square > 0 else factor
+    gram = xp.where(xp.isfinite(gram), gram, xp.zeros_like(gram))  # or LAPACK raises before the loop can report it
+    norm = xp.sqrt(xp.linalg.eigvalsh(gram)[-1])
+    return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
+
+
+def _largest_eigenvalue(gram: np.ndarray) -> float:
+    """From LAPACK, which need not find the others, as it would for `eigvalsh`."""
+    count = gram.shape[0]
+    (find,) = get_lapack_funcs(("syevr",), (gram,))
+    eigenvalues, *_, trouble = find(gram, compute_v=0, range="I", il=count, iu=count)
+    return float(np.linalg.eigvalsh(gram)[-1] if trouble else eigenvalues[0])
+
+
+def plus(total: Array, share: Any, more: Array) -> Array:
+    """Total + share · more; of NumPy arrays, in place and in one walk."""
+    return get_blas_funcs("axpy", (total,))(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
+
+
+def locked(array: Array) -> Array:
+    """A view of an array that cannot be written to, where the library has such."""
+    if isinstance(array, np.ndarray):
+        array = array.view()
+        array.flags.writeable = False
+    return array
 
 
 def clip(xp: Any, array: Array, low: float, high: float) -> Array:

@@ -1,4 +1,4 @@
-"""Several starts, side by side."""
+"""Several starts, side by side: what estimators and chains run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -14,27 +14,16 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from ..factorization import Task
-from ..initialization import make_generator
-from ..kernels.threads import limited
-from ..model import Model
-from ..reporting import print_progress, say
-from ..solution import History, Progress, Record, Status
-from ..solvers import Solver, Stopping, best_solver, get_solver
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one start came to."""
-
-    model: Model
-    factors: dict[str, np.ndarray]
-    objective: float
-    history: History
-    n_iter: int
-    status: Status
-    comparable: float = math.nan
-    """What of two runs on the same data is lower for the better one; see `Solution`."""
+from .data import Need, Sketch
+from .engine.model import Model
+from .engine.problem import Problem, bind
+from .engine.solution import History, Progress, Record, Solution
+from .engine.stopping import Stopping
+from .factorization import solve_from
+from .initialization import make_generator
+from .kernels.threads import limited
+from .reporting import print_progress, say
+from .solvers import Solver, best_solver, get_solver
 
 
 class Watch:
@@ -88,7 +77,7 @@ def run_starts(
     *,
     resumes: bool = False,
     began: float | None = None,
-) -> list[Run]:
+) -> list[Solution]:
     """Run from each start; in threads, since the time is spent in products, each with its share of the cores.
 
     What does not depend on the start, as X Xᵀ, is computed once. Where one start fails, or the whole is interrupted, the others
@@ -100,14 +89,14 @@ def run_starts(
     seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
-    task = Task(X, model, rank, starts[0] if isinstance(starts[0], Mapping) else "random", horizon=max_iter * n_init)
+    problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
 
-    def run(number: int) -> Run:
+    def run(number: int) -> Solution:
         watch = Watch(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
         try:
             with limited(limit):
-                found = run_start(task, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
+                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
         except BaseException:
             over.set()
             raise
@@ -136,29 +125,47 @@ _PATIENCE = 0.2
 
 
 def run_start(
-    task: Task, solver: str | Solver, init: Any, seed: int, stopping: Stopping, watch: Watch | None = None, *, resumes: bool = False
-) -> Run:
+    problem: Problem,
+    solver: str | Solver,
+    init: Any,
+    seed: int,
+    stopping: Stopping,
+    watch: Watch | None = None,
+    *,
+    resumes: bool = False,
+) -> Solution:
     """A run from one start; of several starts, from the one that a short run of each shows to be best.
 
     With `resumes`, the start is where another run ended.
     """
     watch = watch or Watch(time.perf_counter())
-    solver = best_solver(task.problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
     solver = solver.resumed if resumes else solver
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
-        init = _best_of(task.sketched(), solver, init, seed, replace(stopping, max_iter=scouting), watch)
+        init = _best_of(sketched(problem), solver, init, seed, replace(stopping, max_iter=scouting), watch)
         solver = solver.resumed
-    solution = task.solve(init, solver, stopping, seed, watch)
-    return Run(
-        task.model,
-        solution.factors,
-        solution.objective,
-        watch.since_the_beginning(solution.history),
-        solution.n_iter,
-        solution.status,
-        solution._comparable,
-    )
+    solution = solve_from(problem, init, solver, stopping, seed, watch)
+    return replace(solution, history=watch.since_the_beginning(solution.history))
+
+
+_SKETCH = 4
+"""Rows of a sketch for each component."""
+
+
+def sketched(problem: Problem) -> Problem:
+    """The same problem for a sketch R of the data, RᵀR ≈ XᵀX, where that is all it needs and much smaller; for short runs."""
+    data, model = problem.data, problem.given
+    needs_no_more = model.needs == {Need.COLUMN_GRAM} and Need.PRODUCTS in data.gives
+    if not needs_no_more or not data.namespace.is_host or problem.units.data != 1:
+        return problem
+    rank = max(problem.shapes[model.learned[0]][1:])
+    (n_samples, n_features), size = data.shape, _SKETCH * rank
+    if n_samples >= n_features or size * n_features > data.facts.non_zeros / 8:
+        return problem  # with fewer features than samples, XᵀX itself is small
+    draws = np.random.default_rng(0).standard_normal((n_samples, size)).astype(data.namespace.dtype)
+    basis = np.linalg.qr(data.apply(data.apply(draws, transposed=True)))[0]
+    return bind(model, Sketch(data.apply_after(basis.T)), rank)
 
 
 _ALIKE = 1e-9
@@ -166,16 +173,16 @@ _ALIKE = 1e-9
 
 
 def _best_of(
-    task: Task, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Watch
+    problem: Problem, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Watch
 ) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest = math.inf
     for number, start in enumerate(starts):
-        run = task.solve(start, solver, stopping, seed + number, lambda _: watch.over.is_set())
+        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
         watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
-        if not best or run._comparable < lowest - _ALIKE * abs(lowest):
-            best, lowest = {name: run.factors[name] for name in task.model.learned}, run._comparable
+        if not best or run.comparable < lowest - _ALIKE * abs(lowest):
+            best, lowest = {name: run.factors[name] for name in problem.given.learned}, run.comparable
         del run  # factors of many rows take memory
     return best
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from ..expression import Word
-from .contraction import Multiply, Step, Visit, canonical
+from ..algebra.expression import Word
+from .steps import SelfProduct, Step, Visit, canonical
 
 
 class Contraction(NamedTuple):
@@ -53,18 +53,12 @@ def _cut(ring: Word, have: Container[Word], entries: Callable[[Word], int]) -> t
     return min(_rotations(ring)[:2], key=entries), Word()
 
 
-def results(steps: Iterable[Step]) -> dict[Word, Word]:
-    """What the steps of a plan compute: in its canonical form, and the way round in which they do."""
-    words = (word for step in steps for word in ([step.result] if isinstance(step, Multiply) else step.products))
-    return {canonical(word)[0]: word for word in words}
-
-
 def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:
     """Those of the steps that lead to the given words: all up to a visit to the data, and what is made of its products."""
     first = max((place for place, step in enumerate(steps, 1) if isinstance(step, Visit)), default=0)
     wanted, leading = {canonical(word)[0] for word in words}, []
     for step in reversed(steps[first:]):
-        if isinstance(step, Multiply) and canonical(step.result)[0] in wanted:
+        if not isinstance(step, Visit) and canonical(step.result)[0] in wanted:
             leading.append(step)
-            wanted.update(canonical(word)[0] for word in (step.left, step.right))
+            wanted.update(canonical(word)[0] for word in ((step.left, step.right) if not isinstance(step, SelfProduct) else ()))
     return [*steps[:first], *reversed(leading)]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .exceptions import ShapeError
-from .expression import Letter
+from ..algebra.expression import Letter
+from ..exceptions import ShapeError
 from .model import Model
 
 Dimension = tuple[str, int]

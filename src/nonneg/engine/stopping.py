@@ -11,7 +11,7 @@ import numpy as np
 
 from ..exceptions import IncompatibleError
 from ..naming import is_number
-from ..solution import Status
+from .solution import Status
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.host import clip
+from ..data.host import clip, cube_root
 
 Array = Any
 Term = Any
@@ -174,8 +174,8 @@ def power(xp: Any, array: Array, exponent: float) -> Array:
             return xp.sqrt(array)
         case -0.5:
             return 1.0 / xp.sqrt(array)
-        case _ if exponent == 1 / 3 and xp is np:  # the array API has no cube root
-            return np.cbrt(array)
+        case _ if exponent == 1 / 3:
+            return cube_root(xp, array)
         case _:
             return array**exponent
 

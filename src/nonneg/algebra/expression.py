@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from .exceptions import ExpressionError
+from ..exceptions import ExpressionError
 
 THETA = "θ"
 """The one scalar letter: the factor θ of QNMF Table 1. It commutes, so words keep it in front."""
@@ -73,6 +73,15 @@ class Word(tuple[Letter, ...]):
     def count(self, name: object) -> int:
         """How often a name occurs, transposed or not: the degree of the word in it."""
         return sum(letter.name == name for letter in self)
+
+    def without(self, pair: tuple[Letter, Letter]) -> Word:
+        """The word with each occurrence of two letters, one after the other, taken out."""
+        letters, place = [], 0
+        while place < len(self):
+            is_pair = tuple(self[place : place + 2]) == pair
+            letters += [] if is_pair else [self[place]]
+            place += 1 + is_pair
+        return Word(letters)
 
     def around(self, name: str) -> Iterator[tuple[Word, Letter, Word]]:
         """For every occurrence of `name`: the word left of it, the occurrence, the word right of it."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
-from .divergences import DualI, Objective, get_divergence
-from .expression import Letter, Word, parse
+from ..algebra.expression import Letter, Word, parse
+from ..constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
+from ..divergences import DualI, Objective, get_divergence
 
 PAPERS = {
     "PNMF": "Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.",

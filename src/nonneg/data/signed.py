@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
-from .base import Data, Request
+from .base import Data, Facts, Need, Request, Total
 from .namespace import Array, Namespace
 
 
@@ -60,42 +60,42 @@ class SignedData(Data):
     positive: Any
     negative: Any
     namespace: Namespace
+    gives: ClassVar[frozenset[Need]] = frozenset({Need.SIGNED_PRODUCTS})
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         return self.positive.shape
 
     @property
-    def array(self) -> Any:
-        return self.positive
-
-    def matrices(self, name: str, *, signed: bool) -> dict[str, Any]:
-        return {name + "⁺": self.positive, name + "⁻": self.negative}
-
-    @property
     def size(self) -> int:
         return max(stored(self.positive), stored(self.negative))
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return -peak_of(self.negative), peak_of(self.positive)
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        if totals:
+            raise self.refuse({Need.ENTRIES})
+        return Facts(-peak_of(self.negative), peak_of(self.positive), self.size), []
 
-    def divided(self, by: float) -> SignedData:
-        return SignedData(self.positive / by, self.negative / by, self.namespace)
+    def in_units(self, unit: float) -> SignedData:
+        return SignedData(self.positive / unit, self.negative / unit, self.namespace)
 
-    def power_sum(self, exponent: float) -> float:
-        raise self._unknown()
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if not sign:
+            raise self.refuse({Need.PRODUCTS})
+        return (self.positive if sign == "⁺" else self.negative) @ M  # both are symmetric
 
-    def log_sum(self, data_power: float) -> float:
-        raise self._unknown()
-
-    def elementwise(
+    def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        raise self._unknown()
+        raise self.refuse({Need.ENTRIES})
 
-    @staticmethod
-    def _unknown() -> IncompatibleError:
+    def take(self, items: np.ndarray, axis: int) -> Any:
+        raise self.refuse({Need.ENTRIES})
+
+    @property
+    def items(self) -> Data:
+        raise self.refuse({Need.ENTRIES})
+
+    def refuse(self, missing: set[Need]) -> IncompatibleError:
         return IncompatibleError("Data given as a difference of two parts serves the objective tr(WᵀSW) only.")
 
 

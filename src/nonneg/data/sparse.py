@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import Data, ElementwiseOperand, Pass, Request, dense, floor_of, row_blocks, share_out
+from .base import Data, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
+from .host import as_dense, multiplied
 from .namespace import Array, Namespace
 
 _Way = Callable[[Array, Array | None, Sequence[Request], float | None], tuple[list[Array], Array | None]]
@@ -28,52 +29,83 @@ class SparseData(Data):
         return self.values.shape
 
     @property
-    def array(self) -> sparse.csr_array:
-        return self.values
-
-    @property
     def size(self) -> int:
         return self.values.nnz
 
-    def samples(self) -> sparse.csr_array:
-        return self.values
+    def in_units(self, unit: float) -> SparseData:
+        entries = self.values.data / unit
+        values = sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
+        if not entries.all():
+            values = values.copy()
+            values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
+        return SparseData(values, self.namespace)
 
-    @property
-    def range(self) -> tuple[float, float]:
+    # ---- sums
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        entries = self.values.data
         zero = [0.0] if self.size < self.shape[0] * self.shape[1] else []
-        extremes = [float(extreme) for extreme in (self.values.data.min(), self.values.data.max())] if self.size else []
-        return min(extremes + zero), max(extremes + zero)
+        extremes = [float(entries.min()), float(entries.max())] if self.size else []
+        facts = Facts(float(np.min(extremes + zero)), float(np.max(extremes + zero)), int(np.count_nonzero(entries)))
+        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+            # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
+            return facts, [float(np.sum(_terms(entries, *total), dtype=np.float64)) for total in totals]
 
     @cached_property
     def _row_of_entry(self) -> np.ndarray:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr))
 
-    def power_sum(self, exponent: float) -> float:
-        # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
-        if not exponent:
-            return float(self.shape[0] * self.shape[1])
-        return float(np.sum(self.values.data**exponent, dtype=np.float64))
+    # ---- products
 
-    def log_sum(self, data_power: float) -> float:
-        entries = self.values.data
-        return float(np.sum(np.log(entries) * entries**data_power, dtype=np.float64))
+    @cached_property
+    def _signed_parts(self) -> dict[str, sparse.csr_array]:
+        return {"⁺": self.values.maximum(0), "⁻": (-self.values).maximum(0)}
 
-    def divided(self, by: float) -> SparseData:
-        values = self.values.copy()
-        values.data /= by
-        values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
-        return SparseData(values, self.namespace)
+    def _part(self, sign: str) -> sparse.csr_array:
+        return self._signed_parts[sign] if sign else self.values
+
+    def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        X = self._part(sign)
+        return multiplied(X.T if transposed else X, M)
+
+    def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        X = self._part(sign)
+        return multiplied(M, X.T if transposed else X)
+
+    def with_itself(self, first: bool, second: bool) -> np.ndarray:
+        # It is formed only where it is smaller than the data.
+        return as_dense((self.values.T if first else self.values) @ (self.values.T if second else self.values))
+
+    def itself(self) -> sparse.csr_array:
+        return self.values
+
+    def take(self, items: np.ndarray, axis: int) -> sparse.csr_array:
+        return (self.values if axis == 0 else self._transposed)[items]
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
         """Xᵀ in rows, for passes that would otherwise add to all rows of their result in turn, and could not be shared out."""
         return self.values.T.tocsr()
 
-    def elementwise(
-        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
-    ) -> tuple[list[Array], Array | None]:
+    # ---- row by row
+
+    def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
+        sweep_sparse(self._transposed if transposed else self.values, sweep, is_gram=False, is_identity=False)
+
+    @cached_property
+    def _symmetric(self) -> sparse.csr_array:
+        return self.values if not (self.values != self.values.T).nnz else ((self.values + self.values.T) / 2).tocsr()
+
+    def sweep_symmetric(self, sweep: Sweep) -> None:
+        sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
+
+    # ---- entry by entry
+
+    def visit(
+        self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
-            U, V = dense(U), dense(V)
+            U, V = as_dense(U), as_dense(V)
         at_non_zeros: _Way = self._gathered if V is None or sparse.issparse(U) or sparse.issparse(V) else self._sampled
 
         def way(request: Request) -> _Way:
@@ -164,7 +196,19 @@ class SparseData(Data):
                     logarithms.append(np.sum(np.log(approximation), dtype=np.float64))
             return within.results, None if log_power is None else np.sum(logarithms)
 
-        return share_out(self.shape, walk, U, requests)
+        return share_out(self, walk, U, requests)
+
+
+def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identity: bool) -> None:
+    """Go over the rows of F with C = X Xᵀ; or, where X is the Gram matrix, with C = X. Q is C, or the identity."""
+    from ..kernels.coordinates import quadratic_sparse
+
+    F, Y, B, G, order, options = sweep
+    quadratic_sparse(order, F, Y, B, G, X.indptr, X.indices, X.data, is_gram, is_identity, *options)
+
+
+def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
+    return x**exponent if kind == "power" else np.log(np.where(x > 0, x, 1.0)) * (x**exponent if exponent else 1.0)
 
 
 def _sampled_pass(

@@ -1,0 +1,25 @@
+"""The data: one class for each kind, and the only code that touches X."""
+
+from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
+from .host import as_dense
+from .reading import Gram, Signed, Sketch, read_array, read_data
+from .signed import Operator
+
+__all__ = [
+    "Data",
+    "ElementwiseOperand",
+    "Facts",
+    "Gram",
+    "Need",
+    "Operator",
+    "Request",
+    "Signed",
+    "Sketch",
+    "SquaredDifference",
+    "Sweep",
+    "Total",
+    "Unreached",
+    "as_dense",
+    "read_array",
+    "read_data",
+]

@@ -1,0 +1,187 @@
+"""Dense data of any array library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .base import Data, Facts, Pass, Request, Sweep, Total, row_blocks, share_out
+from .host import multiplied
+from .namespace import Array, Namespace, to_host
+
+_MANY = 8192
+"""So many rows are worth more than one thread."""
+_LANES, _ROUNDS = 4, 50
+
+
+@dataclass(eq=False)
+class DenseData(Data):
+    """A dense array of any library, in units of `unit`."""
+
+    values: Array
+    namespace: Namespace
+    unit: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.values.shape
+
+    def in_units(self, unit: float) -> DenseData:
+        return replace(self, unit=self.unit * unit)
+
+    def _block(self, rows: slice) -> Array:
+        return self.values[rows, :] if self.unit == 1 else self.values[rows, :] / self.unit
+
+    # ---- sums
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        xp = self.namespace.xp
+        found = []
+        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+            for rows in row_blocks(*self.shape, self.namespace.device):
+                x = self._block(rows)
+                sums = [float(_summed(xp, x, kind, exponent)) for kind, exponent in totals]
+                found.append((float(xp.min(x)), float(xp.max(x)), int(xp.count_nonzero(x)), *sums))
+        lowest, highest, non_zeros, *sums = zip(*found, strict=True)
+        # `np.min` lets NaN through; a sum of sums is exact where a device cannot add in double precision.
+        facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros))
+        return facts, [float(np.sum(values)) for values in sums]
+
+    # ---- products
+
+    @cached_property
+    def _signed_parts(self) -> dict[str, Array]:
+        return {sign: (abs(part) + part) / 2 for sign, part in (("⁺", self.values), ("⁻", -self.values))}
+
+    def _part(self, sign: str) -> Array:
+        return self._signed_parts[sign] if sign else self.values
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        X = self._part(sign)
+        if self.unit == 1:
+            return multiplied(X.T if transposed else X, M)
+        products = (
+            (X[rows, :] / self.unit).T @ M[rows, :] if transposed else (X[rows, :] / self.unit) @ M
+            for rows in row_blocks(*self.shape, self.namespace.device)
+        )
+        return _sum_of(products) if transposed else self.namespace.xp.concat(list(products))
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        X = self._part(sign)
+        return (
+            multiplied(M, X.T if transposed else X)
+            if self.unit == 1
+            else super().apply_after(M, transposed=transposed, sign=sign)
+        )
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        if self.unit != 1:
+            return super().with_itself(first, second)
+        return multiplied(self.values.T if first else self.values, self.values.T if second else self.values)
+
+    def itself(self) -> Array:
+        return self._block(slice(None))
+
+    def take(self, items: np.ndarray, axis: int) -> np.ndarray:
+        values, namespace = self.values if axis == 0 else self.values.T, self.namespace
+        places = items if namespace.is_host else namespace.xp.asarray(items, device=namespace.device)
+        some = to_host(values[places, :])
+        return some if self.unit == 1 else some / self.unit
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        if not self.namespace.is_host or self.unit != 1:
+            yield from super().blocks(transposed=transposed)
+            return
+        X = self.values.T if transposed else self.values
+        for rows in row_blocks(*X.shape, "cpu"):
+            yield rows, X[rows]
+
+    # ---- entry by entry
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
+            return DenseData(self.values[rows, :], self.namespace, self.unit)._walk(U, V, requests, log_power)
+
+        return share_out(self, walk, U, requests) if self.namespace.is_host else self._walk(U, V, requests, log_power)
+
+    def _walk(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
+        xp = self.namespace.xp
+        walk, logarithm = Pass(self, U, V, requests), None
+        for rows in row_blocks(*self.shape, self.namespace.device):
+            x, approximation = self._block(rows), walk.approximation(rows)
+            walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a))  # type: ignore[misc]
+            if log_power is not None:
+                terms = xp.log(approximation) * (x**log_power if log_power else 1.0)
+                logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
+        return walk.results, logarithm
+
+    # ---- row by row
+
+    def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
+        from ..kernels.coordinates import quadratic_rows
+
+        if self.unit != 1:
+            super().sweep(sweep, transposed=transposed)
+            return
+        X, (F, Y, B, G, order, options) = self.values.T if transposed else self.values, sweep
+        if len(order) >= _MANY:
+            before, old = sweep.value(), F.copy()
+            after = _in_lanes(X, sweep)
+            if after.value() <= before:
+                for mine, new in zip((Y, B, G), after[1:4], strict=True):
+                    mine[:] = new
+                return
+            F[:] = old  # lanes were in each other's way: one after the other, nothing rises
+        quadratic_rows(order, F, Y, B, G, X, *options)
+
+
+def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
+    """A sweep in which a few lanes at a time work on rows of their own, from the same Y, B and G; F is changed in place.
+
+    The number of lanes does not depend on that of threads, so neither does the result.
+    """
+    from ..kernels.coordinates import quadratic_rows
+    from ..kernels.threads import in_threads, suited_to
+
+    F, Y, B, G, order, options = sweep._replace(Y=sweep.Y.copy(), G=sweep.G.copy())
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        own_Y, own_G = Y.copy(), G.copy()
+        quadratic_rows(order[rows], F, own_Y, B.copy(), own_G, X, *options)
+        own_Y -= Y
+        own_G -= G
+        return own_Y, own_G
+
+    with suited_to(0):  # threads are for lanes here, not for products
+        cuts = np.linspace(0, len(order), _ROUNDS * _LANES + 1).astype(int).tolist()
+        pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
+        for first in range(0, len(pieces), _LANES):
+            for more_Y, more_G in in_threads(work, pieces[first : first + _LANES]):
+                Y += more_Y
+                G += more_G
+            B = (Y.T @ Y).astype(np.float64)
+    return Sweep(F, Y, B, G, order, options)
+
+
+def _summed(xp: Any, x: Array, kind: str, exponent: float) -> Array:
+    """Σ xᵖ, or Σ xᵖ ln x."""
+    terms = x**exponent if exponent else xp.ones_like(x)
+    if kind == "logarithm":
+        terms = terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+    return xp.sum(terms, dtype=xp.float64)
+
+
+def _sum_of(arrays: Iterator[Array]) -> Array:
+    total = next(arrays)
+    for array in arrays:
+        total = total + array
+    return total

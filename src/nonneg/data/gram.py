@@ -1,0 +1,102 @@
+"""Data of which only the products of its rows with each other are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import IncompatibleError
+from .base import Data, Facts, Need, Request, Sweep, Total
+from .dense import DenseData
+from .namespace import Array, Namespace, to_host
+from .signed import Operator, peak_of, stored
+from .sparse import SparseData, sweep_sparse
+
+
+@dataclass(eq=False)
+class GramData(Data):
+    """X known only through K = X Xᵀ: kernel methods, where X holds the (implicit) features of each row."""
+
+    gram: Any
+    namespace: Namespace
+    bounded: bool = True  # type: ignore[misc]
+    gives: ClassVar[frozenset[Need]] = frozenset({Need.ROW_GRAM})
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.gram.shape  # X may be taken to be the square root of K
+
+    @property
+    def size(self) -> int:
+        return stored(self.gram)
+
+    def in_units(self, unit: float) -> GramData:
+        return GramData(self.gram / unit / unit, self.namespace, self.bounded)
+
+    # ---- the Gram matrix
+
+    @property
+    def gram_size(self) -> float:  # type: ignore[override]
+        return stored(self.gram)
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        if transposed:
+            raise self.refuse({Need.COLUMN_GRAM})
+        return self.gram @ M
+
+    def formed_gram(self, *, transposed: bool = False) -> Array | None:
+        is_matrix = not transposed and not isinstance(self.gram, Operator) and not sparse.issparse(self.gram)
+        return self.gram if is_matrix else None
+
+    def can_sweep(self, *, transposed: bool = False) -> bool:
+        return self.namespace.is_host and not transposed and not isinstance(self.gram, Operator)
+
+    def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
+        sweep_sparse(self.gram, sweep._replace(Y=sweep.F), is_gram=True, is_identity=False)
+
+    @property
+    def items(self) -> Data:
+        # Rows that are alike in X are alike in their products with all the others.
+        return SparseData(self.gram, self.namespace) if sparse.issparse(self.gram) else DenseData(self.gram, self.namespace)
+
+    # ---- what is known of X
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        known = isinstance(self.gram, Operator) or sparse.issparse(self.gram)
+        peak = peak_of(self.gram) if known else float(self.namespace.xp.max(self.gram))
+        return Facts(0.0, peak**0.5, stored(self.gram)), [self._squares(total) for total in totals]
+
+    def _squares(self, total: Total) -> float:
+        """‖X‖² = tr(X Xᵀ); of an operator it is not known, and no more than a constant of the objective."""
+        if total != ("power", 2):
+            raise self.refuse({Need.ENTRIES})
+        if isinstance(self.gram, Operator):
+            return 0.0
+        return float(self.gram.trace() if sparse.issparse(self.gram) else self.namespace.xp.linalg.trace(self.gram))
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        raise self.refuse({Need.PRODUCTS})
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Array | None]:
+        raise self.refuse({Need.ENTRIES})
+
+    def take(self, items: np.ndarray, axis: int) -> Any:
+        raise self.refuse({Need.ENTRIES})
+
+    def lengths(self, axis: int) -> np.ndarray:
+        diagonal = self.gram.diagonal() if sparse.issparse(self.gram) else np.diag(to_host(self.gram))
+        return np.sqrt(np.maximum(diagonal, 0.0))
+
+    def refuse(self, missing: set[Need]) -> IncompatibleError:
+        return IncompatibleError(
+            "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as "
+            "'W W.T X' with 'euclidean'."
+        )
+
+

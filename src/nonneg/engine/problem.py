@@ -1,0 +1,521 @@
+"""A model bound to data: shapes, plans, and the objective. No iteration.
+
+A `Problem` is what stays: the data, the fixed factors, the plans. A `Point` is what a solver moves: the current factors, together
+with every product of them that has been computed, so that nothing is computed twice. Points are not changed; a step makes a new
+one, which takes over all products that the step left valid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from ..algebra.expression import THETA, Letter, Word
+from ..algebra.rewriting import Sum
+from ..constraints import Direction
+from ..data import Data, Request, SquaredDifference, Unreached, as_dense, read_data
+from ..data.host import inner, multiplied
+from ..data.namespace import Array, Namespace
+from ..divergences.base import Sums
+from ..exceptions import DataError, IncompatibleError
+from ..planning import LOGARITHM, Apply, ApplyGram, Contraction, Multiply, Planner, Prices, SelfProduct, Step, Visit, canonical
+from ..planning.planner import COLUMNS, ROWS, Term, terms
+from ..planning.plans import low_rank
+from .model import Model
+from .shapes import infer_shapes
+from .units import Units, choose_units
+
+_THETA = Word([Letter(THETA)])
+_HORIZON = 100
+"""Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
+
+
+class Problem:
+    """A model with its data, in units in which both can be computed with; `bind` makes one.
+
+    Parameters
+    ----------
+    model : Model
+    data : Data
+    shapes : dict
+        Rows and columns of every factor; see `infer_shapes`.
+    fixed : dict of arrays
+        The factors that are given.
+    units : Units
+        What data and factors have been divided by.
+    given : Model, optional
+        The model in the user's units, where that differs.
+    source : Data, optional
+        The data in the user's units, where they differ.
+    horizon : int
+        How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        data: Data,
+        shapes: Mapping[str, tuple[int, int]],
+        fixed: Mapping[str, Array],
+        *,
+        units: Units | None = None,
+        given: Model | None = None,
+        source: Data | None = None,
+        horizon: int = _HORIZON,
+    ) -> None:
+        self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
+        self.units, self.given, self.source = units or Units(), given or model, source or data
+        self.namespace: Namespace = data.namespace
+        missing = model.needs - data.gives
+        if missing:
+            raise data.refuse(missing)
+        if model.divergence.signed:
+            self._check_signs()
+        m, n = data.shape
+        self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
+        """The small matrices that do not change, by name; X is not among them."""
+        with np.errstate(over="ignore"):
+            self.constant = model.divergence.constant(data)
+        if not math.isfinite(self.constant):
+            raise DataError(
+                f"{model.data} has entries of up to {data.facts.peak:g}, whose {model.divergence!r} is more, or less, than a "
+                "number can hold, and no factor is free to take up its scale. Divide it by a number first."
+            )
+        formed = {side: data.formed_gram(transposed=side) for side in (False, True)}
+        X = Letter(model.data)
+        self._constants = {
+            canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in formed.items() if gram is not None
+        }
+        """Values of products that never change, as far as they have been asked for."""
+        self._lock = RLock()
+        self._derived: dict[Any, Any] = {}
+        self.planner = Planner(model.rules, self._prices(horizon), self._constants)
+
+    def _check_signs(self) -> None:
+        """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
+        model, (lowest, highest, _) = self.model, self.data.facts
+        if lowest * highest >= 0 and any(isinstance(model.constraints[name], Direction) for name in model.learned):
+            without = "positive" if highest <= 0 else "negative"
+            raise DataError(
+                f"{model.data} has no {without} entries, so {model.divergence.text(model.data, model.form)} without a constraint "
+                "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."
+            )
+
+    def _prices(self, horizon: int) -> Prices:
+        model, data, X = self.model, self.data, Letter(self.model.data)
+        of_data = [model.data, model.data + "⁺", model.data + "⁻"]
+        operands = frozenset(model.middles.operands)
+        m, n = data.shape
+        shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
+        return Prices(
+            shapes=shapes,
+            sizes=dict.fromkeys(of_data, float(data.size) if math.isinf(data.gram_size) else math.inf)
+            | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
+            constant=frozenset(shapes) - set(model.learned) - operands,
+            operands=operands,
+            product=model.form,
+            data=frozenset(of_data),
+            grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
+            horizon=max(min(horizon, _HORIZON), 1),
+            largest=float(max(data.size, *(rows * columns for rows, columns in self.shapes.values()))),
+        )
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The factors in the order in which they are updated."""
+        return self.model.learned
+
+    def start(self, factors: Mapping[str, Array]) -> Point:
+        """The point at given factors, in the units of the problem."""
+        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.order}, {})
+
+    def is_formed(self, word: Word) -> bool:
+        """Whether a constant product is formed once and for all, rather than left as it is."""
+        return canonical(word)[0] in self.planner.constants
+
+    def constant_value(self, word: Word) -> Array:
+        """The value of a constant product, in its canonical form; computed by whoever asks first, for all."""
+        with self._lock:
+            if word not in self._constants:
+                point = Point(self, {}, {})
+                # Planned from nothing: what it is made of may be worth keeping too.
+                for step in self.planner.plan_constant(word):
+                    point.follow(step)
+                self._constants[word] = point.known.pop(word)
+            return self._constants[word]
+
+    def derived(self, make: Callable[[Problem], Any]) -> Any:
+        """What a function makes of the problem, made once."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return self._derived[make]
+
+    def divide(self, word: Word) -> tuple[Word, Word]:
+        """A form, cut where it is narrowest."""
+        return low_rank(word, self.shapes | {self.model.data: self.data.shape})
+
+
+class Point:
+    """The learned factors at one moment, and the products of them that are known."""
+
+    __slots__ = ("_objective", "factors", "known", "problem")
+
+    def __init__(self, problem: Problem, factors: dict[str, Array], known: dict[Word, Array]) -> None:
+        self.problem, self.factors, self.known = problem, factors, known
+        self._objective: tuple[float, float] | None = None
+
+    def bare(self) -> Point:
+        """The point and its objective, if known, without the products, which take memory."""
+        bare = Point(self.problem, self.factors, {})
+        bare._objective = self._objective
+        return bare
+
+    def forget_all_but(self, *words: Word) -> None:
+        """Let go of the other products, which take memory; they would be computed again."""
+        kept = {canonical(word)[0] for word in words}
+        self.known = {word: value for word, value in self.known.items() if word in kept}
+
+    def with_factor(self, name: str, value: Array) -> Point:
+        """The point with one factor replaced."""
+        changing = self.problem.planner.changing
+        known = {word: product for word, product in self.known.items() if name not in changing(word)}
+        return Point(self.problem, {**self.factors, name: value}, known)
+
+    def with_scaled(self, name: str, by: float) -> Point:
+        """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again."""
+        known = {
+            word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)
+            for word, product in self.known.items()
+            if not any(letter.name in self.problem.planner.implicit for letter in word)
+        }
+        return Point(self.problem, {**self.factors, name: self.factors[name] * by}, known)
+
+    def sides(self, factor: str) -> tuple[Array, Array]:
+        """Numerator and denominator of a factor's rule, with all multiplier terms."""
+        planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
+        self.compute(planned.words)
+        numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
+        constraint = rule.constraint
+        multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)
+        if multipliers is None:
+            return numerator, denominator
+        return rule.law.lagrangian(numerator, denominator, *multipliers)
+
+    def gradient(self, factor: str) -> tuple[Array, Array]:
+        """∇⁺ and ∇⁻ of the objective by a factor, whatever its constraint."""
+        planned = self.problem.planner.rules[factor]
+        self.compute(tuple(term.word for term in (*planned.positive, *planned.negative)))
+        positive, negative = (self._add(part, factor, theta=False) for part in (planned.positive, planned.negative))
+        return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
+
+    def prepare(self) -> None:
+        """Compute what the objective and the rules of all factors need, in one visit to the data."""
+        words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
+        logarithm = self.problem.model.divergence.log_power is not None
+        self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
+
+    def sums(self, factor: str) -> Sums:
+        """Σ P∘X̂ and Σ Q∘X̂, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times the sum."""
+        logarithm = self.problem.model.divergence.log_power is not None
+        positive, negative = self._sums(factor, logarithm)
+        return Sums(float(positive), float(negative), float(self.known[LOGARITHM]) if logarithm else 0.0)
+
+    def total(self) -> float:
+        """Σ X̂."""
+        word = Word([Letter(ROWS, True), *self.problem.model.form, Letter(COLUMNS)])
+        self.compute((word,))
+        return float(self.value(word)[0, 0])
+
+    def best_scale(self, factor: str | None = None) -> float:
+        """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+        divergence = self.problem.model.divergence
+        if not divergence.scale_invariant:
+            return divergence.scale(self.sums(factor or self.problem.order[0]))
+        total = self.total()
+        return self.problem.data.power_sum(1) / total if total > 0 else 1.0
+
+    def objective(self, factor: str | None = None) -> tuple[float, float]:
+        """What is minimised, and the size of the terms it is a difference of.
+
+        With the factor whose turn comes next, the products computed here are those that its step needs.
+        """
+        if self._objective is None:
+            value, magnitude = self.divergence(factor)
+            for name, constraint in self.problem.model.constraints.items():
+                price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+                value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
+            self._objective = value, magnitude
+        return self._objective
+
+    def divergence(self, factor: str | None = None) -> tuple[float, float]:
+        """The same without what constraints add to it."""
+        divergence = self.problem.model.divergence
+        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+        if divergence.bounded and self.problem.data.bounded and value < 0:
+            # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
+            # belong together, as where X̂ is zero and ln X̂ is not finite.
+            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf
+        return value, magnitude
+
+    def product(self, word: Word) -> Array:
+        """The value of one word in the factors and the data, as it is kept: not to be written to."""
+        self.compute((word,))
+        return self.value(word)
+
+    def evaluate(self, part: Sum) -> Array:
+        """The value of any sum of words in the factors and the data."""
+        parts = terms(part)
+        self.compute(tuple(term.word for term in parts))
+        return self._add(parts, self.problem.order[0])
+
+    def residual(self) -> float:
+        """½‖X − X̂‖² entry by entry, with the prices of constraints: slower than `objective`, and right where that cancels."""
+        model, xp = self.problem.model, self.problem.namespace.xp
+        squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
+        prices = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
+        return squares / 2 + sum(float(price) for price in prices if price is not None)
+
+    def unreached(self) -> int:
+        """How many entries of X are positive where X̂ is zero."""
+        return int(self.problem.namespace.xp.sum(self._visited(Unreached())))
+
+    def _visited(self, operand: Any) -> Array:
+        """The sums over each row of an elementwise function of X and X̂."""
+        left, right = self.problem.divide(self.problem.model.form)
+        self.compute((left, right) if right else (left,))
+        request = Request(operand, "right", self.problem.matrices[COLUMNS])
+        (sums,), _ = self.problem.data.visit(self.value(left), self.value(right) if right else None, [request])
+        return sums
+
+    def violation(self, factor: str) -> float:
+        """How far a factor is from satisfying its constraint."""
+        return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
+
+    def imbalance(self) -> float:
+        """How far the point is from being stationary, from 0: the largest among its factors.
+
+        At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
+        the larger one where it is zero (the K.K.T. conditions, with the multipliers of constraints). What they differ by is taken
+        as a share of their sum, both weighted with the factor; where an entry should grow, with at least the factor's mean, lest
+        what is zero and should not be counts for nothing. A factor whose scale is set by its constraint is at rest also where the
+        two differ by a common number, or one for each column, which `restore` takes out again.
+        """
+        xp, law = self.problem.namespace.xp, self.problem.model.divergence.law
+
+        def of_factor(name: str) -> float:
+            constraint = self.problem.model.constraints[name]
+            sides = law.balanced(*self.sides(name))
+            F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
+            if 0 in F.shape:
+                return 0.0  # all of it is given
+            axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
+            up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
+            if not constraint.any_scale:
+                one = xp.ones_like(up)
+                scale = xp.where((up > 0) & (down > 0), up / xp.where(down > 0, down, one), one)
+                denominator, down = denominator * xp.astype(scale, denominator.dtype), down * scale
+            excess = numerator - denominator
+            weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
+            whole = float(xp.sum(up + down))
+            return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole if whole > 0 else 0.0
+
+        return max(map(of_factor, self.problem.order))
+
+    def value(self, word: Word) -> Array:
+        """A matrix, or a known product."""
+        kept, flipped = canonical(word)
+        array = self.known.get(kept)
+        if array is None:
+            array = self.problem.constant_value(kept) if kept in self.problem.planner.constants else self._matrix(kept)
+        return array.T if flipped else array
+
+    def _matrix(self, word: Word) -> Array:
+        ((name, flipped),) = word
+        if name in self.problem.planner.prices.data:
+            array = self.problem.data.itself()
+        else:
+            array = self.factors[name] if name in self.factors else self.problem.matrices[name]
+        return array.T if flipped else array
+
+    def compute(self, words: tuple[Word, ...]) -> None:
+        """Make some words known."""
+        self._follow(self.problem.planner.plan(words, frozenset(self.known)))
+
+    def _follow(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            self.follow(step)
+
+    def follow(self, step: Step) -> None:
+        """Take one step of a plan; X is reached here, and nowhere else."""
+        data, value = self.problem.data, self.value
+        match step:
+            case Multiply(result, left, right):
+                self.keep(result, multiplied(value(left), value(right)))
+            case Apply(result, left, right, is_data_first):
+                letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
+                apply = data.apply if is_data_first else data.apply_after
+                sign = letter.name.removeprefix(self.problem.model.data)
+                self.keep(result, apply(other, transposed=letter.transposed, sign=sign))
+            case ApplyGram(result, left, right, is_gram_first):
+                gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
+                product = data.apply_gram(other, transposed=gram[0].transposed)
+                self.keep(result, product if is_gram_first else product.T)
+            case SelfProduct(result):
+                self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
+            case Visit():
+                self._visit(step)
+
+    def _visit(self, step: Visit) -> None:
+        right = self.value(step.right) if step.right else None
+        power = self.problem.model.divergence.log_power if step.logarithm else None
+        requests = [self._request(word) for word in step.products]
+        products, total = self.problem.data.visit(self.value(step.left), right, requests, power)
+        for word, product in zip(step.products, products, strict=True):
+            operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
+            self.keep(word.T if operand_is_transposed else word, product)
+        if step.logarithm:
+            self.known[LOGARITHM] = total
+
+    @property
+    def _operands(self) -> Mapping[str, Any]:
+        return self.problem.model.middles.operands
+
+    def keep(self, word: Word, product: Array) -> None:
+        """Take note of a product."""
+        kept, flipped = canonical(word)
+        self.known[kept] = product.T if flipped else product
+
+    def _request(self, word: Word) -> Request:
+        place = next(i for i, letter in enumerate(word) if letter.name in self._operands)
+        name, transposed = word[place]
+        if transposed:  # v Eᵀ is (E vᵀ)ᵀ
+            return self._request(word.T)
+        before, after = word[:place], word[place + 1 :]
+        if before:
+            return Request(self._operands[name], "left", self.value(before))
+        return Request(self._operands[name], "right", self.value(after) if after else None)
+
+    def _add(self, terms: Sequence[Term], factor: str, *, theta: bool = True) -> Array:
+        total: Any = None
+        for coefficient, word, has_theta in terms:
+            product = as_dense(self.value(word))
+            if coefficient != 1:
+                product = product * coefficient
+            if has_theta and theta:
+                product = product * self._theta(factor)
+            total = product if total is None else total + product
+        return total
+
+    def _theta(self, factor: str) -> Array:
+        """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
+        if _THETA not in self.known:
+            positive, negative = self._sums(factor, logarithm=False)
+            self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
+        return self.known[_THETA]
+
+    def _sums(self, factor: str, logarithm: bool) -> list[Array]:
+        """⟨F, ∇⁺⟩/q and ⟨F, ∇⁻⟩/q, without θ, as 0-d arrays."""
+        planner = self.problem.planner
+        self._follow(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
+        degree = self.problem.model.rules[factor].degree
+        return [sum(map(self._contracted, part), 0.0) / degree for part in planner.rules[factor].sums]
+
+    def _contracted(self, contraction: Contraction) -> Array:
+        xp, (coefficient, left, right) = self.problem.namespace.xp, contraction
+        product = as_dense(self.value(left))
+        if not right:
+            return coefficient * xp.linalg.trace(product, dtype=xp.float64)
+        return coefficient * inner(xp, product, as_dense(self.value(right)))
+
+
+class _Asked:
+    """Takes note of the sums that a divergence asks of the data."""
+
+    def __init__(self) -> None:
+        self.totals: list[Any] = []
+
+    def power_sum(self, exponent: float) -> float:
+        self.totals += [("power", exponent)] if exponent else []
+        return 1.0
+
+    def log_sum(self, data_power: float) -> float:
+        self.totals.append(("logarithm", data_power))
+        return 1.0
+
+
+def read_for(model: Model, X: Any) -> Data:
+    """The data, checked for what a model asks of them, in one reading."""
+    divergence, asked = model.divergence, _Asked()
+    divergence.constant(asked)
+    data = read_data(
+        X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data, totals=asked.totals
+    )
+    if divergence.scale_invariant and data.facts.peak == 0:
+        raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
+    return data
+
+
+def bind(
+    model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON
+) -> Problem:
+    """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
+
+    Parameters
+    ----------
+    model : Model
+    X : array, sparse array, Gram, Signed, Sketch or Data
+    rank : int or sequence of int, optional
+        For the inner dimensions that nothing else fixes.
+    init : str or dict of arrays
+        Where the fixed factors, and the sizes that nothing else says, come from.
+    horizon : int
+        How many iterations to expect.
+    """
+    data = read_for(model, X)
+    given = read_init(init or {}, model, data.namespace)
+    shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
+    units = choose_units(model, data)
+    of_fixed = {name: unit for name, unit in units.factors.items() if name in model.fixed}
+    if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
+        units = Units()  # what is given is too far from the scale of the data to be measured with it
+    fixed = units.from_user({name: given[name] for name in model.fixed})
+    scaled = data if units.data == 1 else data.in_units(units.data)
+    return Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=horizon)
+
+
+def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace) -> dict[str, Array]:
+    """The factors that are given, checked."""
+    given = init if isinstance(init, Mapping) else {}
+    model.check_given(given)
+    for name in model.fixed:
+        if name not in given:
+            raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
+    return {name: _read_factor(given[name], name, namespace, fixed=name in model.fixed) for name in given}
+
+
+def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
+    label = f"init[{name!r}]"
+    data = read_data(value, label)
+    if fixed and namespace.is_host and hasattr(data.itself(), "nnz"):
+        return data.itself().astype(namespace.dtype)  # a fixed factor may be sparse
+    array = namespace.asarray(data.whole())
+    if not fixed and not data.facts.highest > 0:
+        raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
+    return array
+
+
+def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
+    """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
+    data = read_for(model, X)
+    arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
+    shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
+    units = choose_units(model, data)
+    arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
+    fixed = {name: arrays[name] for name in model.fixed}
+    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=1)
+    return problem.start(arrays)

@@ -1,0 +1,150 @@
+"""The plans of one problem: a function of its model, its shapes and its prices, and of nothing that has run before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+from ..algebra.expression import THETA, Letter, Word
+from ..algebra.rewriting import Sum
+from .plans import plan
+from .prices import Prices
+from .steps import LOGARITHM, Step, canonical, results
+from .traces import Contraction, contractions, needed
+
+ROWS, COLUMNS = "1ₘ", "1ₙ"
+"""Columns of ones, as long as the data have rows and columns."""
+_THETA = Word([Letter(THETA)])
+
+
+class Term(NamedTuple):
+    """One word of a sum, ready to be looked up."""
+
+    coefficient: float
+    word: Word
+    has_theta: bool
+
+
+def terms(part: Sum) -> tuple[Term, ...]:
+    """A sum as it is computed: the all-ones matrix becomes 1ₘ 1ₙᵀ, which is a product like any other."""
+    ones = Word([Letter(ROWS), Letter(COLUMNS, True)])
+    return tuple(
+        Term(
+            float(coefficient),
+            Word(
+                piece
+                for letter in word.matrices
+                for piece in ([letter] if letter.name != "1" else ones.T if letter.transposed else ones)
+            ),
+            word[:1] == _THETA,
+        )
+        for word, coefficient in part
+    )
+
+
+class Rule(Protocol):
+    """What is planned for: the two sides of a rule, and the two parts of a gradient."""
+
+    factor: str
+    numerator: Sum
+    denominator: Sum
+    positive: Sum
+    negative: Sum
+
+
+class PlannedRule(NamedTuple):
+    """A rule with its words in the form in which they are computed."""
+
+    numerator: tuple[Term, ...]
+    denominator: tuple[Term, ...]
+    positive: tuple[Term, ...]
+    negative: tuple[Term, ...]
+    words: tuple[Word, ...]
+    """What a step needs."""
+    sums: tuple[tuple[Contraction, ...], tuple[Contraction, ...]]
+    """⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩, from what a step needs anyway."""
+    sum_words: tuple[Word, ...]
+    """What they need of it."""
+
+
+class Planner:
+    """What to compute for the steps and sums of a set of rules.
+
+    Parameters
+    ----------
+    rules : dict
+        One for each factor that is learned.
+    prices : Prices
+    given : iterable of Word
+        Constant products that are there to begin with.
+    """
+
+    def __init__(self, rules: Mapping[str, Rule], prices: Prices, given: Iterable[Word] = ()) -> None:
+        self.prices = prices
+        self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
+        """Letters that change with every factor."""
+        self.learned = tuple(rules)
+        self._given = frozenset(canonical(word)[0] for word in given)
+        self.constants = self._constants(rules.values())
+        """Products that never change and are worth forming, as X Xᵀ may be."""
+        self._plans: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
+        self._sums: dict[tuple[str, frozenset[Word], bool], list[Step]] = {}
+        self._changing: dict[Word, frozenset[str]] = {}
+        self.rules = {name: self._planned(rule) for name, rule in rules.items()}
+
+    def _constants(self, rules: Iterable[Rule]) -> frozenset[Word]:
+        constants = self._given
+        for rule in rules:
+            steps = plan(_words(rule), constants, self.prices)
+            constants |= {word for word in results(steps) if self.prices.is_constant(word)}
+        return constants
+
+    def _planned(self, rule: Rule) -> PlannedRule:
+        parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
+        words, F = _words(rule), Word([Letter(rule.factor)])
+        have = self._known_after(self.plan(words, frozenset()), frozenset())
+        positive, negative = (contractions([term[:2] for term in part], F, have, self.prices.entries) for part in parts[2:])
+        used = (word for part in (positive, negative) for _, *pair in part for word in pair)
+        sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in used))
+        return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, (positive, negative), sum_words)
+
+    def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
+        """What is known after some steps, in its canonical form, and the way round in which it is computed."""
+        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in self.prices.operands | self.prices.data)
+        return results(steps) | {word: word for word in (*known, *self.constants, *letters)}
+
+    def plan(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> list[Step]:
+        """The steps after which the words, and the sum of logarithms if asked for, are known."""
+        key = words, known, logarithm
+        if key not in self._plans:
+            self._plans[key] = plan(words, known | self.constants, self.prices, logarithm)
+        return self._plans[key]
+
+    def plan_constant(self, word: Word) -> list[Step]:
+        """The steps to a product that never changes, from what is given."""
+        return plan((word,), self._given, self.prices)
+
+    def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
+        """The steps that ⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩ need: some of those that a step needs anyway, planned with them."""
+        key, rule = (factor, known, logarithm), self.rules[factor]
+        if key not in self._sums:
+            steps = self.plan(rule.words, known, logarithm=logarithm)
+            have = self._known_after(steps, known)
+            is_there = all(not word or canonical(word)[0] in have for word in rule.sum_words)
+            self._sums[key] = (
+                needed(steps, rule.sum_words) if is_there else self.plan(rule.sum_words, known, logarithm=logarithm)
+            )
+        return self._sums[key]
+
+    def changing(self, word: Word) -> frozenset[str]:
+        """The factors that a known product changes with; what is made of X̂ changes with all of them."""
+        factors = self._changing.get(word)
+        if factors is None:
+            names = {letter.name for letter in word}
+            factors = frozenset(self.learned if names & self.implicit else names.intersection(self.learned))
+            self._changing[word] = factors
+        return factors
+
+
+def _words(rule: Rule) -> tuple[Word, ...]:
+    return tuple(dict.fromkeys(term.word for part in (rule.numerator, rule.denominator) for term in terms(part)))

@@ -1,0 +1,79 @@
+"""What the products of a problem cost: all that a plan depends on, besides the words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from ..algebra.expression import Letter, Word
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a planner must know about the matrices."""
+
+    shapes: Mapping[str, tuple[int, int]]
+    sizes: Mapping[str, float]
+    """Entries to visit in a product with a matrix, where that is not rows × columns; infinite for one that is not known."""
+    constant: frozenset[str]
+    """Matrices that never change."""
+    product: Word
+    """The form."""
+    operands: frozenset[str] = frozenset()
+    """Letters that stand for elementwise functions of X and X̂."""
+    data: frozenset[str] = frozenset()
+    """Letters that stand for the data, or for a part of it."""
+    grams: Mapping[Word, float] = field(default_factory=dict)
+    """Gram matrices of the data that can be multiplied with without being formed, and the entries to visit in doing so."""
+    horizon: int = 1
+    """Iterations over which the cost of a constant product is shared."""
+    largest: float = math.inf
+    """Entries of the largest matrix there is anyway."""
+
+    def shape(self, word: Word) -> tuple[int, int]:
+        """Rows and columns of a word."""
+
+        def dimension(letter: Letter, axis: int) -> int:
+            return self.shapes[letter.name][axis if not letter.transposed else 1 - axis]
+
+        return dimension(word[0], 0), dimension(word[-1], 1)
+
+    def entries(self, word: Word) -> int:
+        rows, columns = self.shape(word)
+        return rows * columns
+
+    def is_constant(self, word: Word) -> bool:
+        """Whether a word never changes."""
+        return all(letter.name in self.constant for letter in word)
+
+    def size(self, word: Word) -> float | None:
+        """Entries to visit in a product with the value of a word, where that is not rows × columns."""
+        return self.sizes.get(word[0].name) if len(word) == 1 else self.grams.get(word)
+
+    def multiplication(self, left: Word, right: Word) -> float:
+        """What it costs to multiply two words whose values are known."""
+        return PricesOfWord(left + right, self)(0, len(left), len(left) + len(right))
+
+
+class PricesOfWord:
+    """What each multiplication within a word costs: ``prices(i, k, j)`` for letters i to k times letters k to j."""
+
+    def __init__(self, word: Word, prices: Prices) -> None:
+        self.prices, self.word = prices, word
+        self.dimensions = [prices.shape(word[place : place + 1])[0] for place in range(len(word))] + [prices.shape(word[-1:])[1]]
+        self.changing = list(accumulate((letter.name not in prices.constant for letter in word), initial=0))
+
+    def __call__(self, i: int, k: int, j: int) -> float:
+        rows, inner, columns = self.dimensions[i], self.dimensions[k], self.dimensions[j]
+        flops = float(rows) * inner * columns
+        left, right = (self.prices.size(self.word[a:b]) if b - a <= 2 else None for a, b in ((i, k), (k, j)))
+        if left is not None:
+            flops = left * columns
+        if right is not None:
+            flops = right * rows
+        if self.changing[j] == self.changing[i]:
+            flops /= self.prices.horizon
+        excess = rows * columns - self.prices.largest
+        return flops if excess <= 0 else flops + 1e6 * excess
