@@ -16,6 +16,7 @@ from ..divergences import Objective
 from ..engine.model import Model
 from ..engine.problem import Problem, bind
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..factorization import solve_from
 from ..initialization import make_generator
 from ..naming import find
 from ..solvers import Solver, Stopping, get_solver

@@ -28,19 +28,22 @@ class Draws:
 
     state: int
     increment: int
+    has_half: int
+    """Whether half of the last number is still to be used."""
+    half: int
 
     @classmethod
     def of(cls, generator: np.random.Generator) -> Draws:
-        inside: Any = generator.bit_generator.state["state"]
-        return cls(inside["state"], inside["inc"])
+        bits: Any = generator.bit_generator.state
+        return cls(bits["state"]["state"], bits["state"]["inc"], bits["has_uint32"], bits["uinteger"])
 
     def generator(self) -> np.random.Generator:
         bits = np.random.PCG64(0)
         bits.state = {
             "bit_generator": "PCG64",
             "state": {"state": self.state, "inc": self.increment},
-            "has_uint32": 0,
-            "uinteger": 0,
+            "has_uint32": self.has_half,
+            "uinteger": self.half,
         }
         return np.random.Generator(bits)
 
