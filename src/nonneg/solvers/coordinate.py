@@ -60,6 +60,7 @@ class CoordinateState(State):
     has_zeros: bool = False
     """Whether tiny entries have become zero."""
     draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
+    made_of: ClassVar[tuple[type, ...]] = (Draws,)
 
 
 @dataclass(frozen=True)
