@@ -83,7 +83,7 @@ def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: f
         model = Model("X W W.T", "euclidean", {"W": Disjoint(penalty * explained)})
         brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
         stopping = Stopping(tol=tol, max_iter=max_iter) if penalty == last else brief
-        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0), stopping).factors["W"]
+        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping).factors["W"]
     return W if degree < 1 else partitioned(X, W)
 
 
