@@ -31,10 +31,10 @@ from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..factorization import error_of, objective_of
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Watch, run_starts
+from ..solving import error_of, objective_of
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 from ._wholeness import whole_or_not_at_all

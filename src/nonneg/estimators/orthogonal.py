@@ -14,8 +14,8 @@ from ..divergences import Beta, get_divergence
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
-from ..factorization import objective_of
 from ..solvers import Multiplicative
+from ..solving import objective_of
 from ._base import Factorizer
 from ._documentation import documented
 from ._hardening import is_partition, refitted
