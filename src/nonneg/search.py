@@ -22,6 +22,8 @@ from .solvers.places import Quadratic, places
 
 _ROUGH = Stopping(tol=1e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
+_PASSES = 2
+"""How often a row is gone over, at most."""
 _SWAPS, _MISSES = 8, 3
 """Swaps that are tried at most, and how many in a row may fail."""
 _PLACES = 3
@@ -59,7 +61,7 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None)
 
 
 def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any) -> Point:
-    solver = Coordinate()
+    solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
     lowest, misses = best.objective()[0], 0

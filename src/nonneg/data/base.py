@@ -276,6 +276,12 @@ class Data(ABC):
 
     def lengths(self, axis: int) -> np.ndarray:
         """The Euclidean length of each row (axis 0) or column (axis 1)."""
+        known = self.__dict__.setdefault("_lengths", {})
+        if axis not in known:
+            known[axis] = self._measured_lengths(axis)
+        return known[axis]
+
+    def _measured_lengths(self, axis: int) -> np.ndarray:
         squares = [
             np.asarray((block.multiply(block) if hasattr(block, "multiply") else block * block).sum(axis=1, dtype=np.float64))
             for _, block in self.blocks(transposed=axis == 1)
