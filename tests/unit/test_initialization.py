@@ -121,7 +121,7 @@ def test_what_faces_the_clusters_are_their_means(X):
 
 
 def test_indicators_have_no_empty_cluster():
-    indicators = one_hot_clusters(np.ones((5, 2)), 3, seed=0, where="W")
+    indicators = one_hot_clusters(np.ones((5, 2)), 3, seed=0)
     assert np.all(indicators.sum(axis=0) > 0)
 
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.data import eigenvectors
 from nonneg.data.eigenvectors import leading
-from nonneg.data.signed import Operator
 from nonneg.data.reading import Gram, Signed
+from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
 from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelPNMF, NonnegativeLearning, Refined

@@ -120,7 +120,7 @@ def test_the_gradient_is_that_by_the_square_roots(divergence):
     X, rng = parts((7, 6)), np.random.default_rng(0)
     model = Model("W S W.T X", divergence)
     factors = {"W": rng.uniform(0.5, 1.5, (7, 3)), "S": rng.uniform(0.5, 1.5, (3, 3))}
-    roots, gradient, weight = quasi_newton._parts(point_at(model, X, factors))
+    roots, gradient, weight = quasi_newton._in_one_vector(point_at(model, X, factors))
     slopes = [dense_gradient(model, name, {**factors, "X": X})[0].ravel() for name in model.learned]
     expected = 2 * roots * np.concatenate(slopes)
     np.testing.assert_allclose(roots**2, np.concatenate([factor.ravel() for factor in factors.values()]))
@@ -135,7 +135,7 @@ def test_the_first_guess_is_the_multiplicative_rule(divergence):
     """Near the minimum, gradient / weight is what the rule with exponent one does to the square roots."""
     W, H = np.random.default_rng(0).uniform(0.5, 1.5, (7, 3)), np.random.default_rng(1).uniform(0.5, 1.5, (3, 6))
     point = point_at(Model("W H", divergence), W @ H, {"W": W * (1 + 1e-3 * np.sin(np.arange(21).reshape(7, 3))), "H": H})
-    roots, gradient, weight = quasi_newton._parts(point)
+    roots, gradient, weight = quasi_newton._in_one_vector(point)
     sides = [point.sides(name) for name in ("W", "H")]
     law = point.problem.model.divergence.law
     multipliers = np.concatenate([law.multiplier(np, *pair, 1.0).ravel() for pair in sides])

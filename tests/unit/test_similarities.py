@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity
 
-from nonneg.data.signed import Operator, SignedData, peak_of, stored
 from nonneg.data.reading import Gram, Signed, read_data
+from nonneg.data.signed import Operator, SignedData, peak_of, stored
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities
 from nonneg.graph.similarities import Similarity, chebyshev, discriminative_kmeans, scaled, spectral_radius, vertex_similarity
