@@ -33,7 +33,7 @@ from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
-from ..restarts import Watch, run_starts
+from ..restarts import Reporter, run_starts
 from ..solving import error_of, objective_of
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
@@ -91,7 +91,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
-        Watch(began, bool(self.verbose), type(self).__name__).say(
+        Reporter(began, bool(self.verbose), type(self).__name__).say(
             f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
         )
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
