@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class SketchData(DenseData):
     def items(self) -> Data:
         return DenseData(self.values, self.namespace, self.unit)
 
-    def refuse(self, missing: set[Need]) -> IncompatibleError:
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
         known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
         return IncompatibleError(
             f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need no more, "

@@ -456,17 +456,13 @@ def read_for(model: Model, X: Any) -> Data:
     """The data, checked for what a model asks of them, in one reading."""
     divergence, asked = model.divergence, _Asked()
     divergence.constant(asked)
-    data = read_data(
-        X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data, totals=asked.totals
-    )
+    data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data, totals=asked.totals)
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
     return data
 
 
-def bind(
-    model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON
-) -> Problem:
+def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
     Parameters

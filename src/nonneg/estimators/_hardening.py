@@ -71,10 +71,10 @@ _SWEEPS = 200
 
 
 def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: float) -> np.ndarray:
-    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 there is none left.
+    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 none is left.
 
-    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of X,
-    on average. It rises in steps: all at once, components would die.
+    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of
+    X, on average. It rises in steps: all at once, components would die.
     """
     X = bind(_PROJECTIVE, X, W.shape[1]).data  # in a unit in which its squares are numbers; W does not depend on it
     last = degree**3

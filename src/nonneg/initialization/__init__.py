@@ -22,7 +22,16 @@ from .defaults import default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
-__all__ = ["NAMES", "STARTS", "RandomState", "best_scale", "default_starts", "initial_factors", "make_generator", "one_hot_clusters"]
+__all__ = [
+    "NAMES",
+    "STARTS",
+    "RandomState",
+    "best_scale",
+    "default_starts",
+    "initial_factors",
+    "make_generator",
+    "one_hot_clusters",
+]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

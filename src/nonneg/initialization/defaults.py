@@ -20,7 +20,10 @@ def default_starts(problem: Problem) -> tuple[str, ...]:
     classes, data = dimension_classes(model), model.data
     sides = {classes[data, axis]: problem.data.shape[axis] for axis in (0, 1)}
     outer = [
-        (name, axis) for name in model.learned for axis in (0, 1) if classes[name, axis] in sides and classes[name, 1 - axis] not in sides
+        (name, axis)
+        for name in model.learned
+        for axis in (0, 1)
+        if classes[name, axis] in sides and classes[name, 1 - axis] not in sides
     ]
     inner = {classes[name, 1 - axis] for name, axis in outer}
     if not outer or any(problem.shapes[name][1 - axis] > sides[classes[name, axis]] for name, axis in outer):

@@ -42,14 +42,19 @@ def terms(part: Sum) -> tuple[Term, ...]:
     )
 
 
-class Rule(Protocol):
+class RuleWords(Protocol):
     """What is planned for: the two sides of a rule, and the two parts of a gradient."""
 
-    factor: str
-    numerator: Sum
-    denominator: Sum
-    positive: Sum
-    negative: Sum
+    @property
+    def factor(self) -> str: ...
+    @property
+    def numerator(self) -> Sum: ...
+    @property
+    def denominator(self) -> Sum: ...
+    @property
+    def positive(self) -> Sum: ...
+    @property
+    def negative(self) -> Sum: ...
 
 
 class PlannedRule(NamedTuple):
@@ -79,7 +84,7 @@ class Planner:
         Constant products that are there to begin with.
     """
 
-    def __init__(self, rules: Mapping[str, Rule], prices: Prices, given: Iterable[Word] = ()) -> None:
+    def __init__(self, rules: Mapping[str, RuleWords], prices: Prices, given: Iterable[Word] = ()) -> None:
         self.prices = prices
         self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
@@ -92,14 +97,14 @@ class Planner:
         self._changing: dict[Word, frozenset[str]] = {}
         self.rules = {name: self._planned(rule) for name, rule in rules.items()}
 
-    def _constants(self, rules: Iterable[Rule]) -> frozenset[Word]:
+    def _constants(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         constants = self._given
         for rule in rules:
             steps = plan(_words(rule), constants, self.prices)
             constants |= {word for word in results(steps) if self.prices.is_constant(word)}
         return constants
 
-    def _planned(self, rule: Rule) -> PlannedRule:
+    def _planned(self, rule: RuleWords) -> PlannedRule:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
@@ -131,9 +136,7 @@ class Planner:
             steps = self.plan(rule.words, known, logarithm=logarithm)
             have = self._known_after(steps, known)
             is_there = all(not word or canonical(word)[0] in have for word in rule.sum_words)
-            self._sums[key] = (
-                needed(steps, rule.sum_words) if is_there else self.plan(rule.sum_words, known, logarithm=logarithm)
-            )
+            self._sums[key] = needed(steps, rule.sum_words) if is_there else self.plan(rule.sum_words, known, logarithm=logarithm)
         return self._sums[key]
 
     def changing(self, word: Word) -> frozenset[str]:
@@ -146,5 +149,5 @@ class Planner:
         return factors
 
 
-def _words(rule: Rule) -> tuple[Word, ...]:
+def _words(rule: RuleWords) -> tuple[Word, ...]:
     return tuple(dict.fromkeys(term.word for part in (rule.numerator, rule.denominator) for term in terms(part)))
