@@ -32,8 +32,8 @@ class Spoils(Still):
     """Moves to nowhere in its third step."""
 
     def step(self, point, state):
-        state.trials["steps"] = state.trials.get("steps", 0) + 1
-        return point.with_factor("W", point.factors["W"] * (math.nan if state.trials["steps"] == 3 else 0.5))
+        state.exponents["steps"] = state.exponents.get("steps", 0) + 1
+        return point.with_factor("W", point.factors["W"] * (math.nan if state.exponents["steps"] == 3 else 0.5))
 
 
 REACHED = {

@@ -83,9 +83,9 @@ class Coordinate(Solver):
     refresh : int, default=10
         Sweeps after which products that are kept up to date entry by entry are computed anew.
     momentum : float, default=0.7
-        Where every factor occurs once, or the only one as F Fᵀ beside the data, a sweep starts this much of the last step further
-        on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then starts
-        from the factors as they are. 0 does without.
+        Where every factor occurs once, or the only one as F Fᵀ beside the data, a sweep begins this much of the last step further
+        on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then
+        begins at the factors as they are. 0 does without.
     """
 
     warmup: int = 10
