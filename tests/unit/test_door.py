@@ -244,7 +244,18 @@ def test_every_start(init, form):
 
 def readings(form, divergence, solver, iterations, shape=(40, 20)):
     data = row_blocks(np.random.default_rng(0).random(shape) + 0.1)
-    factorize(data, form, 3, divergence=divergence, solver=solver, random_state=0, max_iter=iterations, tol=0, check_every=10**6)
+    factorize(
+        data,
+        form,
+        3,
+        divergence=divergence,
+        solver=solver,
+        init="random",
+        random_state=0,
+        max_iter=iterations,
+        tol=0,
+        check_every=10**6,
+    )
     return data.counts
 
 

@@ -95,7 +95,7 @@ def test_the_data_are_applied_from_either_side():
     assert steps == [
         Apply(parse("X H.T"), parse("X"), parse("H.T"), True),
         Apply(parse("W.T X"), parse("W.T"), parse("X"), False),
-        Multiply(parse("H X.T W"), parse("H X.T"), parse("W")),
+        Multiply(parse("H X.T W"), parse("H"), parse("X.T W")),
     ]
 
 
@@ -136,6 +136,7 @@ def run(shape, form, max_iter, divergence="euclidean", solver="multiplicative", 
         X,
         form,
         None if form == "W X" else 3,
+        init="random",
         divergence=divergence,
         max_iter=max_iter,
         tol=0,

@@ -23,7 +23,8 @@ def parts(shape, seed=0, rank=4):
 
 
 def run(X, form, rank=3, solver=SOLVER, **settings):
-    return factorize(X, form, rank, solver=solver, **{"tol": 0, "max_iter": 60, "check_every": 1, "random_state": 0} | settings)
+    usual = {"init": "random", "tol": 0, "max_iter": 60, "check_every": 1, "random_state": 0}
+    return factorize(X, form, rank, solver=solver, **usual | settings)
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)

@@ -71,8 +71,8 @@ def test_n_iter_of_each_status(X):
 
 def test_after_a_spoilt_step_the_last_good_point_is_returned(X):
     kwargs, _ = REACHED[Status.NON_FINITE]
-    start = factorize(X, "W H", 2, random_state=0, max_iter=0)
-    solution = factorize(X, "W H", 2, random_state=0, **kwargs)
+    start = factorize(X, "W H", 2, init="random", random_state=0, max_iter=0)
+    solution = factorize(X, "W H", 2, init="random", random_state=0, **kwargs)
     np.testing.assert_allclose(solution.factors["W"], start.factors["W"] / 4)
     assert solution.objective == solution.history[-2].objective
     assert math.isnan(solution.history[-1].objective)
