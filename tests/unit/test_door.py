@@ -299,7 +299,9 @@ ESTIMATORS = ["NMF", "PNMF", "OPNMF", "ONMF", "ProjectiveClustering", "NMTF", "B
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators(name):
     generator = np.random.default_rng(0)
-    X = np.kron(np.eye(3), np.ones((10, 5))) + 0.1 * generator.random((30, 15))
+    X = np.kron(np.diag([1.0, 2.0, 3.0]), np.ones((10, 5))) * generator.uniform(0.5, 1.5, (30, 15)) + 0.1 * generator.random(
+        (30, 15)
+    )
     found, expected = (getattr(nonneg, name)(RANKS.get(name, 3), random_state=0).fit(own) for own in (row_blocks(X), X))
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5 * expected.components_.max())

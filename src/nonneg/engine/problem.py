@@ -477,7 +477,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         How many iterations to expect.
     """
     data = read_for(model, X)
-    given = read_init(init or {}, model, data.namespace)
+    given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
     of_fixed = {name: unit for name, unit in units.factors.items() if name in model.fixed}

@@ -17,9 +17,9 @@ from ..engine.problem import bind, point_at
 from ..engine.solution import Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
+from ..initialization.lines import k_lines
 from ..naming import is_number
 from ..solvers import Coordinate, Stopping
-from ..solvers.lines import k_lines
 from ..solving import objective_of, solve_from
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
@@ -36,7 +36,7 @@ def check_hardening(how: Any) -> None:
 
 
 def is_partition(how: Any) -> bool:
-    """Whether it asks for components that share no feature, or pay for it: the Euclidean problem of `nonneg.solvers.lines`."""
+    """Whether it asks for components that share no feature, or pay for it: the problem of `nonneg.initialization.lines`."""
     return how == "exact" if isinstance(how, str) else is_number(how) and how > 0
 
 

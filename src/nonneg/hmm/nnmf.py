@@ -50,7 +50,9 @@ class NNMFHMM(HiddenChain):
 
     Notes
     -----
-    QNMF §5.3, after Lakshminarayanan and Raich 2010. A column that has become zero altogether is made uniform again.
+    QNMF §5.3, after Lakshminarayanan and Raich 2010. It has a loop of its own: its steps are pseudo-inverses with negative entries
+    cut off, which follow from no objective, so that the engine has no rule for them. A column that has become zero altogether is
+    made uniform again.
 
     Examples
     --------
