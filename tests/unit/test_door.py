@@ -296,6 +296,7 @@ RANKS = {"NMTF": (3, 3), "ONMTF": (3, 3), "BiQNMF": (3, 3), "BiORNM3F": (3, 3)}
 ESTIMATORS = ["NMF", "PNMF", "OPNMF", "ONMF", "ProjectiveClustering", "NMTF", "BiQNMF", "BiORNM3F", "NonnegativeSparseCoding"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators(name):
     generator = np.random.default_rng(0)
