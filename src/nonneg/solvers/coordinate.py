@@ -58,6 +58,8 @@ class CoordinateState(State):
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
     """The factors before the last sweep, where there is momentum."""
+    value: tuple[float, float] | None = None
+    """The objective after it, up to a constant, and how much of it is rounding, where they are known."""
     has_zeros: bool = False
     """Whether tiny entries have become zero."""
     draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
@@ -145,13 +147,14 @@ class Coordinate(Solver):
         measure = _measure(point.problem) if self.momentum else None
         if measure is None:
             return self._swept(point, state, settings)
-        before, rounding = measure(point)
-        last, momentum, state.last = state.last, state.momentum, point.factors
+        before, rounding = measure(point) if state.value is None else state.value
+        last, momentum, state.last, state.value = state.last, state.momentum, point.factors, None
         if last and momentum:
             ahead = {name: np.maximum(F + momentum * (F - last[name]), 0.0) for name, F in point.factors.items()}
             candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
-            if measure(candidate)[0] <= before + rounding:
-                state.momentum = min(1.0, momentum * _GROWTH)
+            value = measure(candidate)
+            if value[0] <= before + rounding:
+                state.momentum, state.value = min(1.0, momentum * _GROWTH), value
                 return candidate
             state.momentum = momentum / 2
         return self._swept(point, state, settings)
