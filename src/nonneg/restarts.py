@@ -217,4 +217,4 @@ def _best_of(
         if not best or run.comparable < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.given.learned}, run.comparable
         del run  # factors of many rows take memory
-    return best
+    return {name: factor for name, factor in best.items() if factor.any()}  # what has become zero starts at random

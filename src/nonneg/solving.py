@@ -56,7 +56,7 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=problem.source,
+        data=problem.source if model.data in model.form.names else None,
         comparable=point.objective()[0],
     )
 

@@ -113,7 +113,8 @@ class Problem:
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
         return Prices(
             shapes=shapes,
-            sizes=dict.fromkeys(of_data, float(data.size) if math.isinf(data.gram_size) else math.inf)
+            # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
+            sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
             constant=frozenset(shapes) - set(model.learned) - operands,
             operands=operands,
@@ -121,7 +122,7 @@ class Problem:
             data=frozenset(of_data),
             grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
             horizon=max(min(horizon, _HORIZON), 1),
-            largest=float(max(data.size, *(rows * columns for rows, columns in self.shapes.values()))),
+            largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
 
     @property

@@ -28,7 +28,7 @@ _PER_COMPONENT = 4
 """Directions for each component."""
 _REFINEMENTS = 5
 _LEAST = 2**16
-"""Entries of X below which there is nothing to save."""
+"""Non-zeros of X below which there is nothing to save."""
 
 
 def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
@@ -41,7 +41,7 @@ def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
 def pays(problem: Problem) -> bool:
     """Whether a sketch is so much smaller than the data that it saves time."""
     of = side_of(problem)
-    if of is None or problem.data.size < _LEAST:
+    if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
     size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
     return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
