@@ -30,6 +30,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
@@ -150,6 +151,7 @@ class Page:
             self._fits,
             "Followed: with tol=0, and gone on from with a warm start after each check; two such runs may have shared the cores.",
         )
+        get_reusable_executor().shutdown(wait=True)  # what its processes have computed counts once they have ended
         seconds, of_cpu = perf_counter() - self._begin, cpu_seconds() - self._cpu
         self.say(f"{seconds:.0f} seconds for this page, drawings included; {of_cpu:.0f} seconds of a core. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
