@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ..arrays.data import dense
 from ..constraints import FixedMultiplier
-from ..divergences import Beta, Divergence
+from ..divergences import Beta, Objective
 from ..problem import Problem
 from ..shapes import dimension_classes
 from .clusters import angular, one_hot_clusters
@@ -236,7 +236,7 @@ class WeightedSquares(Fit):
         return _disjoint(labels, weights, count)
 
 
-def fits_for(divergence: Divergence) -> tuple[Fit, Fit]:
+def fits_for(divergence: Objective) -> tuple[Fit, Fit]:
     """What it is to fit a cluster whose items are equal, and one whose items have weights."""
     return (EqualSquares(), WeightedSquares()) if divergence == Beta(2) else (EqualCounts(), WeightedCounts())
 
@@ -277,7 +277,7 @@ def best_partition(X: Any, counts: tuple[int, int], equal: Fit, weighted: Fit, s
     return with_weights if _are_weights_real(X, (weighted, with_weights), (equal, without)) else without
 
 
-def without_weights(X: Any, labels: list[np.ndarray], counts: tuple[int, int], divergence: Divergence) -> list[np.ndarray]:
+def without_weights(X: Any, labels: list[np.ndarray], counts: tuple[int, int], divergence: Objective) -> list[np.ndarray]:
     """Clusters of rows and of columns, with items of one cluster taken to be equal if weights explain no more than noise would.
 
     A factor with weights takes rows that are multiples of each other for alike, and so, of rows that are equal but for noise, one
