@@ -207,7 +207,7 @@ def remarks(
     others = [name for name in PAPER if name not in exceptions]
 
     def claim(says: str, cases: dict[str, bool], more: str = "") -> None:
-        page.claim("ONL §4.3", says, cases.values(), f"{counted(cases).capitalize()}. {more}")
+        page.claim("ONL §4.3", says, cases.values(), f"It is so {counted(cases)}. {more}")
 
     claim(
         "ONL and √ONL reach larger objectives than NL and √NL, on all graphs.",
