@@ -9,8 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data import Data
 from ..engine.model import Model
+from ..engine.solution import Solution
 from ..exceptions import ShapeError
+from ..initialization.coclusters import without_weights
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
@@ -73,7 +76,9 @@ class BiQNMF(_TwoWay):
     samples and of features, is not. With the I-divergence and sparse X an iteration costs O(nnz · r).
 
     Columns of L and R have weights, so that a cluster is a line through the origin: blocks of rows, or columns, that are multiples
-    of each other are one cluster to it.
+    of each other are one cluster to it. From the default start, where weights explain no more of X than noise would, `row_labels_`
+    and `column_labels_` go by clusters of equal rows and columns: each goes to the cluster whose means it is closest to, in turn,
+    beginning with what the factors say. `predict` always says what the factors do.
 
     Examples
     --------
@@ -100,6 +105,19 @@ class BiQNMF(_TwoWay):
 
     def _model(self) -> Model:
         return Model("L L.T X R R.T", self.divergence)
+
+    def _keep(self, X: Data, run: Solution) -> None:
+        super()._keep(X, run)
+        if self._starts_from_coclusters:
+            labels = [self.row_labels_, self.column_labels_]
+            self.row_labels_, self.column_labels_ = without_weights(X, labels, self._shape, run.model.divergence)
+
+    @property
+    def _starts_from_coclusters(self) -> bool:
+        """Whether the start is one of rows and columns that may be equal; a start of one's own says what clusters are."""
+        return isinstance(self.init, str) and (
+            self.init == "coclusters" or (self.init == "auto" and not (isinstance(self.solver, str) and self.solver == "paper"))
+        )
 
 
 @documented
