@@ -154,6 +154,8 @@ def run_start(
         can = isinstance(solver, Coordinate) and can_search(problem)
         init = _searched(problem, sketched, seed, watch) if can else init[1:]
         solver = solver.resumed if can else solver
+    if isinstance(init, tuple) and len(init) == 1:
+        (init,) = init
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
         init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
@@ -217,4 +219,5 @@ def _best_of(
         if not best or run.comparable < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.given.learned}, run.comparable
         del run  # factors of many rows take memory
-    return {name: factor for name, factor in best.items() if factor.any()}  # what has become zero starts at random
+    xp = problem.namespace.xp
+    return {name: factor for name, factor in best.items() if bool(xp.any(factor > 0))}  # what has become zero starts at random
