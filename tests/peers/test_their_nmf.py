@@ -147,7 +147,7 @@ globals().update(
 )
 
 _BATCHES = "nonneg has no NMF in batches: PNMF and OPNMF have partial_fit"
-_PENALTIES = "nonneg.NMF has no penalties; NonnegativeSparseCoding has a price on codes"
+_PENALTIES = "nonneg.NMF has no penalties; NonnegativeSparseCoding has a penalty on codes"
 _WORDS = "it is refused, in other words"
 BY_DESIGN = {
     "test_convergence_warning[MiniBatchNMF*": (pytest.fail.Exception, _BATCHES),

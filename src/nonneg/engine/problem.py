@@ -251,8 +251,8 @@ class Point:
         if self.measured is None:
             value, magnitude = self.divergence(factor)
             for name, constraint in self.problem.model.constraints.items():
-                price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
-                value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
+                penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+                value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
             self.measured = value, magnitude
         return self.measured
 
@@ -279,11 +279,11 @@ class Point:
         return self._add(parts, self.problem.order[0])
 
     def residual(self) -> float:
-        """½‖X − X̂‖² entry by entry, with the prices of constraints: slower than `objective`, and right where that cancels."""
+        """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
-        prices = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
-        return squares / 2 + sum(float(price) for price in prices if price is not None)
+        penalties = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
+        return squares / 2 + sum(float(penalty) for penalty in penalties if penalty is not None)
 
     def unreached(self) -> int:
         """How many entries of X are positive where X̂ is zero."""

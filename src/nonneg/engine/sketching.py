@@ -81,9 +81,7 @@ class Sketched:
             return True
         (name,), of = self.problem.order, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
-        W = Word([Letter(name, is_turned)])
-        KW = point.product(_gram(self.problem, of) + W)
-        self._nystrom.add(to_host(point.value(W)), to_host(KW))
+        self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
         self.small = _bound(self.problem, self._nystrom.sketch)
         return False
 

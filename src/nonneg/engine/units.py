@@ -36,7 +36,7 @@ class Units:
             return math.copysign(math.inf, value)
 
     def model_from_user(self, model: Model) -> Model:
-        """The model with every price that has a scale converted."""
+        """The model with every penalty that has a scale converted."""
         if self.data == 1:
             return model
         constraints = {

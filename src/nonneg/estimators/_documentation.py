@@ -52,7 +52,7 @@ ATTRIBUTES = {
     "reconstruction_err_": """float
     √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the Euclidean distance.""",
     "objective_": """float
-    What was minimised, at the end: D and the prices of constraints, if they have any.""",
+    What was minimised, at the end: D and the penalties of constraints, if they have any.""",
     "objectives_": """array of shape (n_init,)
     The objective that each start ended at.""",
     "orthogonality_": """dict of Orthogonality

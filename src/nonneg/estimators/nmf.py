@@ -1,4 +1,4 @@
-"""X ≈ W H: the factorization of Lee and Seung, with any divergence, and with a price on the codes."""
+"""X ≈ W H: the factorization of Lee and Seung, with any divergence, and with a penalty on the codes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class NonnegativeSparseCoding(Factorizer):
     _words: ClassVar[dict[str, str]] = {**NMF._words, "PAPER": "the multiplicative rules from a random start"}
     _described: ClassVar[dict[str, str]] = {
         "alpha": """float, default=0.1
-    The price of a unit of code. It has the scale of X: a price that makes codes sparse for pixels from 0 to 255 empties them for
+    The penalty on a unit of code. It has the scale of X: one that makes codes sparse for pixels from 0 to 255 empties them for
     pixels from 0 to 1.""",
     }
 

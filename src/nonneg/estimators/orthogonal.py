@@ -68,7 +68,7 @@ class ONMF(Factorizer):
         "PAPER": "exponent 1, from a random start",
         "ORTHOGONALITY": '{"soft", "exact", "rows", "polar"} or a number from 0 to 1',
         "EXACT": '"exact" finds components that do not overlap at all, each feature being in one: K-lines, from the soft solution '
-        '(Euclidean only). A number is a price on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
+        '(Euclidean only). A number is a penalty on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
         "are reached. ",
     }
 
