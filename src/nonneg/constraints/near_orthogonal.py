@@ -68,10 +68,11 @@ class FixedMultiplier(Constraint):
         return replace(self, weight=in_other_units(self.weight, -objective))
 
     def text(self, factor: str) -> str:
-        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, multiplier of {self._pair(factor)} = I fixed at −{self._penalty_text}I"
+        pair = self._pair(factor)
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, multiplier of {pair} = I fixed at −{self._times}I"
 
     @property
-    def _penalty_text(self) -> str:
+    def _times(self) -> str:
         return "" if self.weight == 1 else f"{self.weight:g} "
 
     def _pair(self, factor: str) -> str:
@@ -100,6 +101,4 @@ class NearOrthogonal(FixedMultiplier):
         return self.weight / 4 * xp.sum(excess * excess)
 
     def text(self, factor: str) -> str:
-        return (
-            f"{factor} ≥ 0, {self.axis} of {factor} have length 1, at a penalty of {self._penalty_text}¼‖{self._pair(factor)} − I‖²"
-        )
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, at a penalty of {self._times}¼‖{self._pair(factor)} − I‖²"

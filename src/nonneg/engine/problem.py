@@ -47,9 +47,9 @@ class Problem:
         The factors that are given.
     units : Units
         What data and factors have been divided by.
-    given : Model, optional
+    user_model : Model, optional
         The model in the user's units, where that differs.
-    source : Data, optional
+    user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
         How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
@@ -63,12 +63,12 @@ class Problem:
         fixed: Mapping[str, Array],
         *,
         units: Units | None = None,
-        given: Model | None = None,
-        source: Data | None = None,
+        user_model: Model | None = None,
+        user_data: Data | None = None,
         horizon: int = _HORIZON,
     ) -> None:
         self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
-        self.units, self.given, self.source = units or Units(), given or model, source or data
+        self.units, self.user_model, self.user_data = units or Units(), user_model or model, user_data or data
         self.namespace: Namespace = data.namespace
         missing = model.needs - data.gives
         if missing:
@@ -301,7 +301,7 @@ class Point:
         """How far a factor is from satisfying its constraint."""
         return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
 
-    def imbalance(self) -> float:
+    def kkt_residual(self) -> float:
         """How far the point is from being stationary, from 0: the largest among its factors.
 
         At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
@@ -356,7 +356,7 @@ class Point:
             self.follow(step)
 
     def follow(self, step: Step) -> None:
-        """Take one step of a plan; X is reached here, and nowhere else."""
+        """Take one step of a plan."""
         data, value = self.problem.data, self.value
         match step:
             case Multiply(result, left, right):
@@ -439,7 +439,7 @@ class Point:
 
 
 class _Asked:
-    """Takes note of the sums that a divergence asks of the data."""
+    """Stands in for the data, to take note of the sums that a divergence will ask of them."""
 
     def __init__(self) -> None:
         self.totals: list[Any] = []
@@ -486,7 +486,9 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         units = Units()  # what is given is too far from the scale of the data to be measured with it
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = data if units.data == 1 else data.in_units(units.data)
-    return Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=horizon)
+    return Problem(
+        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=horizon
+    )
 
 
 def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace) -> dict[str, Array]:
@@ -518,5 +520,5 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     units = choose_units(model, data)
     arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=1)
+    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=1)
     return problem.start(arrays)

@@ -77,7 +77,7 @@ class Sketched:
     def refine(self, factors: dict[str, Any]) -> bool:
         """Whether the factors are stationary for the data; if not, the sketch is made exact for them."""
         point = self.problem.start(factors)
-        if point.imbalance() <= STATIONARY / 2:
+        if point.kkt_residual() <= STATIONARY / 2:
             return True
         (name,), of = self.problem.order, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
@@ -97,7 +97,7 @@ def rough_of_gram(problem: Problem) -> Problem | None:
 
 def _bound(problem: Problem, sketch: SketchData) -> Problem:
     """The same model and shapes for other data."""
-    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, given=problem.given)
+    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, user_model=problem.user_model)
 
 
 def solve_sketched(
