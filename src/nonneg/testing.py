@@ -18,7 +18,7 @@ from .algebra.expression import Word
 from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
 from .data.namespace import Array, namespace_of, to_host
-from .divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi, Trace, get_divergence
+from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi, Trace, WeightedSum, get_divergence
 from .engine.model import Model
 from .engine.problem import point_at
 from .engine.shapes import infer_shapes
@@ -158,6 +158,10 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
             return sum(weight * term for weight, term in zip((1, g, -1 - g), sums, strict=True)) / (g * (1 + g))
         case Renyi(r):
             return xp.log(xp.sum((X / xp.sum(X)) ** r * (Y / xp.sum(Y)) ** (1 - r))) / (r - 1)
+        case WeightedSum(terms=terms):
+            return sum(weight * divergence_value(part, X, Y) for weight, part in terms)
+        case Polynomial(terms):
+            return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else xp.log(Y / X))) for c, p, q in terms)
         case Trace():
             return xp.linalg.trace(Y)
         case other:
@@ -181,6 +185,12 @@ def divergence_parts(
             return Y**g / np.sum(Y ** (1 + g)), X * Y ** (g - 1) / np.sum(X * Y**g)
         case Renyi(r):
             return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
+        case WeightedSum(terms=terms):
+            parts = [(weight, *divergence_parts(part, X, Y)) for weight, part in terms]
+            return sum(weight * P for weight, P, _ in parts), sum(weight * Q for weight, _, Q in parts)
+        case Polynomial(terms):
+            slopes = [c * (q or 1.0) * X**p * Y ** (q - 1) for c, p, q in terms]
+            return sum(np.maximum(slope, 0.0) for slope in slopes), sum(np.maximum(-slope, 0.0) for slope in slopes)
         case Trace():
             return np.zeros_like(Y), np.eye(len(Y))
         case other:

@@ -44,6 +44,11 @@ class Monomial:
         """The number in front of Xᵖ X̂^(φ−1) in the derivative by X̂."""
         return self.coefficient * (self.power or 1.0)
 
+    @property
+    def degree(self) -> float:
+        """By which power of c it grows where X and X̂ are multiplied by c; of a logarithm, Σ Xᵖ (ln X̂ − ln X) does."""
+        return self.data_power + self.power
+
     def psi(self, degree: int) -> float:
         """Exponent of a bound by u^ψ, where X̂ is of the given degree in the factor."""
         increasing, phi = self.coefficient > 0, self.power

@@ -110,9 +110,22 @@ def cancel(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
 
 
 def common_number(*sums: Sum) -> Fraction:
-    """The largest number that divides every coefficient."""
+    """The largest number that divides every coefficient; the largest of them where what is left would be large numbers."""
     numbers = [coefficient for part in sums for _, coefficient in part]
-    return Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers))) if numbers else Fraction(1)
+    if not numbers:
+        return Fraction(1)
+    divisor = Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers)))
+    most = max(map(abs, numbers))
+    return divisor if most / divisor <= _READABLE else most
+
+
+_READABLE = 64
+
+
+def rational(number: float) -> Fraction:
+    """A number as a fraction, the simple one that is meant where there is one."""
+    nearest = Fraction(number).limit_denominator(1000)
+    return nearest if abs(nearest - Fraction(number)) <= abs(number) * 1e-12 else Fraction(number)
 
 
 def without_common_number(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:

@@ -35,6 +35,8 @@ class Rule:
     """∇⁺, before the constraint."""
     negative: Sum
     """∇⁻, before the constraint."""
+    terms: tuple[Sum, ...]
+    """What each term of the derivative by X̂ makes of them; contracted with the factor, they are the sums of the value."""
     numerator: Sum
     denominator: Sum
     bounds: Bounds
@@ -122,7 +124,7 @@ class Model:
         """What the rules and the objective use of the data, as their words say."""
         if self.divergence.signed:
             return frozenset({Need.SIGNED_PRODUCTS})
-        if self.middles.operands or self.divergence.log_power is not None:
+        if self.middles.operands or self.divergence.log_powers:
             return frozenset({Need.ENTRIES})
         X = Letter(self.data)
         words = [word for rule in self.rules.values() for part in (rule.positive, rule.negative) for word, _ in part]
@@ -163,6 +165,7 @@ class Model:
     def _rule(self, factor: str) -> Rule:
         positive = parts(self.form, factor, self.middles.positive)
         negative = parts(self.form, factor, self.middles.negative)
+        terms = tuple(parts(self.form, factor, Sum.of(word)) for word in self.middles.terms)
         if self.divergence.signed:
             positive, negative = (part.rewritten(lambda w: symmetric(w, {self.data})) for part in (positive, negative))
             positive, negative = split_signs(positive, negative, self.data)
@@ -179,7 +182,7 @@ class Model:
             )
         wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data)
         where = citations(wanted, bounds.exponent, simplified=simplified)
-        return Rule(factor, degree, positive, negative, numerator, denominator, bounds, constraint, law, tuple(where))
+        return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, tuple(where))
 
     def _in_scale_of_parts(self, factor: str) -> Constraint:
         """A factor's constraint; where it has a price, in the scale of P and Q, which lack the slope of the divergence."""

@@ -20,7 +20,7 @@ from ..constraints import Direction
 from ..data import Data, Request, SquaredDifference, Unreached, as_dense, read_data
 from ..data.host import inner, multiplied
 from ..data.namespace import Array, Namespace
-from ..divergences.base import Sums
+from ..divergences.base import Logarithm, Sums
 from ..exceptions import DataError, IncompatibleError
 from ..planning import LOGARITHM, Apply, ApplyGram, Contraction, Multiply, Planner, Prices, SelfProduct, Step, Visit, canonical
 from ..planning.planner import COLUMNS, ROWS, Term, terms
@@ -215,14 +215,14 @@ class Point:
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
         words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
-        logarithm = self.problem.model.divergence.log_power is not None
+        logarithm = bool(self.problem.model.divergence.log_powers)
         self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
-        """Σ P∘X̂ and Σ Q∘X̂, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times the sum."""
-        logarithm = self.problem.model.divergence.log_power is not None
-        positive, negative = self._sums(factor, logarithm)
-        return Sums(float(positive), float(negative), float(self.known[LOGARITHM]) if logarithm else 0.0)
+        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
+        logarithm = bool(self.problem.model.divergence.log_powers)
+        terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
+        return Sums(tuple(map(float, terms)), tuple(map(float, self.known[LOGARITHM] if logarithm else ())), tuple(map(float, sizes)))
 
     def total(self) -> float:
         """Σ X̂."""
@@ -372,14 +372,17 @@ class Point:
 
     def _visit(self, step: Visit) -> None:
         right = self.value(step.right) if step.right else None
-        power = self.problem.model.divergence.log_power if step.logarithm else None
         requests = [self._request(word) for word in step.products]
+        # The data know a quick way to one sum of logarithms; more of them are products like others.
+        power, *powers = (self.problem.model.divergence.log_powers if step.logarithm else ()) or (None,)
+        requests += [Request(Logarithm(power), "right", self.problem.matrices[COLUMNS]) for power in powers]
         products, total = self.problem.data.visit(self.value(step.left), right, requests, power)
-        for word, product in zip(step.products, products, strict=True):
+        for word, product in zip(step.products, products, strict=False):
             operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
             self.keep(word.T if operand_is_transposed else word, product)
         if step.logarithm:
-            self.known[LOGARITHM] = total
+            xp = self.problem.namespace.xp
+            self.known[LOGARITHM] = [total, *(xp.sum(sums, dtype=xp.float64) for sums in products[len(step.products) :])]
 
     @property
     def _operands(self) -> Mapping[str, Any]:
@@ -414,16 +417,17 @@ class Point:
     def _theta(self, factor: str) -> Array:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
         if _THETA not in self.known:
-            positive, negative = self._sums(factor, logarithm=False)
+            (positive, _), (negative, _) = self._sums(factor, logarithm=False)
             self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
         return self.known[_THETA]
 
-    def _sums(self, factor: str, logarithm: bool) -> list[Array]:
-        """⟨F, ∇⁺⟩/q and ⟨F, ∇⁻⟩/q, without θ, as 0-d arrays."""
+    def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
+        """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
         planner = self.problem.planner
         self._follow(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
         degree = self.problem.model.rules[factor].degree
-        return [sum(map(self._contracted, part), 0.0) / degree for part in planner.rules[factor].sums]
+        found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
+        return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]
 
     def _contracted(self, contraction: Contraction) -> Array:
         xp, (coefficient, left, right) = self.problem.namespace.xp, contraction

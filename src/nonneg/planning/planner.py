@@ -43,13 +43,14 @@ def terms(part: Sum) -> tuple[Term, ...]:
 
 
 class Rule(Protocol):
-    """What is planned for: the two sides of a rule, and the two parts of a gradient."""
+    """What is planned for: the two sides of a rule, the two parts of a gradient, and the terms that the value is made of."""
 
     factor: str
     numerator: Sum
     denominator: Sum
     positive: Sum
     negative: Sum
+    terms: tuple[Sum, ...]
 
 
 class PlannedRule(NamedTuple):
@@ -61,8 +62,8 @@ class PlannedRule(NamedTuple):
     negative: tuple[Term, ...]
     words: tuple[Word, ...]
     """What a step needs."""
-    sums: tuple[tuple[Contraction, ...], tuple[Contraction, ...]]
-    """⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩, from what a step needs anyway."""
+    sums: tuple[tuple[Contraction, ...], ...]
+    """⟨F, ∇⟩ for each term of the derivative, from what a step needs anyway."""
     sum_words: tuple[Word, ...]
     """What they need of it."""
 
@@ -103,10 +104,10 @@ class Planner:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
-        positive, negative = (contractions([term[:2] for term in part], F, have, self.prices.entries) for part in parts[2:])
-        used = (word for part in (positive, negative) for _, *pair in part for word in pair)
+        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.prices.entries) for part in rule.terms)
+        used = (word for part in sums for _, *pair in part for word in pair)
         sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in used))
-        return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, (positive, negative), sum_words)
+        return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, sums, sum_words)
 
     def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
         """What is known after some steps, in its canonical form, and the way round in which it is computed."""
@@ -125,7 +126,7 @@ class Planner:
         return plan((word,), self._given, self.prices)
 
     def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
-        """The steps that ⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩ need: some of those that a step needs anyway, planned with them."""
+        """The steps that the terms of ⟨F, ∇⟩ need: some of those that a step needs anyway, planned with them."""
         key, rule = (factor, known, logarithm), self.rules[factor]
         if key not in self._sums:
             steps = self.plan(rule.words, known, logarithm=logarithm)
