@@ -7,8 +7,8 @@ import numpy as np
 
 from nonneg import Model, factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.engine.problem import point_at
 from nonneg.solvers import Multiplicative
-from nonneg.testing import bind
 
 MODELS = [
     ("W H", {}, 5),
@@ -54,7 +54,7 @@ def steps_that_wait() -> Iterator[str]:
     X = torch.rand((200, 120), device="cuda", dtype=torch.float64) + 0.1
     for form, constraints, rank in MODELS:
         model, solver = Model(form, "kullback-leibler", constraints), Multiplicative()
-        point = bind(model, X, factorize(X, model, rank, max_iter=0, random_state=0).factors)
+        point = point_at(model, X, factorize(X, model, rank, max_iter=0, random_state=0).factors)
         state = solver.init(point.problem)
         point = solver.step(point, state)
         torch.cuda.set_sync_debug_mode("error")

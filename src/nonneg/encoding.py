@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .constraints import Constraint, Free, Sparse
+from .data import Data
 from .divergences import Beta, Objective
 from .engine.model import Model
 from .exceptions import DataError
@@ -36,7 +37,7 @@ def encode(
 
     Parameters
     ----------
-    X : array or sparse array of shape (n_samples, n_features)
+    X : array, sparse array or Data of shape (n_samples, n_features)
     components : array of shape (n_components, n_features)
     divergence : Objective
         One that does not depend on scale (γ, Rényi) is replaced by its `separable` kin: for a single sample they have the same
@@ -47,6 +48,9 @@ def encode(
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
     """
+    if isinstance(X, Data):
+        codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.blocks()]
+        return np.concatenate(codes)
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):

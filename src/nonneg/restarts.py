@@ -17,13 +17,13 @@ from threadpoolctl import threadpool_limits
 from .data import Need, Sketch
 from .engine.model import Model
 from .engine.problem import Problem, bind
-from .engine.solution import History, Progress, Record, Solution
+from .engine.solution import History, Progress, Solution
 from .engine.stopping import Stopping
-from .factorization import solve_from
 from .initialization import make_generator
 from .kernels.threads import limited
 from .reporting import print_progress, say
 from .solvers import Solver, best_solver, get_solver
+from .solving import solve_from
 
 
 class Watch:
@@ -185,15 +185,3 @@ def _best_of(
             best, lowest = {name: run.factors[name] for name in problem.given.learned}, run.comparable
         del run  # factors of many rows take memory
     return best
-
-
-def joined(histories: list[History]) -> History:
-    """One history after the other, iterations and seconds counted on."""
-    records: list[Record] = []
-    for history in histories:
-        iteration, seconds = (records[-1].iteration, records[-1].seconds) if records else (0, 0.0)
-        records += [
-            replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
-            for record in (history[1:] if records else history)
-        ]
-    return History(records)

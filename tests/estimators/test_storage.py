@@ -24,7 +24,8 @@ from nonneg import (
 )
 from nonneg.data.reading import read_data
 from nonneg.engine.model import Model
-from nonneg.factorization import Task
+from nonneg.engine.problem import bind
+from nonneg.restarts import sketched
 from nonneg.solvers import best_solver
 
 
@@ -123,16 +124,16 @@ def test_sketches_of_sparse_data():
     half, thin = (full * (generator.random(full.shape) < share) for share in (0.9, 0.05))
     for X, is_sketched in ((half, True), (thin, False)):
         for stored in (X, sparse.csr_array(X)):
-            task = Task(stored, Model("X W W.T"), 4)
-            assert (task.sketched() is not task) == is_sketched
-    sketches = [Task(stored, Model("X W W.T"), 4).sketched().data.array for stored in (half, sparse.csr_array(half))]
+            problem = bind(Model("X W W.T"), stored, 4)
+            assert (sketched(problem) is not problem) == is_sketched
+    sketches = [sketched(bind(Model("X W W.T"), stored, 4)).data.whole() for stored in (half, sparse.csr_array(half))]
     np.testing.assert_allclose(sketches[1].T @ sketches[1], sketches[0].T @ sketches[0], rtol=1e-9)
 
 
 def test_the_solver_does_not_depend_on_storage():
     for m, n in ((40, 40), (40, 30), (1200, 1200)):
         X = half_empty(m, n)
-        solvers = {type(best_solver(Task(stored, Model("L L.T X R R.T"), 4).problem)) for stored in (X, sparse.csr_array(X))}
+        solvers = {type(best_solver(bind(Model("L L.T X R R.T"), stored, 4))) for stored in (X, sparse.csr_array(X))}
         assert len(solvers) == 1
 
 
@@ -152,5 +153,5 @@ def test_rank_is_reached_from_the_same_start():
 
 def test_non_zeros_are_counted():
     X = half_empty()
-    counts = {read_data(stored).non_zeros for stored in (X, *(to(X) for to in STORES.values()))}
+    counts = {read_data(stored).facts.non_zeros for stored in (X, *(to(X) for to in STORES.values()))}
     assert counts == {np.count_nonzero(X)}

@@ -87,11 +87,11 @@ def test_a_first_fit_that_fails_leaves_nothing(name, X):
 
 def test_where_one_start_fails_the_others_end(X, monkeypatch):
     """The second start raises once the first, which is endless, is under way."""
-    from nonneg.factorization import Task
+    from nonneg import restarts
 
-    under_way, solve, numbers = threading.Event(), Task.solve, iter([1, 2])
+    under_way, solve, numbers = threading.Event(), restarts.solve_from, iter([1, 2])
 
-    def solved(self, init, solver, stopping, seed=None, callback=None):
+    def solved(problem, init, solver, stopping, seed=None, callback=None):
         if next(numbers) == 2:
             under_way.wait(60)
             raise ValueError("the second start cannot be")
@@ -100,9 +100,9 @@ def test_where_one_start_fails_the_others_end(X, monkeypatch):
             under_way.set()
             return callback(progress)
 
-        return solve(self, init, solver, stopping, seed, watched)
+        return solve(problem, init, solver, stopping, seed, watched)
 
-    monkeypatch.setattr(Task, "solve", solved)
+    monkeypatch.setattr(restarts, "solve_from", solved)
     running = others()
     with pytest.raises(ValueError, match="the second start cannot be"):
         NMF(3, init="random", n_init=2, n_jobs=2, tol=0, max_iter=10**9, solver="multiplicative").fit(X)

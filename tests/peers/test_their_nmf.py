@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator
 import nonneg
 from nonneg import Model, factorize
 from nonneg.divergences import Beta
-from nonneg.factorization import Task, objective_of
+from nonneg.engine.problem import bind
+from nonneg.factorization import objective_of, start_factors
 
 from .shim import installed_file, their_tests
 
@@ -120,8 +121,8 @@ def non_negative_factorization(
 
 
 def _initialize_nmf(X, n_components, init=None, random_state=None):
-    task = Task(X, Model("W H"), n_components)
-    factors = task.units.to_user(task._start(_start(init, n_components, X.shape), random_state).factors)
+    problem = bind(Model("W H"), X, n_components)
+    factors = problem.units.to_user(start_factors(problem, _start(init, n_components, X.shape), random_state))
     return factors["W"], factors["H"]
 
 

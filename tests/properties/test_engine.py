@@ -14,9 +14,10 @@ from strategies import DIVERGENCES, Case, cases, forms, without
 from nonneg import Model
 from nonneg.algebra.expression import Word, parse
 from nonneg.data.namespace import to_host
+from nonneg.engine.problem import point_at
 from nonneg.planning.plans import multiply
 from nonneg.solvers.multiplicative import moved
-from nonneg.testing import bind, divergence_value
+from nonneg.testing import divergence_value
 
 ROUNDING = 1e-9
 """Two ways of summing differ by 1e-15; four sweeps with powers up to the fifth of sums of seven leave more than half the digits."""
@@ -50,7 +51,7 @@ def test_product_of_the_transpose(case: Case):
 @given(cases())
 def test_objective_is_the_textbooks(case: Case):
     solution = case.solve()
-    _, magnitude = bind(case.model, case.X, solution.factors).objective()
+    _, magnitude = point_at(case.model, case.X, solution.factors).objective()
     expected = divergence_value(case.model.divergence, case.X, solution.reconstruct())
     assert abs(solution.objective - expected) <= ROUNDING * magnitude  # what it is a difference of
 
@@ -77,7 +78,7 @@ def test_mirror(case: Case):
     model = case.model
     form = Word(letter.T if letter.name == "X" else letter for letter in model.form.T)
     mirror = Model(form, model.divergence, model.constraints)
-    here, there = bind(model, case.X, case.start), bind(mirror, case.X.T, case.start)
+    here, there = point_at(model, case.X, case.start), point_at(mirror, case.X.T, case.start)
     assert isclose(here.objective()[0], there.objective()[0], rel_tol=ROUNDING, abs_tol=ROUNDING * here.objective()[1])
     for name in model.learned:
         assert mirror.rules[name].exponent == model.rules[name].exponent
@@ -98,7 +99,7 @@ def test_scale(case: Case, power: int):
     scales = {name: 2.0 ** (power * missing // occurrences) if name in movable else 1.0 for name in case.start}
     small = case.solve()
     large = case.solve(X=case.X * 2.0**power, init={name: factor * scales[name] for name, factor in case.start.items()})
-    magnitude = bind(model, case.X, small.factors).objective()[1]
+    magnitude = point_at(model, case.X, small.factors).objective()[1]
     assert abs(large.objective / 2.0 ** (power * degree) - small.objective) <= ROUNDING * magnitude
     assert_same(large.reconstruct() / 2.0**power, small.reconstruct())
 
@@ -135,7 +136,7 @@ def test_torch_is_numpy(case: Case):
 @given(cases())
 def test_gradient_is_autograd(case: Case):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    model, point = case.model, bind(case.model, case.X, case.start)
+    model, point = case.model, point_at(case.model, case.X, case.start)
     tensors = {name: torch.tensor(factor, requires_grad=True) for name, factor in case.start.items()} | {"X": torch.tensor(case.X)}
     divergence_value(model.divergence, tensors["X"], multiply(model.form, tensors)).backward()
     for name in model.learned:

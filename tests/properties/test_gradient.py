@@ -8,7 +8,8 @@ from hypothesis import given
 from strategies import DIVERGENCES, MODELS, Case, cases, fitting, positive_data
 
 from nonneg import Model
-from nonneg.testing import bind, check_gradient, dense_gradient
+from nonneg.engine.problem import point_at
+from nonneg.testing import check_gradient, dense_gradient
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)
@@ -27,7 +28,7 @@ def test_gradient_of_any_form(case: Case):
 @given(cases())
 def test_gradient_equals_the_dense_one(case: Case):
     # Both are exact up to the order of summation; the largest form has five factors of at most eight rows.
-    point, matrices = bind(case.model, case.X, case.start), {**case.start, "X": case.X}
+    point, matrices = point_at(case.model, case.X, case.start), {**case.start, "X": case.X}
     for name in case.model.learned:
         positive, negative = point.gradient(name)
         gradient, size = dense_gradient(case.model, name, matrices)
@@ -41,7 +42,7 @@ def test_gradient_of_the_trace():
 
 def test_check_gradient_notices_a_wrong_one(monkeypatch):
     model, X = Model("W W.T X", 1), positive_data((7, 5), Model("W H", 1).divergence, seed=0)
-    gradient = type(bind(model, X, {"W": np.ones((7, 2))})).gradient
+    gradient = type(point_at(model, X, {"W": np.ones((7, 2))})).gradient
     monkeypatch.setattr("nonneg.engine.problem.Point.gradient", lambda point, name: tuple(1.001 * part for part in gradient(point, name)))
     with pytest.raises(AssertionError, match="gradient by W is off by"):
         check_gradient(model, X, rank=2)

@@ -9,9 +9,10 @@ from strategies import DIVERGENCES, positive_data
 from nonneg import Model, factorize
 from nonneg.constraints import Disjoint, FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
+from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers.multiplicative import moved
-from nonneg.testing import assert_monotone, bind, dense_gradient
+from nonneg.testing import assert_monotone, dense_gradient
 
 PRICED = [d for d in DIVERGENCES if not d.scale_invariant and d not in (Alpha(0.5), Alpha(2), Alpha(1.5))]
 """Where a price has a scale, and the rule the one of the objective."""
@@ -77,13 +78,13 @@ class TestBeforeTheConstraintIsRestored:
         X = positive_data((8, 8), divergence, seed)
         factors = start(model, seed, spread=2.0)
         factors["W"] = constraint.restore(np, factors["W"])
-        return bind(model, X, factors), X
+        return point_at(model, X, factors), X
 
     @staticmethod
     def value(point, W, price):
         """The divergence without its price, at another W, and what is added to it."""
         bare = Model(point.problem.model.form, point.problem.model.divergence)
-        plain = bind(bare, point.problem.data.array, {**point.factors, "W": W})
+        plain = point_at(bare, point.problem.data.whole(), {**point.factors, "W": W})
         value, magnitude = plain.objective()
         return value + price(W), magnitude + abs(price(W))
 

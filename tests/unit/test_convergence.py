@@ -8,7 +8,7 @@ from scipy import sparse
 
 from nonneg import Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
-from nonneg.engine.problem import bind
+from nonneg.engine.problem import point_at
 from nonneg.engine.stopping import Watch
 from nonneg.solvers import Multiplicative, Stopping
 
@@ -105,7 +105,7 @@ def test_what_has_converged_is_stationary_and_stays(form, divergence, solver, rn
     solution = factorize(X, form, 3, divergence=divergence, solver=solver, random_state=0, max_iter=5000)
     if solution.status is not Status.CONVERGED:
         pytest.fail(f"{solution.status} after {solution.n_iter} iterations")
-    assert bind(solution.model, X, solution.factors).imbalance() <= 0.02
+    assert point_at(solution.model, X, solution.factors).imbalance() <= 0.02
     more = factorize(X, solution.model, init=solution.factors, solver="adaptive", tol=0, max_iter=400)
     assert solution.objective - more.objective <= 0.01 * solution.objective
 
@@ -113,17 +113,17 @@ def test_what_has_converged_is_stationary_and_stays(form, divergence, solver, rn
 class TestImbalance:
     def test_is_small_where_the_gradient_vanishes(self, rng):
         W, H = rng.random((6, 2)), rng.random((2, 5))
-        assert bind(Model("W H"), W @ H, {"W": W, "H": H}).imbalance() < 1e-12
+        assert point_at(Model("W H"), W @ H, {"W": W, "H": H}).imbalance() < 1e-12
 
     def test_sees_what_is_stuck_at_zero(self, rng):
         """A component that no rule can bring back: the objective is steady, the point is none."""
         X = rng.random((6, 5)) + 1.0
         left, values, right = np.linalg.svd(X)
         W, H = np.abs(left[:, :1]) * values[0], np.abs(right[:1])
-        alone = bind(Model("W H"), X, {"W": W, "H": H})
+        alone = point_at(Model("W H"), X, {"W": W, "H": H})
         assert alone.imbalance() < 1e-10
         W, H = np.hstack([W, np.full((6, 1), 1e-12)]), np.vstack([H, [[0.0, 0.0, 0.0, 0.0, 1.0]]])
-        assert bind(Model("W H"), X, {"W": W, "H": H}).imbalance() > 1e-3
+        assert point_at(Model("W H"), X, {"W": W, "H": H}).imbalance() > 1e-3
 
     def test_leaves_out_what_is_given(self, rng):
         X, given = rng.random((6, 5)), rng.random((1, 5))
@@ -134,7 +134,7 @@ class TestImbalance:
 
     def test_a_scale_that_is_restored_counts_for_nothing(self, rng):
         X, W = rng.random((6, 5)), rng.random((6, 2))
-        point, scaled = (bind(Model("W W.T X", constraints={"W": "orthogonal"}), X, {"W": c * W}) for c in (1.0, 3.0))
+        point, scaled = (point_at(Model("W W.T X", constraints={"W": "orthogonal"}), X, {"W": c * W}) for c in (1.0, 3.0))
         assert point.imbalance() == pytest.approx(scaled.imbalance())
 
 

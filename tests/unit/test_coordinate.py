@@ -6,13 +6,14 @@ from scipy import sparse
 
 import nonneg
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
+from nonneg.data import dense
 from nonneg.data.reading import Gram
 from nonneg.engine.model import Model
-from nonneg.engine.problem import bind
+from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.coordinates import least_quartic
 from nonneg.kernels.threads import limited
-from nonneg.solvers import Adaptive, Coordinate, best_solver, parts
+from nonneg.solvers import Adaptive, Coordinate, best_solver
 
 rng = np.random.default_rng(0)
 X = rng.random((12, 17))
@@ -92,7 +93,7 @@ class TestEveryProblem:
         data, form, _, constraints = PROBLEMS[name]
         factors = solved(name, max_iter=3000).factors
         model = Model(form, "euclidean", constraints)
-        point = bind(model, data, factors)
+        point = point_at(model, data, factors)
         for factor in model.learned:
             positive, negative = point.sides(factor)
             F = factors[factor]
@@ -193,7 +194,7 @@ class TestManyRows:
 
     @pytest.fixture(autouse=True)
     def lanes_for_few(self, monkeypatch):
-        monkeypatch.setattr(parts, "_MANY", 100)
+        monkeypatch.setattr(dense, "_MANY", 100)
 
     def run(self, **settings):
         return nonneg.factorize(self.data, "W W.T X", 3, solver="coordinate", random_state=0, tol=0, check_every=1, **settings)
@@ -211,8 +212,8 @@ class TestManyRows:
 
     def test_lanes_that_are_in_each_others_way(self, monkeypatch):
         """Where all rows change at once the objective may rise; the sweep is then done again, row by row."""
-        monkeypatch.setattr(parts, "_ROUNDS", 1)
-        monkeypatch.setattr(parts, "_LANES", 100)
+        monkeypatch.setattr(dense, "_ROUNDS", 1)
+        monkeypatch.setattr(dense, "_LANES", 100)
         values = [record.objective for record in self.run(max_iter=40).history][10:]
         assert np.all(np.diff(values) <= 1e-12 * values[0])
 
@@ -220,7 +221,7 @@ class TestManyRows:
 def test_components_come_back_to_life():
     W = np.abs(np.random.default_rng(0).random((12, 3)))
     W[:, 1] = 0
-    point = bind(Model("W W.T X"), X, {"W": W})
+    point = point_at(Model("W W.T X"), X, {"W": W})
     solver = Coordinate(warmup=0)
     state = solver.init(point.problem)
     for _ in range(5):
@@ -263,9 +264,9 @@ class TestRefusals:
 
 
 def test_the_best_solver():
-    assert isinstance(best_solver(bind(Model("W H"), X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
+    assert isinstance(best_solver(point_at(Model("W H"), X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
     kl = Model("W H", "kullback-leibler")
-    assert not isinstance(best_solver(bind(kl, X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
+    assert not isinstance(best_solver(point_at(kl, X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem), Coordinate)
     assert Adaptive().resumed == Adaptive()
     assert Coordinate().resumed == Coordinate(warmup=0)
 

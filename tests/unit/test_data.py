@@ -6,9 +6,12 @@ import pytest
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.data import DenseData, GramData, Request, SparseData, Unreached
+from nonneg.data import Request, Unreached
 from nonneg.data import base as storage
+from nonneg.data.dense import DenseData
+from nonneg.data.gram import GramData
 from nonneg.data.namespace import namespace_of
+from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
 from nonneg.exceptions import IncompatibleError
@@ -41,9 +44,9 @@ def test_sums(kind, holes):
     assert data.power_sum(2) == pytest.approx(np.sum(holes**2))
     assert data.power_sum(0.5) == pytest.approx(np.sum(holes**0.5))
     assert data.log_sum(1) == pytest.approx(np.sum(holes[holes > 0] * np.log(holes[holes > 0])))
-    assert data.peak == holes.max()
+    assert data.facts.peak == holes.max()
     assert data.size == (holes.size if kind == "dense" else np.count_nonzero(holes))
-    assert data.divided(0.25).power_sum(1) == pytest.approx(4 * holes.sum())
+    assert data.in_units(0.25).power_sum(1) == pytest.approx(4 * holes.sum())
 
 
 def test_logarithm_of_positive_data(kind, X):
@@ -67,7 +70,7 @@ def test_elementwise_products(kind, operand, block, threads, rng, monkeypatch):
     for log_power, total in ((None, None), (0.0, logarithms.sum()), (1.0, np.sum(x * logarithms))):
         requests = [Request(operand, "right", v), Request(operand, "left", u)]
         with limited(threads):
-            (right, left), logarithm = both(x)[kind].elementwise(U, V, requests, log_power)
+            (right, left), logarithm = both(x)[kind].visit(U, V, requests, log_power)
         np.testing.assert_allclose(right, E @ v)
         np.testing.assert_allclose(left, u @ E)
         assert logarithm == pytest.approx(total)
@@ -76,7 +79,7 @@ def test_elementwise_products(kind, operand, block, threads, rng, monkeypatch):
 @pytest.mark.parametrize("operand", OPERANDS, ids=str)
 def test_a_single_factor_is_its_own_product(kind, operand, holes, rng):
     U = rng.random(holes.shape) + 0.1
-    (E,), _ = both(holes)[kind].elementwise(U, None, [Request(operand, "right", None)])
+    (E,), _ = both(holes)[kind].visit(U, None, [Request(operand, "right", None)])
     np.testing.assert_allclose(E, operand.evaluate(np, holes, U))
 
 
@@ -84,7 +87,7 @@ def test_what_is_not_reached(kind, holes, rng):
     """Ones where X is positive and X̂ is not, found by the same walk."""
     U, V = rng.random((6, 2)), rng.random((2, 5))
     U[1] = 0
-    (counts,), _ = both(holes)[kind].elementwise(U, V, [Request(Unreached(), "right", np.ones((5, 1)))])
+    (counts,), _ = both(holes)[kind].visit(U, V, [Request(Unreached(), "right", np.ones((5, 1)))])
     np.testing.assert_array_equal(counts[:, 0], np.where(np.arange(6) == 1, np.count_nonzero(holes, axis=1), 0))
     assert counts[1, 0] > 0
 
@@ -94,7 +97,7 @@ def test_a_single_factor_in_pieces(threads, rng, monkeypatch):
     monkeypatch.setattr(storage, "_LEAST_ENTRIES", 100)
     x, U = rng.random((70, 5)) + 0.1, rng.random((70, 5)) + 0.1
     with limited(threads):
-        (E,), _ = both(x)["dense"].elementwise(U, None, [Request(Operand(1, -2), "right", None)])
+        (E,), _ = both(x)["dense"].visit(U, None, [Request(Operand(1, -2), "right", None)])
     np.testing.assert_allclose(E, x / U**2)
 
 
@@ -107,7 +110,7 @@ def test_blocks_cover_all_rows():
 
 def test_a_product_of_zero_divides_nothing(kind, X):
     """X/X̂ stays finite where X̂ is exactly zero."""
-    (product,), total = both(X)[kind].elementwise(
+    (product,), total = both(X)[kind].visit(
         np.zeros((6, 2)), np.ones((2, 5)), [Request(Operand(1, -1), "right", np.ones((5, 1)))], 1.0
     )
     assert np.all(np.isfinite(product))
@@ -118,18 +121,18 @@ def test_float32_stays(kind, holes, rng):
     U, V = rng.random((6, 2), np.float32), rng.random((2, 5), np.float32)
     data = both(holes.astype(np.float32))[kind]
     for operand in OPERANDS:
-        (product,), _ = data.elementwise(U, V, [Request(operand, "right", V.T)])
+        (product,), _ = data.visit(U, V, [Request(operand, "right", V.T)])
         assert product.dtype == np.float32
-    assert data.divided(2.0).array.dtype == np.float32
+    assert data.in_units(2.0).whole().dtype == np.float32
 
 
 def test_of_a_gram_matrix_only_squares_are_known(X):
     K = X @ X.T
     data = GramData(K, namespace_of(K))
     assert data.power_sum(2) == pytest.approx(np.sum(X**2))
-    assert data.divided(0.5).power_sum(2) == pytest.approx(4 * np.sum(X**2))
+    assert data.in_units(0.5).power_sum(2) == pytest.approx(4 * np.sum(X**2))
     assert data.array is None
-    for ask in (lambda: data.power_sum(1), lambda: data.log_sum(1), lambda: data.elementwise(X, None, [])):
+    for ask in (lambda: data.power_sum(1), lambda: data.log_sum(1), lambda: data.visit(X, None, [])):
         with pytest.raises(IncompatibleError, match=r"Only X Xᵀ is known .* such as 'W W\.T X' with 'euclidean'"):
             ask()
 

@@ -8,11 +8,11 @@ from scipy.special import rel_entr
 
 from nonneg import Model, Status, factorize
 from nonneg.algebra.expression import parse
-from nonneg.data import DenseData
+from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
 from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Renyi, Trace, get_divergence
 from nonneg.divergences.base import LogRatio, Operand, Sums
-from nonneg.engine.problem import bind
+from nonneg.engine.problem import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 
 
@@ -174,11 +174,11 @@ class TestScaleFree:
         with pytest.raises(DataError, match="zero"):
             factorize(np.zeros((2, 3)), "W H", 1, divergence=divergence)
         with pytest.raises(DataError, match="zero"):
-            bind(Model("W H", divergence), np.zeros((2, 3)), {"W": np.ones((2, 1)), "H": np.ones((1, 3))})
+            point_at(Model("W H", divergence), np.zeros((2, 3)), {"W": np.ones((2, 1)), "H": np.ones((1, 3))})
 
 
 @pytest.mark.parametrize("divergence", [Beta(0.5), Gamma(-0.5), Renyi(2), Alpha(2)], ids=str)
 def test_an_infinite_distance_is_not_zero(divergence):
     """X̂ is zero where X is not."""
-    point = bind(Model("W H", divergence), np.eye(2), {"W": np.array([[1.0], [0.0]]), "H": np.array([[1.0, 0.0]])})
+    point = point_at(Model("W H", divergence), np.eye(2), {"W": np.array([[1.0], [0.0]]), "H": np.array([[1.0, 0.0]])})
     assert point.objective()[0] == math.inf

@@ -9,7 +9,7 @@ from nonneg import Model, factorize
 from nonneg.algebra.majorization import Bounds
 from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
-from nonneg.engine.problem import bind
+from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError, ShapeError
 from nonneg.solvers import Multiplicative
 from nonneg.testing import dense_gradient
@@ -122,7 +122,7 @@ class TestPenalty:
         model = Model("W H", constraints={"W": Sparse(0.3), "H": NearOrthogonal("rows", 0.7)})
         gram = H @ H.T - np.eye(2)
         expected = np.sum((X - W @ H) ** 2) / 2 + 0.3 * W.sum() + 0.7 / 4 * np.sum(gram**2)
-        assert bind(model, X, {"W": W, "H": H}).objective()[0] == pytest.approx(expected)
+        assert point_at(model, X, {"W": W, "H": H}).objective()[0] == pytest.approx(expected)
         solution = factorize(X, model, init={"W": W, "H": H}, max_iter=0)
         assert solution.objective == pytest.approx(expected)
         assert "objective" in repr(solution)
@@ -156,7 +156,7 @@ class TestPenalty:
     def at(form, divergence, constraint, X, rng):
         model = Model(form, divergence, {"W": constraint})
         shapes = {"W": (6, 2), "S": (2, 3), "B": (2, 2), "H": (3 if "S" in form else 2, 6)}
-        return bind(model, X, {name: rng.uniform(0.2, 1, shapes[name]) for name in model.learned})
+        return point_at(model, X, {name: rng.uniform(0.2, 1, shapes[name]) for name in model.learned})
 
     @pytest.mark.parametrize("divergence", [Alpha(0.5), Alpha(2)], ids=str)
     @pytest.mark.parametrize("constraint", [Sparse(0.5), NearOrthogonal()], ids=str)

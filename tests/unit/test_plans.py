@@ -9,12 +9,15 @@ from nonneg import Gram, Model, factorize
 from nonneg.algebra.expression import parse
 from nonneg.divergences import Alpha, Beta, Gamma
 from nonneg.exceptions import IncompatibleError
-from nonneg.planning.contraction import Costs, Multiply, Visit, canonical, multiply, plan
+from nonneg.planning import Apply, ApplyGram, Multiply, Prices, SelfProduct, Visit, canonical
+from nonneg.planning.plans import multiply, plan
 from nonneg.solvers import Multiplicative
 
 
-def costs(shapes, *, constant=(), operands=(), sizes=None, form="A", horizon=1, largest=np.inf):
-    return Costs(shapes, sizes or {}, frozenset(constant), frozenset(operands), parse(form), horizon, largest)
+def prices(shapes, *, constant=(), operands=(), data=(), grams=None, sizes=None, form="A", horizon=1, largest=np.inf):
+    return Prices(
+        shapes, sizes or {}, frozenset(constant), parse(form), frozenset(operands), frozenset(data), grams or {}, horizon, largest
+    )
 
 
 def parenthesisations(shapes):
@@ -32,7 +35,7 @@ def parenthesisations(shapes):
 def test_the_order_is_the_cheapest_of_all(length, seed):
     sizes = [int(size) for size in np.random.default_rng(seed).integers(1, 30, size=length + 1)]
     names, shapes = "ABCDEF"[:length], list(pairwise(sizes))
-    known = costs(dict(zip(names, shapes, strict=True)))
+    known = prices(dict(zip(names, shapes, strict=True)))
     steps = plan([parse(" ".join(names))], frozenset(), known)
     spent = sum(known.shape(s.left)[0] * known.shape(s.left)[1] * known.shape(s.right)[1] for s in steps)
     assert spent == min(flops for flops, *_ in parenthesisations(shapes))
@@ -57,27 +60,27 @@ def test_a_word_and_its_transpose_are_one():
 def test_what_is_known_is_not_computed_again():
     shapes = {"W": (50, 3), "H": (3, 40), "X": (50, 40)}
     targets = [parse("W H H.T"), parse("X H.T"), parse("H H.T"), parse("H X.T"), parse("H H.T W.T")]
-    steps = plan(targets, frozenset(), costs(shapes))
+    steps = plan(targets, frozenset(), prices(shapes))
     assert Counter(canonical(step.result)[0] for step in steps) == Counter(canonical(target)[0] for target in targets[:3])
     have = frozenset([canonical(parse("H X.T"))[0], parse("H H.T")])
-    assert plan(targets, have, costs(shapes)) == [Multiply(parse("W H H.T"), parse("W"), parse("H H.T"))]
+    assert plan(targets, have, prices(shapes)) == [Multiply(parse("W H H.T"), parse("W"), parse("H H.T"))]
 
 
 def test_one_visit_serves_all_operands_and_the_logarithm():
-    known = costs({"W": (50, 3), "H": (3, 40), "E": (50, 40)}, operands="E", form="W H")
+    known = prices({"W": (50, 3), "H": (3, 40), "E": (50, 40)}, operands="E", form="W H")
     steps = plan([parse("E H.T"), parse("W.T E"), parse("W.T E H.T")], frozenset(), known, logarithm=True)
     visits = [step for step in steps if isinstance(step, Visit)]
     assert visits == [Visit(parse("W"), parse("H"), (parse("E H.T"), parse("W.T E")), True)]
 
 
 def test_the_product_is_cut_where_it_is_narrowest():
-    known = costs({"W": (50, 9), "S": (9, 2), "H": (2, 40), "E": (50, 40)}, operands="E", form="W S H")
+    known = prices({"W": (50, 9), "S": (9, 2), "H": (2, 40), "E": (50, 40)}, operands="E", form="W S H")
     visit = next(step for step in plan([parse("E H.T")], frozenset(), known) if isinstance(step, Visit))
     assert (visit.left, visit.right) == (parse("W S"), parse("H"))
 
 
 def test_data_known_by_its_gram_matrix_alone():
-    known = costs({"W": (5, 2), "X": (5, 5)}, sizes={"X": np.inf})
+    known = prices({"W": (5, 2), "X": (5, 5)}, sizes={"X": np.inf})
     assert plan([parse("X X.T W")], frozenset([parse("X X.T")]), known)
     with pytest.raises(IncompatibleError, match=r"X W cannot be computed: only X Xᵀ is known"):
         plan([parse("X W")], frozenset([parse("X X.T")]), known)

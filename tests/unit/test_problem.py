@@ -9,7 +9,7 @@ from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
 from nonneg.engine.problem import Problem
 from nonneg.engine.shapes import infer_shapes
-from nonneg.planning.contraction import canonical
+from nonneg.planning import canonical
 
 from .test_divergences import defined
 
@@ -23,7 +23,7 @@ def bound(form, divergence, X, rng, *, fixed=None, constraints=None, convert=lam
     model = Model(form, divergence, {**dict.fromkeys(fixed or {}, "fixed"), **(constraints or {})})
     rank = None if form in CLOSED else 2
     shapes = infer_shapes(model, X.shape, rank, {name: value.shape for name, value in (fixed or {}).items()})
-    problem = Problem(model, read_data(convert(X)), shapes, fixed or {}, horizon)
+    problem = Problem(model, read_data(convert(X)), shapes, fixed or {}, horizon=horizon)
     factors = {name: rng.random(shapes[name]) + 0.1 for name in problem.order}
     everything = {**factors, **(fixed or {}), "X": X}
 
@@ -128,7 +128,7 @@ def test_the_objective_takes_only_what_a_step_needs_anyway(rng, monkeypatch):
     for _ in range(3):
         point.sides("W")
         point.objective()
-    changing = [canonical(word)[0] for word in computed if point.problem.changing(word)]
+    changing = [canonical(word)[0] for word in computed if point.problem.planner.changing(word)]
     assert sorted(changing) == sorted(canonical(parse(text))[0] for text in PNMF_WORDS)
 
 

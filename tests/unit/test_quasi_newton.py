@@ -8,7 +8,7 @@ from nonneg import Model, factorize
 from nonneg.constraints import PartlyFixed, Sparse, Unit
 from nonneg.data.dense import DenseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
-from nonneg.engine.problem import bind
+from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import Adaptive, quasi_newton
 from nonneg.solvers.quasi_newton import QuasiNewton
@@ -120,7 +120,7 @@ def test_the_gradient_is_that_by_the_square_roots(divergence):
     X, rng = parts((7, 6)), np.random.default_rng(0)
     model = Model("W S W.T X", divergence)
     factors = {"W": rng.uniform(0.5, 1.5, (7, 3)), "S": rng.uniform(0.5, 1.5, (3, 3))}
-    roots, gradient, weight = quasi_newton._parts(bind(model, X, factors))
+    roots, gradient, weight = quasi_newton._parts(point_at(model, X, factors))
     slopes = [dense_gradient(model, name, {**factors, "X": X})[0].ravel() for name in model.learned]
     expected = 2 * roots * np.concatenate(slopes)
     np.testing.assert_allclose(roots**2, np.concatenate([factor.ravel() for factor in factors.values()]))
@@ -134,7 +134,7 @@ def test_the_gradient_is_that_by_the_square_roots(divergence):
 def test_the_first_guess_is_the_multiplicative_rule(divergence):
     """Near the minimum, gradient / weight is what the rule with exponent one does to the square roots."""
     W, H = np.random.default_rng(0).uniform(0.5, 1.5, (7, 3)), np.random.default_rng(1).uniform(0.5, 1.5, (3, 6))
-    point = bind(Model("W H", divergence), W @ H, {"W": W * (1 + 1e-3 * np.sin(np.arange(21).reshape(7, 3))), "H": H})
+    point = point_at(Model("W H", divergence), W @ H, {"W": W * (1 + 1e-3 * np.sin(np.arange(21).reshape(7, 3))), "H": H})
     roots, gradient, weight = quasi_newton._parts(point)
     sides = [point.sides(name) for name in ("W", "H")]
     law = point.problem.model.divergence.law
@@ -173,8 +173,8 @@ def test_steps_that_would_raise_the_objective_leave_the_adaptive_exponent(monkey
 
 
 def test_a_step_walks_over_the_data_once(monkeypatch):
-    walks, elementwise = [], DenseData.elementwise
-    monkeypatch.setattr(DenseData, "elementwise", lambda self, *arguments: walks.append(1) or elementwise(self, *arguments))
+    walks, visit = [], DenseData.visit
+    monkeypatch.setattr(DenseData, "visit", lambda self, *arguments: walks.append(1) or visit(self, *arguments))
     iterations, rejected = 50, 25  # one step in ten is a sweep, which walks twice
     run(parts((14, 12)), "W H", solver=QuasiNewton(warmup=0), divergence=0, max_iter=iterations)
     assert len(walks) <= iterations + rejected

@@ -3,8 +3,10 @@ import pytest
 from scipy import sparse
 
 from nonneg import Gram
-from nonneg.data import DenseData, GramData, SparseData
+from nonneg.data.dense import DenseData
+from nonneg.data.gram import GramData
 from nonneg.data.reading import read_data, read_matrix
+from nonneg.data.sparse import SparseData
 from nonneg.exceptions import DataError
 
 SPARSE = [getattr(sparse, f"{kind}_{what}") for kind in ("csr", "csc", "coo", "lil", "dok", "bsr") for what in ("array", "matrix")]

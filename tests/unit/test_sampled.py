@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 
 from nonneg import factorize
-from nonneg.data import DenseData, Request, SparseData
+from nonneg.data import Request
+from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
+from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta
 from nonneg.divergences.base import Operand
 from nonneg.kernels import threads
@@ -68,7 +70,7 @@ def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count):
         Request(operand, "right", V.T),
         Request(operand, "left", U.T),
     ]
-    results, logarithm = sparse_data(X).elementwise(U, V, requests)
+    results, logarithm = sparse_data(X).visit(U, V, requests)
     E = naive(X.astype(np.float64), U.astype(np.float64) @ V, powers)
     assert logarithm is None
     for result, expected in zip(results, (E @ v, u @ E, E @ V.T, U.T @ E), strict=True):
@@ -81,7 +83,7 @@ def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count):
 def test_the_sum_of_logarithms_comes_along(X, factors, log_power, sides, dtype, thread_count):
     (U, V), X = (factor.astype(dtype) for factor in factors), X.astype(dtype)
     matrix = {"right": V.T, "left": U.T}
-    _, logarithm = sparse_data(X).elementwise(U, V, [Request(Operand(1, -1), side, matrix[side]) for side in sides], log_power)
+    _, logarithm = sparse_data(X).visit(U, V, [Request(Operand(1, -1), side, matrix[side]) for side in sides], log_power)
     expected = math.fsum((X.astype(np.float64) ** log_power * np.log(U.astype(np.float64) @ V)).ravel())
     assert logarithm == pytest.approx(expected, rel=ROUNDING[dtype])
 
@@ -90,9 +92,9 @@ def test_threads_change_nothing(X, factors):
     U, V = factors
     requests = [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)]
     with limited(1):
-        one, _ = sparse_data(X).elementwise(U, V, requests)
+        one, _ = sparse_data(X).visit(U, V, requests)
     with limited(2):
-        two, _ = sparse_data(X).elementwise(U, V, requests)
+        two, _ = sparse_data(X).visit(U, V, requests)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -106,7 +108,7 @@ def test_threads_are_used(X, factors, is_sparse, monkeypatch):
         X, U = np.tile(X, (2, 1)), np.tile(U, (2, 1))
     data = sparse_data(X) if is_sparse else DenseData(X, namespace_of(X))
     with limited(2):
-        data.elementwise(U, V, [Request(Operand(1, -1), "right", V.T)])
+        data.visit(U, V, [Request(Operand(1, -1), "right", V.T)])
     assert used == [2]
 
 
@@ -115,7 +117,7 @@ def test_the_order_in_memory_does_not_matter(X, factors, order):
     U, V = (np.asarray(factor, order=order) for factor in factors)
     wide = np.repeat(V, 2, axis=1)[:, ::2]  # neither
     for right_factor in (V, wide):
-        (right, left), _ = sparse_data(X).elementwise(
+        (right, left), _ = sparse_data(X).visit(
             U, right_factor, [Request(Operand(1, -1), "right", right_factor.T), Request(Operand(1, -1), "left", U.T)]
         )
         E = naive(X, U @ right_factor, (1, -1))
@@ -126,14 +128,14 @@ def test_the_order_in_memory_does_not_matter(X, factors, order):
 def test_indices_may_be_long(X, factors):
     (U, V), data = factors, sparse_data(X)
     data.values.indices, data.values.indptr = data.values.indices.astype(np.int64), data.values.indptr.astype(np.int64)
-    (product,), _ = data.elementwise(U, V, [Request(Operand(1, -1), "right", V.T)])
+    (product,), _ = data.visit(U, V, [Request(Operand(1, -1), "right", V.T)])
     np.testing.assert_allclose(product, naive(X, U @ V, (1, -1)) @ V.T, rtol=1e-12)
 
 
 def test_what_is_not_a_number_stays_where_it_is(X, factors):
     U, V = factors
     U[5] = np.nan
-    (product,), _ = sparse_data(X).elementwise(U, V, [Request(Operand(1, -1), "right", V.T)])
+    (product,), _ = sparse_data(X).visit(U, V, [Request(Operand(1, -1), "right", V.T)])
     assert np.all(np.isnan(product[5]))
     assert np.all(np.isfinite(np.delete(product, 5, axis=0)))
 
@@ -144,7 +146,7 @@ def test_a_product_of_zero_is_taken_for_the_floor(X, factors):
     U[5] = 0
     floor = np.finfo(np.float64).smallest_normal ** 0.5
     E = naive(X, np.maximum(U @ V, floor), (1, -1))
-    (right, left), logarithm = sparse_data(X).elementwise(
+    (right, left), logarithm = sparse_data(X).visit(
         U, V, [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", np.ones((1, len(X))))], 1.0
     )
     np.testing.assert_allclose(right, E @ V.T, rtol=1e-12)
@@ -155,7 +157,7 @@ def test_a_product_of_zero_is_taken_for_the_floor(X, factors):
 def test_nothing_stored_is_nothing_to_do(factors):
     U, V = factors
     data = SparseData(sparse.csr_array((len(U), V.shape[1])), namespace_of(U))
-    (right, left), logarithm = data.elementwise(
+    (right, left), logarithm = data.visit(
         U, V, [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)], 1.0
     )
     assert not np.any(right)
@@ -169,7 +171,7 @@ def test_sparse_factors_go_another_way_to_the_same(X, factors, rng):
         X.shape[1], format="csr"
     )
     U, v = sparse.csr_array(X), rng.random((X.shape[1], 3))
-    (product,), logarithm = sparse_data(X).elementwise(U, W, [Request(Operand(1, -1), "right", v)], 1.0)
+    (product,), logarithm = sparse_data(X).visit(U, W, [Request(Operand(1, -1), "right", v)], 1.0)
     approximation = X @ W.toarray()
     np.testing.assert_allclose(product, naive(X, approximation, (1, -1)) @ v, rtol=1e-12)
     assert logarithm == pytest.approx(np.sum(X[X > 0] * np.log(approximation[X > 0])))
@@ -180,7 +182,7 @@ def test_matrices_may_be_sparse(X, factors, rng):
     (U, V), u, v = factors, rng.random((5, len(X))), rng.random((X.shape[1], 4))
     u[:, ::2], v[::3] = 0, 0
     requests = [Request(Operand(1, -1), "right", sparse.csr_array(v)), Request(Operand(1, -1), "left", sparse.csr_array(u))]
-    (right, left), _ = sparse_data(X).elementwise(U, V, requests)
+    (right, left), _ = sparse_data(X).visit(U, V, requests)
     E = naive(X, U @ V, (1, -1))
     np.testing.assert_allclose(right, E @ v, rtol=1e-12)
     np.testing.assert_allclose(left, u @ E, rtol=1e-12)

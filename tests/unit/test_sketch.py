@@ -6,8 +6,8 @@ from scipy import sparse
 
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
-from nonneg.data import SketchData
 from nonneg.data.reading import Sketch, read_data
+from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
 from nonneg.factorization import objective_of
@@ -60,9 +60,9 @@ class TestSketch:
     def test_reading(self, sketch):
         data = read_data(Sketch(sketch.astype(np.float32)))
         assert isinstance(data, SketchData)
-        assert data.array.dtype == np.float32
+        assert data.values.dtype == np.float32
         assert data.power_sum(2) == pytest.approx(np.sum(sketch**2), rel=1e-5)
-        assert data.peak == pytest.approx(np.abs(sketch).max())
+        assert data.facts.peak == pytest.approx(np.abs(sketch).max())
 
     def test_extreme_scale(self, X, sketch, rng):
         init = {"W": rng.random((8, 3)) + 0.1}
@@ -70,7 +70,7 @@ class TestSketch:
         np.testing.assert_allclose(extreme.factors["W"], ordinary.factors["W"], rtol=1e-7, atol=1e-10)
 
     def test_a_sketch_in_other_units_is_still_one(self, sketch):
-        assert isinstance(read_data(Sketch(sketch)).divided(2.0), SketchData)
+        assert isinstance(read_data(Sketch(sketch)).in_units(2.0), SketchData)
         with pytest.raises(IncompatibleError, match="Only a sketch"):
             factorize(Sketch(1e100 * sketch), "X W W.T", 3, divergence=1, random_state=0)
 

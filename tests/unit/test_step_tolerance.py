@@ -8,9 +8,10 @@ import pytest
 
 from nonneg import Status, factorize
 from nonneg.constraints import Orthogonal
+from nonneg.engine import run
 from nonneg.engine.stopping import Watch
 from nonneg.exceptions import IncompatibleError
-from nonneg.solvers import Multiplicative, Stopping, loop
+from nonneg.solvers import Multiplicative, Stopping
 
 
 def relative_steps(progress):
@@ -57,7 +58,7 @@ def test_without_it_no_step_is_measured(step_tol, X, monkeypatch):
     def never(point, previous):
         raise AssertionError("measured a step that nobody asked for")
 
-    monkeypatch.setattr(loop, "_step", never)
+    monkeypatch.setattr(run, "_step", never)
     factorize(X, "W H", 2, random_state=0, step_tol=step_tol, max_iter=5)
     with pytest.raises(AssertionError, match="nobody asked"):
         factorize(X, "W H", 2, random_state=0, step_tol=1e-9, max_iter=5)

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from nonneg.algebra.expression import Word, parse
-from nonneg.planning.contraction import Multiply, Visit, canonical, multiply
-from nonneg.planning.traces import contractions, needed, results
+from nonneg.planning import Multiply, Visit, canonical
+from nonneg.planning.plans import multiply
+from nonneg.planning.steps import results
+from nonneg.planning.traces import contractions, needed
 
 SHAPES = {"W": (6, 2), "X": (6, 5), "H": (2, 5)}
 W, H = parse("W"), parse("H")

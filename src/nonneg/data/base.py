@@ -138,6 +138,9 @@ class Data(ABC):
     bounded: ClassVar[bool] = True
     """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
+    has_items: ClassVar[bool] = True
+    """Whether single rows and columns can be looked at, by `take`."""
+
     # ---- what every kind of data answers
 
     @abstractmethod
@@ -258,6 +261,13 @@ class Data(ABC):
         CF = np.ascontiguousarray((C @ F).T)
         none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
         quadratic_gram(order, F, CF, one, B, G, C, none, *options)
+
+    def part(self, items: np.ndarray, axis: int) -> Data:
+        """Some of the rows (axis 0) or columns (axis 1), as data of their own."""
+        from .dense import DenseData
+
+        some = self.namespace.asarray(as_dense(self.take(items, axis)))
+        return DenseData(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
     @property
     def items(self) -> Data:

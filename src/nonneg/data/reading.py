@@ -49,10 +49,17 @@ class Signed:
 
 
 class Sketch:
-    """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory."""
+    """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory.
 
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
+    Parameters
+    ----------
+    rows : array of shape (few, n_features)
+    energy : float, optional
+        ‖X‖², if that is known: what is left out of the sketch then counts in the objective.
+    """
+
+    def __init__(self, rows: Any, energy: float | None = None) -> None:
+        self.rows, self.energy = rows, energy
 
 
 def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False, totals: Iterable[Total] = ()) -> Data:
@@ -73,11 +80,13 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
     if isinstance(X, Signed):
         return _read_signed(X, name)
     if isinstance(X, Sketch):
-        sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"))
+        sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"), energy=X.energy)
         if 0 in sketch.shape:
             raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
         _check_finite(sketch, f"the sketch of {name}")
         return sketch
+    if isinstance(X, SketchData):
+        return X
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")

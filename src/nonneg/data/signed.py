@@ -60,6 +60,7 @@ class SignedData(Data):
     positive: Any
     negative: Any
     namespace: Namespace
+    has_items: ClassVar[bool] = False
     gives: ClassVar[frozenset[Need]] = frozenset({Need.SIGNED_PRODUCTS})
 
     @property

@@ -1,22 +1,37 @@
-"""Data of which a few combinations of the rows are kept."""
+"""Data of which a few combinations of the rows, or of the columns, are kept, and how these are found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from scipy import linalg
 
 from ..exceptions import IncompatibleError
 from .base import Data, Facts, Need, Request, Total
 from .dense import DenseData
-from .namespace import Array
+from .namespace import Array, to_host
 
 
 @dataclass(eq=False)
 class SketchData(DenseData):
-    """X known only through a few combinations R of its rows, of either sign, with RᵀR ≈ XᵀX: what is kept of many samples."""
+    """X known only through a few combinations of its rows, R with RᵀR ≈ XᵀX, or of its columns, R with R Rᵀ ≈ X Xᵀ.
 
-    gives: ClassVar[frozenset[Need]] = frozenset({Need.COLUMN_GRAM})
+    They are of either sign. With `energy`, ‖X‖², an objective is that of X where the sketch is exact, and above it elsewhere.
+    """
+
+    of: Literal["rows", "columns"] = "rows"
+    energy: float | None = None
+    gives: frozenset[Need] = field(init=False)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        self.gives = frozenset({Need.COLUMN_GRAM if self.of == "rows" else Need.ROW_GRAM})
+
+    def in_units(self, unit: float) -> SketchData:
+        energy = None if self.energy is None else self.energy / unit / unit
+        return SketchData(self.values, self.namespace, self.unit * unit, self.of, energy)
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
@@ -26,14 +41,72 @@ class SketchData(DenseData):
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         if any(total != ("power", 2) for total in totals):
             raise self.refuse({Need.ENTRIES})
-        return super().survey(totals)
+        facts, sums = super().survey(totals)
+        return facts, sums if self.energy is None else [self.energy] * len(sums)
+
+    def part(self, items: np.ndarray, axis: int) -> Data:
+        found: Any = super().part(items, axis)
+        return SketchData(found.values, self.namespace, of=self.of)
 
     @property
     def items(self) -> Data:
         return DenseData(self.values, self.namespace, self.unit)
 
     def refuse(self, missing: set[Need]) -> IncompatibleError:
+        known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
         return IncompatibleError(
-            "Only a sketch R with RᵀR ≈ XᵀX is known of this data, not its entries: use a form and a divergence that need no more, "
-            "such as 'X W W.T' with 'euclidean'."
+            f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need no more, "
+            f"such as {form} with 'euclidean'."
         )
+
+
+class Nystrom:
+    """A sketch of the Gram matrix K that is exact for some directions O, and can be made so for more.
+
+    K̂ = C A⁻¹ Cᵀ with C = K O and A = OᵀC is never above K, and K̂ O = K O. It takes two readings of the data to begin with, in each
+    of which the Gram matrix is applied to a few vectors.
+
+    Parameters
+    ----------
+    data : Data
+    of : {"rows", "columns"}
+        What is combined: rows for K = XᵀX, columns for K = X Xᵀ.
+    size : int
+        How many directions to begin with: those in which X has most, nearly.
+    generator : Generator
+    """
+
+    def __init__(self, data: Data, of: Literal["rows", "columns"], size: int, generator: np.random.Generator) -> None:
+        self.data, self.of = data, of
+        draws = generator.standard_normal((data.shape[1 if of == "rows" else 0], size))
+        self.O = linalg.qr(self._applied(draws), mode="economic", check_finite=False)[0]
+        self.C = self._applied(self.O)
+
+    def _applied(self, M: np.ndarray) -> np.ndarray:
+        """K M."""
+        product = self.data.apply_gram(self.data.namespace.asarray(M), transposed=self.of == "rows")
+        return np.asarray(to_host(product))
+
+    @property
+    def sketch(self) -> SketchData:
+        """R with RᵀR = K̂, from A^(−1/2) Cᵀ; what rounding leaves of eigenvalues that are zero is dropped."""
+        namespace = self.data.namespace
+        A = (self.O.T @ self.C).astype(np.float64)
+        values, vectors = np.linalg.eigh((A + A.T) / 2)
+        kept = values > values[-1] * 10 * namespace.eps
+        R = (vectors[:, kept] / np.sqrt(values[kept])).T @ self.C.T
+        values = namespace.asarray(np.ascontiguousarray(R if self.of == "rows" else R.T))
+        return SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
+
+    def add(self, W: np.ndarray, KW: np.ndarray) -> None:
+        """Make it exact for W too. K W is known from the look at the K.K.T. conditions, so the data are not read again."""
+        W, KW = np.asarray(W, dtype=np.float64), np.asarray(KW, dtype=np.float64)
+        shares = self.O.T @ W
+        Q, T = linalg.qr(W - self.O @ shares, mode="economic", check_finite=False)
+        kept = abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()
+        if kept.all():  # K Q = (K W − C OᵀW) T⁻¹
+            KQ: Any = linalg.solve_triangular(T, (KW - self.C @ shares).T, trans="T", check_finite=False).T
+        else:
+            Q = Q[:, kept]
+            KQ = self._applied(Q) if kept.any() else self.C[:, :0]
+        self.O, self.C = np.hstack([self.O, Q]), np.hstack([self.C, KQ])

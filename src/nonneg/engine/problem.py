@@ -162,16 +162,17 @@ class Problem:
 class Point:
     """The learned factors at one moment, and the products of them that are known."""
 
-    __slots__ = ("_objective", "factors", "known", "problem")
+    __slots__ = ("factors", "known", "measured", "problem")
 
     def __init__(self, problem: Problem, factors: dict[str, Array], known: dict[Word, Array]) -> None:
         self.problem, self.factors, self.known = problem, factors, known
-        self._objective: tuple[float, float] | None = None
+        self.measured: tuple[float, float] | None = None
+        """The objective and the size of its terms, once they are known."""
 
     def bare(self) -> Point:
         """The point and its objective, if known, without the products, which take memory."""
         bare = Point(self.problem, self.factors, {})
-        bare._objective = self._objective
+        bare.measured = self.measured
         return bare
 
     def forget_all_but(self, *words: Word) -> None:
@@ -243,13 +244,13 @@ class Point:
 
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
-        if self._objective is None:
+        if self.measured is None:
             value, magnitude = self.divergence(factor)
             for name, constraint in self.problem.model.constraints.items():
                 price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
                 value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
-            self._objective = value, magnitude
-        return self._objective
+            self.measured = value, magnitude
+        return self.measured
 
     def divergence(self, factor: str | None = None) -> tuple[float, float]:
         """The same without what constraints add to it."""

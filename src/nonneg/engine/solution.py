@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import overload
 
@@ -74,6 +74,17 @@ class History(Sequence[Record]):
 
     def append(self, record: Record) -> None:
         self._records.append(record)
+
+    def followed_by(self, other: History) -> History:
+        """One history after the other, iterations and seconds counted on."""
+        if not self._records:
+            return History(other)
+        last = self[-1]
+        later = [
+            replace(record, iteration=record.iteration + last.iteration, seconds=record.seconds + last.seconds)
+            for record in other[1:]
+        ]
+        return History([*self, *later])
 
     @overload
     def __getitem__(self, index: int) -> Record: ...

@@ -23,6 +23,8 @@ class State:
     """Each factor as its last step left it, before the constraint was restored."""
     stalled: bool = False
     """Whether the last step could not move any factor."""
+    made_of: ClassVar[tuple[type, ...]] = ()
+    """Classes of its own that it holds."""
 
 
 class Solver(ABC):

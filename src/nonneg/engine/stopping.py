@@ -62,7 +62,7 @@ _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
 
-_STATIONARY = 0.02
+STATIONARY = 0.02
 """What share of the gradient's two parts may not balance at a point that counts as stationary; see `Point.imbalance`."""
 
 
@@ -133,8 +133,8 @@ class Watch:
             return Status.CONVERGED
         if stalled and iteration:  # nothing more will happen
             is_close = violation <= _CLOSE or abs(value) <= 4 * rounding
-            return Status.CONVERGED if tol and is_close and imbalance() <= _STATIONARY else Status.NO_PROGRESS
-        if tol and is_confirmed and (abs(value) <= 4 * rounding or imbalance() <= _STATIONARY):
+            return Status.CONVERGED if tol and is_close and imbalance() <= STATIONARY else Status.NO_PROGRESS
+        if tol and is_confirmed and (abs(value) <= 4 * rounding or imbalance() <= STATIONARY):
             return Status.CONVERGED
         if tol and iteration - self.improved_at >= self.stopping.patience:
             return Status.NO_PROGRESS

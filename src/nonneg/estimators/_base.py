@@ -23,18 +23,18 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..algebra.expression import Word
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
-from ..data import as_dense
-from ..data.reading import read_data, refuse_masked
+from ..data import Data, as_dense, read_data
+from ..data.reading import refuse_masked
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..factorization import error_of, objective_of
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Watch, run_starts
+from ..solving import error_of, objective_of
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 from ._wholeness import whole_or_not_at_all
@@ -97,10 +97,24 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
-        return check_non_negative(read_samples(self, X, reset=reset))
+    def _read(self, X: Any, *, reset: bool) -> Data:
+        """X, checked; it is read once."""
+        if isinstance(X, Data):
+            self._check_features(X, reset)
+            return read_data(X)
+        return read_data(check_non_negative(read_samples(self, X, reset=reset)))
 
-    def _fit(self, X: Any, began: float) -> Solution:
+    def _check_features(self, X: Data, reset: bool) -> None:
+        """What scikit-learn does for arrays, for data of our own."""
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        elif X.shape[1] != self.n_features_in_:
+            raise ShapeError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+            )
+
+    def _fit(self, X: Data, began: float) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
@@ -108,7 +122,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
-        if not (X.data.any() if sparse.issparse(X) else X.any()):
+        if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
         init = warm or self._read_init(X, model, rank, protocol)
@@ -137,11 +151,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, best)
 
-    def _finished(self, X: Any, run: Solution) -> Solution:
+    def _finished(self, X: Data, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
         return run
 
-    def _warm_factors(self, X: Any, model: Model, rank: Any) -> dict[str, np.ndarray]:
+    def _warm_factors(self, X: Data, model: Model, rank: Any) -> dict[str, np.ndarray]:
         """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
         if not self.warm_start or not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
             return {}
@@ -152,13 +166,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
         return fixed | warm if warm else {}
 
-    def _data(self, X: Any) -> Any:
+    def _data(self, X: Data) -> Any:
         """X as the engine is to see it."""
         return X
 
-    def _keep(self, X: Any, run: Solution) -> None:
+    def _keep(self, X: Data, run: Solution) -> None:
         """Store what was found."""
-        self.factors_ = run.factors
+        self.factors_, self.model_ = run.factors, run.model
         self.components_ = self._components(X, run)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_, self.status_, self.history_ = run.objective, run.n_iter, run.status, run.history
@@ -168,7 +182,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """How many components there are, also where the factors given as `init` said so."""
         return self.components_.shape[0] if rank is None else rank
 
-    def _error(self, X: Any, run: Solution) -> float:
+    def _error(self, X: Data, run: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
         return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
@@ -178,7 +192,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """The factors that are to be orthogonal."""
         return {name: c for name, c in model.constraints.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
-    def _hardened(self, X: Any, run: Solution) -> Solution:
+    def _hardened(self, X: Data, run: Solution) -> Solution:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
         orthogonal = self._orthogonal(run.model)
         self._soft_factors = run.factors  # where a stream, or another fit, goes on from
@@ -195,11 +209,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         return run
 
     # ---- what follows from the form
-
-    @property
-    def _is_projective(self) -> bool:
-        model = self._model()
-        return model.form[0].name == model.data
 
     @property
     def _transforms(self) -> bool:
@@ -219,9 +228,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         shapes = {name: factor.shape for name, factor in self.factors_.items()}
         return low_rank(form, shapes | {model.data: (2**62, self.n_features_in_)})
 
-    def _components(self, X: Any, run: Solution) -> np.ndarray:
+    def _components(self, X: Data, run: Solution) -> np.ndarray:
         _, right = self._cut(run.model)
-        return np.asarray(as_dense(multiply(right, {**run.factors, run.model.data: X})))
+        return np.asarray(as_dense(multiply(right, run.factors, {run.model.data: X})))
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
@@ -236,10 +245,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X, model = self._read(X, reset=False), self._model()
-        if self._is_projective:
+        X, model = X if isinstance(X, Data) else self._read(X, reset=False), self.model_
+        if model.form[0].name == model.data:
             left, _ = self._cut(model)
-            return np.asarray(as_dense(multiply(left, {**self.factors_, model.data: X})))
+            return np.asarray(as_dense(multiply(left, self.factors_, {model.data: X})))
         constraint = model.constraints[model.form[0].name].on_new_rows
         return encode(X, self.components_, model.divergence, constraint)
 
@@ -270,7 +279,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         return self._score(X, self._codes(X))
 
     def _score(self, X: Any, codes: np.ndarray) -> float:
-        return -divergence_of(X, codes, self.components_, self._model().divergence) / X.shape[0]
+        return -divergence_of(X, codes, self.components_, self.model_.divergence) / X.shape[0]
 
     # ---- scikit-learn's machinery
 

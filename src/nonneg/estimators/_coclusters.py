@@ -9,7 +9,7 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Orthogonal
-from ..data import as_dense
+from ..data import Data, as_dense
 from ..divergences import Beta, get_divergence
 from ..engine.solution import Solution
 from ..planning.plans import multiply
@@ -31,11 +31,11 @@ class Coclusters(BiclusterMixin):
     _is_paired: ClassVar[bool] = False
     """Whether cluster k of samples goes with cluster k of features only."""
 
-    def _keep(self, X: Any, run: Solution) -> None:
+    def _keep(self, X: Data, run: Solution) -> None:
         super()._keep(X, run)
-        matrices, form = {**run.factors, run.model.data: X}, run.model.form
+        form = run.model.form
         first, last = form[0], form[-1]
-        before = np.asarray(as_dense(multiply(form[:-1], matrices)))
+        before = np.asarray(as_dense(multiply(form[:-1], run.factors, {run.model.data: X})))
         of_rows = run.factors[first.name].T if first.transposed else run.factors[first.name]
         of_columns = run.factors[last.name] if last.transposed else run.factors[last.name].T
         self._row_weights = _lengths(self.components_, 1)
@@ -87,7 +87,7 @@ class OrthogonalCoclusters(Coclusters):
         """Steps that lower the objective, or bring a factor closer to orthogonal: the printed ones may lead away from both."""
         return "adaptive"
 
-    def _finished(self, X: Any, run: Solution) -> Solution:
+    def _finished(self, X: Data, run: Solution) -> Solution:
         """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
         if self._is_printed:
             return run

@@ -16,11 +16,11 @@ from ..engine.model import Model
 from ..engine.problem import bind, point_at
 from ..engine.solution import Solution
 from ..exceptions import IncompatibleError
-from ..factorization import factorize, objective_of, solve_from
+from ..factorization import factorize
 from ..naming import is_number
-from ..restarts import joined
 from ..solvers import Coordinate, Stopping
 from ..solvers.lines import k_lines
+from ..solving import objective_of, solve_from
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
 
@@ -83,7 +83,7 @@ def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: f
         model = Model("X W W.T", "euclidean", {"W": Disjoint(penalty * explained)})
         brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
         stopping = Stopping(tol=tol, max_iter=max_iter) if penalty == last else brief
-        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0), stopping).factors["W"]
+        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping).factors["W"]
     return W if degree < 1 else partitioned(X, W)
 
 
@@ -139,7 +139,7 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
         factors=solution.factors,
         objective=solution.objective,
         comparable=solution.comparable,
-        history=joined([run.history, solution.history]),
+        history=run.history.followed_by(solution.history),
     )
 
 

@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ..data import as_dense
+from ..data import Data, Sketch, as_dense
 from ..data.host import above_floor
-from ..data.reading import Sketch, read_data
 from ..divergences import Beta
 from ..engine.model import Model
 from ..engine.problem import bind, point_at
@@ -64,17 +62,17 @@ class OnlineMixin(Factorizer):
         """Whether a sketch tells all that the rule needs."""
         return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
 
-    def _keep(self, X: Any, run: Solution) -> None:
+    def _keep(self, X: Data, run: Solution) -> None:
         super()._keep(X, run)
         self._stream = self._seeded(X)
 
-    def _seeded(self, X: Any) -> Stream:
+    def _seeded(self, X: Data) -> Stream:
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._minimised(self._model()), self._soft_factors["W"]
-        stream = Stream(W, choose_units(model, read_data(X)).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
-        X = _in_units(X, stream.unit)
+        stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
+        X = X.in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(X, W), energy=_energy(X))
+            return replace(stream, sketch=projected(X, W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
 
@@ -106,14 +104,14 @@ class OnlineMixin(Factorizer):
                 "keeps their number. Use fit to begin anew."
             )
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
-        stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), _in_units(X, stream.unit)
+        stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]
         if self._has_sketch:
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
-            stream = replace(stream, sketch=sketch, energy=stream.energy + _energy(X))
+            stream = replace(stream, sketch=sketch, energy=stream.energy + X.power_sum(2))
             run, stream = self._learned(stream, model, solver)
             run = self._hardened(Sketch(sketch), replace(run, model=self._model()))
-            objective = run.objective + max(stream.energy - _energy(sketch), 0.0) / 2
+            objective = run.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
         else:
             stream, objective = averaged_step(X, model, solver, stream)
             run = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
@@ -145,27 +143,18 @@ class OnlineMixin(Factorizer):
 _CLEARLY = 1e-3
 
 
-def _in_units(X: Any, unit: float) -> Any:
-    return X if unit == 1 else X / unit
-
-
-def _energy(X: Any) -> float:
-    """‖X‖²."""
-    return float((X.multiply(X) if sparse.issparse(X) else X * X).sum(dtype=np.float64))
-
-
-def projected(X: Any, W: np.ndarray) -> np.ndarray:
+def projected(X: Data, W: np.ndarray) -> np.ndarray:
     """A sketch of X, of twice as many rows as there are components, in the space of W and XᵀX W: for as much as four products."""
-    Q = np.linalg.qr(np.hstack([W, np.asarray(X.T @ (X @ W))]))[0]
-    codes = np.asarray(X @ Q, dtype=np.float64)
+    Q = np.linalg.qr(np.hstack([W, X.apply(X.apply(W), transposed=True)]))[0]
+    codes = np.asarray(X.apply(Q), dtype=np.float64)
     values, V = np.linalg.eigh(codes.T @ codes)
     return (np.sqrt(np.maximum(values, 0.0))[:, None] * (Q @ V).T).astype(W.dtype)
 
 
-def merged(sketch: Any, X: Any, most: int) -> np.ndarray:
+def merged(sketch: Any, X: Data, most: int) -> np.ndarray:
     """A sketch with the rows of X added to it, of `most` rows at the most: its leading singular directions."""
     for start in range(0, X.shape[0], most):
-        block = X[start : start + most]
+        block = X.take(np.arange(start, min(start + most, X.shape[0])), axis=0)
         sketch = as_dense(block) if sketch is None else _reduced(sketch, block, most)
     return sketch
 
@@ -179,7 +168,7 @@ def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
     return V[: len(sketch)].T @ sketch + np.asarray(block.T @ V[len(sketch) :]).T
 
 
-def averaged_step(X: Any, model: Any, solver: Any, stream: Stream) -> tuple[Stream, float]:
+def averaged_step(X: Data, model: Any, solver: Any, stream: Stream) -> tuple[Stream, float]:
     """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step."""
     rule, constraint, n, W = model.rules["W"], model.constraints["W"], X.shape[0], stream.W
     point = point_at(model, X, {"W": W})

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from ..data import as_dense
+from ..data import Data
 from ..engine.model import Model
 from ..engine.solution import Solution
 from ..exceptions import ShapeError
@@ -83,12 +83,12 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
             raise ShapeError(f"n_clusters={k} clusters cannot be made of n_samples={shape[0]}. Use at most as many.")
         return int(k)
 
-    def _keep(self, X: Any, run: Solution) -> None:
+    def _keep(self, X: Data, run: Solution) -> None:
         super()._keep(X, run)
         W = run.factors["W"]
         self.labels_, self.memberships_ = labelled(W, X, self.components_.T), _shares(W)
         sums = W.sum(axis=0)
-        self.cluster_centers_ = np.asarray(as_dense(X.T @ (W / np.where(sums > 0, sums, 1)))).T
+        self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True)).T
 
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one.
@@ -123,12 +123,12 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         return self._score(X, self._codes(X))
 
 
-def labelled(W: np.ndarray, X: Any, centers: np.ndarray) -> np.ndarray:
+def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:
     """The largest entry of each row of W; for items that no cluster has anything of, the closest of the centres, in columns."""
     labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
     if len(left_out):
         lengths = np.linalg.norm(centers, axis=0)
-        labels[left_out] = np.asarray(as_dense(X[left_out] @ (centers / np.where(lengths > 0, lengths, 1.0)))).argmax(axis=1)
+        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ (centers / np.where(lengths > 0, lengths, 1.0))).argmax(axis=1)
     return labels
 
 

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Orthogonal
+from ..data import Data
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
-from ..factorization import objective_of
 from ..solvers import Multiplicative
+from ..solving import objective_of
 from ._base import Factorizer
 from ._documentation import documented
 from ._hardening import is_partition, refitted
@@ -80,19 +81,19 @@ class ONMF(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
 
-    def _finished(self, X: Any, run: Solution) -> Solution:
+    def _finished(self, X: Data, run: Solution) -> Solution:
         """W fitted to H as it is: with exponent 1 the lengths of H may change from step to step, and W follow one behind."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return run
         found = refitted(X, run, ["H"], self.max_iter, self.tol)
         return found if found.objective < run.objective else run
 
-    def _fit(self, X: Any, began: float) -> Solution:
+    def _fit(self, X: Data, began: float) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
             return super()._fit(X, began)
         return self._projected(X, began)
 
-    def _projected(self, X: Any, began: float) -> Solution:
+    def _projected(self, X: Data, began: float) -> Solution:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}

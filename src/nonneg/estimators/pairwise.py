@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from ..data import as_dense
+from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
-from ..data.reading import Gram
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
@@ -108,7 +107,7 @@ class _Pairwise(Factorizer):
                 f"Use fewer samples, a sparse matrix of similarities with {self._metric_name}='precomputed', or PNMF on features.",
             )
         self.X_fit_ = None if self._is_precomputed else X
-        K = self._checked_similarities(X)
+        K = read_data(self._symmetric(self._checked_similarities(X)))
         run = self._fit(K, began)
         self._keep(K, run)
         W = self.factors_["W"]
@@ -117,6 +116,10 @@ class _Pairwise(Factorizer):
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
         self._tell(run, began)
         return self
+
+    def _symmetric(self, K: Any) -> Any:
+        """The similarities, checked where they have to be symmetric."""
+        return K
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """How much each item belongs to each cluster."""
@@ -136,7 +139,7 @@ class _Pairwise(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"W": array.T}
 
-    def _components(self, X: Any, run: Solution) -> np.ndarray:
+    def _components(self, X: Data, run: Solution) -> np.ndarray:
         return np.ascontiguousarray(run.factors["W"].T)
 
     def __sklearn_tags__(self) -> Any:
@@ -234,9 +237,9 @@ class SymmetricNMF(_Pairwise):
     def _model(self) -> Model:
         return Model("W W.T", self.divergence)
 
-    def _fit(self, X: Any, began: float) -> Solution:
-        _check_symmetric(X)
-        return super()._fit(X, began)
+    def _symmetric(self, K: Any) -> Any:
+        _check_symmetric(K)
+        return K
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
@@ -255,7 +258,7 @@ class SymmetricNMF(_Pairwise):
         """
         check_is_fitted(self)
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
-        return encode(K, self.components_, self._model().divergence)
+        return encode(K, self.components_, self.model_.divergence)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between the similarities of items and what their codes give back, per item; 0 is best.
@@ -268,7 +271,7 @@ class SymmetricNMF(_Pairwise):
         """
         check_is_fitted(self)
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
-        codes = encode(K, self.components_, self._model().divergence)
+        codes = encode(K, self.components_, self.model_.divergence)
         return self._score(K, codes)
 
 
@@ -326,8 +329,8 @@ class KernelPNMF(_Pairwise):
             )
         return rank
 
-    def _data(self, X: Any) -> Gram:
-        return Gram(X)
+    def _data(self, X: Data) -> Gram:
+        return Gram(X.itself())
 
     def transform(self, X: Any) -> np.ndarray:
         """The products of samples with the components, K(X, X_fit) W, (n_samples, n_components).

@@ -16,10 +16,10 @@ from ..divergences import Objective
 from ..engine.model import Model
 from ..engine.problem import Problem, bind
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..factorization import solve_from
 from ..initialization import make_generator
 from ..naming import find
 from ..solvers import Solver, Stopping, get_solver
+from ..solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
 from .correspondences import CORRESPONDENCES, Correspondence

@@ -17,10 +17,11 @@ from ..divergences import Beta
 from ..engine.model import Model
 from ..engine.solution import Status
 from ..exceptions import IncompatibleError, ShapeError
-from ..factorization import factorize, objective_of
+from ..factorization import factorize
 from ..initialization import make_generator
 from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
+from ..solving import objective_of
 from ._chain import Found, HiddenChain
 from ._starts import STARTS, separate
 

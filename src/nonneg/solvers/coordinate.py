@@ -7,6 +7,7 @@ degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -60,6 +61,7 @@ class CoordinateState(State):
     has_zeros: bool = False
     """Whether tiny entries have become zero."""
     draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
+    made_of: ClassVar[tuple[type, ...]] = (Draws,)
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ class Coordinate(Solver):
     refresh : int, default=10
         Sweeps after which products that are kept up to date entry by entry are computed anew.
     momentum : float, default=0.7
-        Where every factor occurs once, a sweep starts this much of the last step further on (extrapolation after Ang and Gillis,
-        2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then starts from the factors as they
+        Where every factor occurs once, or the only one as F Fᵀ, a sweep starts this much of the last step further on (after Ang and
+        Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then starts from the factors as they
         are. 0 does without.
     """
 
@@ -140,14 +142,15 @@ class Coordinate(Solver):
             return self._warmed(point, state)
         settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
         state.has_zeros = True
-        if any(isinstance(place, Quadratic) for place in found.values()):
+        measure = _measure(point.problem) if self.momentum else None
+        if measure is None:
             return self._swept(point, state, settings)
-        before, last = point.objective()[0], state.last
-        momentum, state.last = state.momentum, point.factors
+        before, rounding = measure(point)
+        last, momentum, state.last = state.last, state.momentum, point.factors
         if last and momentum:
             ahead = {name: np.maximum(F + momentum * (F - last[name]), 0.0) for name, F in point.factors.items()}
-            candidate = self._swept(point.problem.start(ahead), state, settings)
-            if candidate.objective()[0] <= before:
+            candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
+            if measure(candidate)[0] <= before + rounding:
                 state.momentum = min(1.0, momentum * _GROWTH)
                 return candidate
             state.momentum = momentum / 2
@@ -170,6 +173,20 @@ class Coordinate(Solver):
             return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
         candidate = _WARMUP.step(point, state)
         return candidate if candidate.objective()[0] <= point.objective()[0] else _PROVEN.step(point, _PROVEN.init(point.problem))
+
+
+def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
+    """What tells whether a sweep has lowered the objective, with how much of it is rounding; None where it would cost too much.
+
+    A factor that occurs twice leaves all that its objective is made of behind a sweep, up to a constant.
+    """
+    found = list(problem.derived(places).values())
+    if not any(isinstance(place, Quadratic) for place in found):
+        return lambda point: (point.objective()[0], 0.0)
+    if len(found) > 1 or not found[0].is_same:
+        return None
+    rounding = problem.namespace.eps * problem.data.power_sum(2)
+    return lambda point: (found[0].measure(point), rounding)
 
 
 _GROWTH = 1.03

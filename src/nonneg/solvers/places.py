@@ -172,6 +172,13 @@ class Quadratic(Place):
                 point.keep(word, product)
         return point
 
+    def measure(self, point: Point) -> float:
+        """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
+        pair = (self.BF, self.BF) if self.is_left and self.has_products else (self.F, self.CF)
+        B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
+        F = point.value(self.F)
+        return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
+
     def warms_by_rows(self) -> bool:
         return self.is_left and self.has_products and self.terms == Entrywise()
 

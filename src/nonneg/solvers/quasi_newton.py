@@ -62,6 +62,7 @@ class QuasiNewtonState(AdaptiveState):
     """The gradient by it."""
     exponent: Any = 1.0
     """Of the first guess: what would have suited the last step. A number, or a 0-d array for which no device has to wait."""
+    made_of: ClassVar[tuple[type, ...]] = (Pair,)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,96 @@
+"""Solving on a sketch of the data, and refining it until the solution is a stationary point for the data themselves.
+
+A model that needs X only through its Gram matrix K, as X ≈ X W Wᵀ does with the Euclidean distance, needs K only through K W. On a
+sketch that is exact for W, the objective and the K.K.T. conditions are those of X. So: solve on the sketch, look at the conditions
+with the true K W, and, if they do not hold, make the sketch exact for this W and go on. The sketched objective is nowhere below
+the true one, as long as WᵀW is not above 2I, and touches it where the sketch is exact, so that nothing ever rises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..algebra.expression import Letter, Word
+from ..data import Need
+from ..data.namespace import to_host
+from ..data.sketch import Nystrom
+from .problem import Problem
+from .run import Callback, Run, begin, solve
+from .solution import History, Status
+from .solver import Solver
+from .stopping import STATIONARY, Stopping
+
+_PER_COMPONENT = 4
+"""Directions for each component."""
+_REFINEMENTS = 5
+_LEAST = 2**16
+"""Entries of X below which there is nothing to save."""
+
+
+def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
+    """What a sketch would combine; None where a model needs more than a Gram matrix, or there is no more than that."""
+    if Need.PRODUCTS not in problem.data.gives or len(problem.order) != 1:
+        return None
+    return {frozenset({Need.COLUMN_GRAM}): "rows", frozenset({Need.ROW_GRAM}): "columns"}.get(problem.model.needs)  # type: ignore[return-value]
+
+
+def pays(problem: Problem) -> bool:
+    """Whether a sketch is so much smaller than the data that it saves time."""
+    of = side_of(problem)
+    if of is None or problem.data.size < _LEAST:
+        return False
+    X = Letter(problem.model.data)
+    gram = Word([X.T, X] if of == "rows" else [X, X.T])
+    size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+    return not problem.is_formed(gram) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+
+
+class Sketched:
+    """A problem, and one like it for a sketch of its data."""
+
+    def __init__(self, problem: Problem, seed: int = 0) -> None:
+        of = side_of(problem)
+        assert of is not None
+        size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+        self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
+        self.small = self._bound()
+
+    def _bound(self) -> Problem:
+        whole = self.problem
+        return Problem(whole.model, self._nystrom.sketch, whole.shapes, whole.fixed, units=whole.units, given=whole.given)
+
+    def refine(self, factors: dict[str, Any]) -> bool:
+        """Whether the factors are stationary for the data; if not, the sketch is made exact for them."""
+        point = self.problem.start(factors)
+        if point.imbalance() <= STATIONARY / 2:
+            return True
+        (name,) = self.problem.order
+        long = 1 if self._nystrom.of == "rows" else 0
+        W = Word([Letter(name, self.problem.shapes[name][0] != self.problem.data.shape[long])])
+        X = Letter(self.problem.model.data)
+        KW = point.product(Word([*((X.T, X) if self._nystrom.of == "rows" else (X, X.T)), *W]))
+        self._nystrom.add(to_host(point.value(W)), to_host(KW))
+        self.small = self._bound()
+        return False
+
+
+def solve_sketched(sketched: Sketched, factors: dict[str, Any], solver: Solver, stopping: Stopping, callback: Callback | None) -> Run:
+    """A run on a sketch that is refined until its end is stationary for the data; on the data themselves, if that takes too long."""
+    history, done = History(), 0
+    for _ in range(_REFINEMENTS):
+        left = replace(stopping, max_iter=stopping.max_iter - done)
+        run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
+        history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
+        is_over = run.status is not Status.CONVERGED or sketched.refine(factors)
+        solver = solver.resumed
+        if is_over:
+            run.point, run.good = sketched.problem.start(factors), None
+            run.history, run.n_iter = history, done
+            return run
+    left = replace(stopping, max_iter=max(stopping.max_iter - done, 0))
+    run = solve(begin(sketched.problem, factors, solver, left), solver, left, callback)
+    run.history, run.n_iter = history.followed_by(run.history), done + run.n_iter
+    return run

@@ -1,0 +1,149 @@
+"""A good start for X ≈ X W Wᵀ, and forms like it: coordinate descent from a random start, and swaps of components.
+
+Local minima differ by which groups of features have a component each. From one of them, a better one is often found by merging two
+components that can best be told as one, and starting another where most of X is left over: a swap. A short descent from there is
+kept if it ends lower. That costs a fraction of a restart, and succeeds more often.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .data import as_dense
+from .engine.problem import Point, Problem
+from .engine.run import begin, solve
+from .engine.stopping import Stopping
+from .initialization import initial_factors
+from .solvers import Coordinate
+from .solvers.places import Quadratic, places
+
+_ROUGH = Stopping(tol=1e-3, check_every=5, max_iter=400, steady=math.inf)
+"""How far a descent of the search goes."""
+_SWAPS, _MISSES = 8, 3
+"""Swaps that are tried at most, and how many in a row may fail."""
+_PLACES = 3
+"""Features that are looked at for a new component to begin at."""
+_FEW, _FEW_PER_COMPONENT = 1200, 32
+"""Features that the search looks at; it looks at all of them where there are less than twice as many."""
+
+
+def can_search(problem: Problem) -> bool:
+    """Whether the only factor occurs as F Fᵀ beside the data, and its entries may change one by one."""
+    if not Coordinate().suits(problem) or len(problem.order) != 1 or not problem.data.has_items:
+        return False
+    (place,) = problem.derived(places).values()
+    return isinstance(place, Quadratic) and place.is_data and not place.terms.given
+
+
+def searched(problem: Problem, generator: np.random.Generator, stop: Any = None) -> dict[str, Any]:
+    """The factor at the best minimum that was found, roughly.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the data, or of a sketch of them.
+    generator : Generator
+    stop : callable, optional
+        Called with the progress of each descent; returning True ends it.
+    """
+    (place,) = problem.derived(places).values()
+    rows = problem.data.shape[1 if place.is_turned else 0]
+    rank = min(problem.shapes[problem.order[0]])
+    few = max(_FEW, _FEW_PER_COMPONENT * rank)
+    if rows >= 2 * few:
+        return _among_few(problem, place, few, generator, stop)
+    return _best(problem, place, generator, stop).factors
+
+
+def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any) -> Point:
+    solver = Coordinate()
+    start = initial_factors(problem, "random", {}, generator)
+    best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
+    lowest, misses = best.objective()[0], 0
+    for _ in range(_SWAPS):
+        if misses == _MISSES or min(problem.shapes[problem.order[0]]) == 1:
+            break
+        factors = place.replaced(best, swapped(best, place, misses, generator)).factors
+        run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
+        misses += 1
+        if run.best.objective()[0] < lowest:
+            best, lowest, misses = run.best, run.best.objective()[0], 0
+    return best
+
+
+def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
+    """At the best scale, PNMF Eq. 21."""
+    (name,) = problem.order
+    return {name: factors[name] * problem.start(factors).best_scale() ** 0.5}
+
+
+def swapped(point: Point, place: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
+    """F with two components merged, and a new one where most is left over; `which` counts from the pair that is best merged."""
+    F = place.value(point)
+    B = np.asarray(point.product(place.FCF), dtype=np.float64)
+    first, second, shares = _pair(B, which)
+    new = _new_component(point, place, F, B, generator)
+    F[:, first] = shares[0] * F[:, first] + shares[1] * F[:, second]
+    F[:, second] = new
+    return F
+
+
+def _pair(B: np.ndarray, which: int) -> tuple[int, int, np.ndarray]:
+    """Two components, and the shares of each in the one line that stands best for both.
+
+    Their codes have the Gram matrix [[B_ii, B_ij], [B_ij, B_jj]]: its smaller eigenvalue is lost, the larger one kept.
+    """
+    size = np.diag(B)
+    mean, half = (size[:, None] + size) / 2, (size[:, None] - size) / 2
+    lost = mean - np.sqrt(half**2 + B**2)
+    lost[np.tril_indices(len(B))] = np.inf
+    i, j = np.unravel_index(np.argsort(lost, axis=None)[min(which, lost.size - 1)], lost.shape)
+    return int(i), int(j), abs(np.linalg.eigh(B[np.ix_([i, j], [i, j])])[1][:, 1])
+
+
+def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """The best of a few columns of S = (I − FFᵀ)K(I − FFᵀ), what is left over of K, their negative entries made zero.
+
+    They are drawn by their place on the diagonal.
+    """
+    data, axis = point.problem.data, int(place.is_turned)
+    KF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
+    diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", KF, F) + np.einsum("ik,ik->i", F @ B, F)
+    left = np.maximum(diagonal, 0.0)
+    count = min(_PLACES, np.count_nonzero(left))
+    if not count:
+        return F.mean(axis=1)
+    chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
+    items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
+    columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
+    S = columns - KF @ F[chosen].T - F @ KF[chosen].T + F @ (B @ F[chosen].T)
+    V = np.maximum(S, 0.0)
+    lengths = np.linalg.norm(V, axis=0)
+    V /= np.where(lengths > 0, lengths, 1.0)
+    return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
+
+
+def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any) -> dict[str, Any]:
+    """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
+    from .kernels.coordinates import linear_rows
+
+    data = problem.data
+    axis, (name,) = int(place.is_turned), problem.order
+    squares = data.lengths(axis) ** 2
+    some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
+    part = data.part(some, axis)
+    shape = tuple(few if size == len(squares) else size for size in problem.shapes[name])
+    small = Problem(problem.model, part, {name: shape}, {})
+    (small_place,) = small.derived(places).values()
+    found = _best(small, small_place, generator, stop)
+    codes = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes /= np.maximum(np.linalg.norm(codes, axis=0), np.finfo(codes.dtype).tiny)
+    C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
+    F = np.maximum(C, 0.0)
+    linear_rows(0, len(F), F, np.empty((0, 0)), (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
+    lengths = np.linalg.norm(F, axis=0)
+    F /= np.where(lengths > 0, lengths, 1.0).astype(F.dtype)
+    return _scaled(problem, {name: F.T if place.letter.transposed else F})

@@ -1,0 +1,138 @@
+"""A problem solved from one start, and measured at given factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .data import Need
+from .data.namespace import Array
+from .divergences import Beta
+from .engine.model import Model
+from .engine.problem import Point, Problem, point_at, read_init
+from .engine.run import Callback, begin, solve
+from .engine.solution import History, Solution, Status
+from .engine.stopping import Stopping
+from .engine.units import Units
+from .exceptions import DataError
+from .initialization import RandomState, best_scale, initial_factors
+from .kernels.threads import suited_to
+from .solvers import Solver, best_solver, get_solver
+
+_CANCELLED = 1e6
+"""A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
+
+
+def solve_from(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Run from one start."""
+    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
+    with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
+        run = solve(begin(problem, start_factors(problem, init, random_state), solver, stopping), solver, stopping, callback)
+    assert run.status is not None
+    point, model, units = run.best, problem.given, problem.units
+    everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)
+    return Solution(
+        factors={name: everything[name] for name in model.form.names if name != model.data},
+        objective=_objective(point, everything, run.history, run.status),
+        history=run.history,
+        n_iter=run.n_iter,
+        status=run.status,
+        model=model,
+        data=problem.source,
+        comparable=point.objective()[0],
+    )
+
+
+def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
+    """The factors that a run begins with, in the units of the problem."""
+    model, units = problem.given, problem.units
+    given = read_init(init, model, problem.namespace)
+    learned = {name: array for name, array in given.items() if name not in model.fixed}
+    learned = {name: _in_reach(problem, array, units.factors.get(name, 1.0)) for name, array in learned.items()}
+    factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
+    _check_reach(problem.start(factors))
+    return factors
+
+
+def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
+    """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow, at the
+    end of what is in reach.
+    """
+    namespace = problem.namespace
+    if unit == 1:
+        return factor
+    largest, most = float(namespace.xp.max(factor)), math.log2(namespace.largest)
+    doublings = math.log2(largest) - math.log2(unit)
+    return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
+
+
+def _objective(point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
+    """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
+    units, model = point.problem.units, point.problem.given
+    last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
+    if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
+        return last
+    with np.errstate(over="ignore", invalid="ignore"):
+        divergence = units.objective_to_user(point.divergence()[0])
+    return divergence + _penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
+
+
+def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
+    """What the constraints of a model add to the objective."""
+    terms = (constraint.penalty(xp, factors[name]) for name, constraint in model.constraints.items() if constraint.is_learned)
+    with np.errstate(over="ignore"):  # it may be more than a number can hold
+        return sum(float(term) for term in terms if term is not None)
+
+
+def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
+    value, units = _measured(X, model, factors)
+    return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
+
+
+def error_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """√(2 D) of a model at given factors, also where D itself is more, or less, than a number can hold."""
+    value, units = _measured(X, model, factors)
+    return Units(doublings=units.doublings / 2).objective_to_user(math.sqrt(2 * max(value, 0.0)))
+
+
+def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float, Units]:
+    """What is minimised, in units in which it is a number, and these units."""
+    point = point_at(model, X, factors)
+    value, magnitude = point.objective()
+    data = point.problem.data
+    has_all_entries = Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]  # zeros are not gone over
+    if model.divergence == Beta(2) and has_all_entries and value < _CANCELLED * data.namespace.eps * magnitude:
+        value = point.residual()
+    return value, point.problem.units
+
+
+def _check_reach(start: Point) -> None:
+    """Refuse fixed factors that make X̂ zero, whatever is learned, where X is not and the divergence would be infinite."""
+    model = start.problem.model
+    unreached = start.unreached() if model.fixed and model.divergence.infinite_at_zero else 0
+    if unreached:
+        raise DataError(
+            f"With the {', '.join(model.fixed)} that is given, {model.form} is zero in {unreached} places where {model.data} is "
+            f"not, and {model.divergence!r} is infinite there. Use a divergence that allows it, such as 'euclidean'."
+        )
+
+
+def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """Where the divergence does not care about the scale of X̂, the factors for which it sums to what the data sum to."""
+    free = [name for name in problem.order if problem.model.constraints[name].is_free]
+    if not problem.model.divergence.scale_invariant or not free:
+        return factors
+    degree = problem.model.form.count(free[0])
+    return factors | {free[0]: factors[free[0]] * best_scale(problem, factors) ** (1 / degree)}
