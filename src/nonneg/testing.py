@@ -186,11 +186,12 @@ def divergence_parts(
         case Renyi(r):
             return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
         case WeightedSum(terms=terms):
-            parts = [(weight, *divergence_parts(part, X, Y)) for weight, part in terms]
-            return sum(weight * P for weight, P, _ in parts), sum(weight * Q for weight, _, Q in parts)
+            each = [np.multiply(weight, divergence_parts(part, X, Y)) for weight, part in terms]
+            P, Q = np.sum(each, axis=0)
+            return P, Q
         case Polynomial(terms):
-            slopes = [c * (q or 1.0) * X**p * Y ** (q - 1) for c, p, q in terms]
-            return sum(np.maximum(slope, 0.0) for slope in slopes), sum(np.maximum(-slope, 0.0) for slope in slopes)
+            slopes = np.array([c * (q or 1.0) * X**p * Y ** (q - 1) for c, p, q in terms])
+            return np.maximum(slopes, 0.0).sum(axis=0), np.maximum(-slopes, 0.0).sum(axis=0)
         case Trace():
             return np.zeros_like(Y), np.eye(len(Y))
         case other:

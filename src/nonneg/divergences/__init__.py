@@ -57,5 +57,8 @@ def get_divergence(divergence: str | float | Objective) -> Objective:
         return divergence
     if isinstance(divergence, Real) and not isinstance(divergence, bool):
         return Beta(float(divergence))
-    otherwise = "a number b for Beta(b), one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI(), Polynomial(terms) of nonneg.divergences, or a sum"
+    otherwise = (
+        "a number b for Beta(b), one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI(), Polynomial(terms) of nonneg.divergences, "
+        "or a sum of them"
+    )
     return find("divergence", divergence, NAMES, otherwise)

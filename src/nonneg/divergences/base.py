@@ -109,7 +109,7 @@ class Logarithm(Operand):
 
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
         logarithm = xp.log(approximation)
-        return x**self.data_power * logarithm if self.data_power else logarithm
+        return logarithm if x is None or not self.data_power else x**self.data_power * logarithm
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ class Objective(ABC):
     maximised: ClassVar[bool] = False
     signed: ClassVar[bool] = False
     """Whether the data may have entries of either sign."""
+    takes_signs: bool = False
+    """Whether X̂, and other data than those of `signed`, may have entries of either sign."""
     scale_invariant: ClassVar[bool] = False
     """Whether D(X ‖ cX̂) = D(X ‖ X̂)."""
     bounded: ClassVar[bool] = True
@@ -272,6 +274,11 @@ class Divergence(Objective):
         )
 
     @property
+    def takes_signs(self) -> bool:  # type: ignore[override]
+        """Whether it is made of X̂∘X̂ and X∘X̂ alone, as the Euclidean distance is."""
+        return {(monomial.data_power, monomial.power) for monomial in self.monomials} == {(0, 2), (1, 1)}
+
+    @property
     def infinite_at_zero(self) -> bool:  # type: ignore[override]
         return min(monomial.power for monomial in self.monomials) <= 0
 
@@ -327,141 +334,6 @@ class Divergence(Objective):
         """Minus the value at X̂ = X, which is the least there is of a divergence."""
         totals = ((m.coefficient, _total(m, data.power_sum(m.degree), data.log_sum)) for m in self.monomials)
         return -sum(coefficient * total for coefficient, total in totals)
-
-    def value(self, constant: float, sums: Sums) -> tuple[float, float]:
-        """The objective, and the size of the terms it is a difference of, which tells how well it can be known."""
-
-    @abstractmethod
-    def scale(self, sums: Sums) -> float:
-        """The λ that minimises D(X ‖ λX̂): PNMF Lemmas 1 and 2, for every divergence."""
-
-    @abstractmethod
-    def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
-        """The two parts of the gradient, from the parts of the rule, which are free of common numbers."""
-
-    @abstractmethod
-    def text(self, data: str, product: Word) -> str:
-        """The objective as a paper would print it."""
-
-    def __str__(self) -> str:
-        return repr(self)
-
-
-_LARGEST = 100
-"""Of the numbers of the families; those in use lie between −1 and 3."""
-
-
-def check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
-    """Refuse parameters of a divergence that are not numbers, or make powers that no number can be."""
-    for parameter, value in numbers.items():
-        if not is_number(value):
-            raise IncompatibleError(f"{name}({parameter}) needs a finite number; got {value!r}.")
-        if abs(value) > _LARGEST:
-            raise IncompatibleError(
-                f"{name}({parameter}) is about powers of the data, and {value!r} makes none that a float can hold; "
-                f"use a number from −{_LARGEST} to {_LARGEST}."
-            )
-
-
-class Divergence(Objective):
-    """An objective given by monomials, some with a positive derivative and some with a negative one (QNMF Eq. 5).
-
-    Two divergences with the same monomials are equal, whatever they are called.
-    """
-
-    def __post_init__(self) -> None:
-        check_numbers(type(self).__name__, vars(self))
-
-    @property
-    @abstractmethod
-    def monomials(self) -> tuple[Monomial, ...]:
-        """All of them under a logarithm (two, and the divergence does not depend on scale), or none."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Divergence) and frozenset(self.monomials) == frozenset(other.monomials)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.monomials))
-
-    # ---- what the monomials say
-
-    @property
-    def slope(self) -> float:
-        return next(monomial.slope for monomial in self.monomials if monomial.slope > 0)
-
-    @property
-    def scale_invariant(self) -> bool:  # type: ignore[override]
-        return all(monomial.logarithm for monomial in self.monomials)
-
-    @property
-    def requires_positive_data(self) -> bool:  # type: ignore[override]
-        """Where X is zero, the value at X̂ = X must be finite, and what is left of the monomials must have a lower bound."""
-        left = [monomial for monomial in self.monomials if monomial.data_power == 0]
-        return not is_bounded(left) or any(
-            monomial.data_power < 0 or monomial.degree < 0 or monomial.data_power == monomial.power == 0
-            for monomial in self.monomials
-        )
-
-    @property
-    def infinite_at_zero(self) -> bool:  # type: ignore[override]
-        return min(monomial.power for monomial in self.monomials) <= 0
-
-    @property
-    def log_powers(self) -> tuple[float, ...]:  # type: ignore[override]
-        return tuple(monomial.data_power for monomial in self.monomials if monomial.power == 0)
-
-    @property
-    def degree(self) -> float | None:
-        degrees = {0.0 if self.scale_invariant else round(monomial.degree, 12) for monomial in self.monomials}
-        return degrees.pop() if len(degrees) == 1 else None
-
-    # ---- the rule
-
-    def middles(self, product: Word, data: str) -> Middles:
-        operands: dict[str, Operand] = {}
-
-        def middle(monomial: Monomial) -> Word:
-            # What P and Q are decides what a step costs: all ones, the product itself, the data itself, or neither.
-            match monomial.data_power, monomial.power - 1:
-                case 0, 0:
-                    return Word([Letter("1")])
-                case 0, 1:
-                    return product
-                case 1, 0:
-                    return Word([Letter(data)])
-                case data_power, power:
-                    operand = Operand(data_power, power)
-                    operands[operand.text(data)] = operand
-                    return Word([Letter(operand.text(data))])
-
-        words = tuple(map(middle, self.monomials))
-        theta = Word([Letter(THETA)] if self.scale_invariant else [])
-        weighted = [(word, rational(m.slope / self.slope)) for word, m in zip(words, self.monomials, strict=True)]
-        positive = Sum((word, weight) for word, weight in weighted if weight > 0)
-        negative = Sum((theta + word, -weight) for word, weight in weighted if weight < 0)
-        return Middles(positive, negative, operands, words)
-
-    def bounds(self, degree: int) -> Bounds:
-        # (u^ψ − 1)/ψ grows with ψ, so a bound with a smaller ψmax, or a larger ψmin, is below one with the extreme (QNMF Eq. 6).
-        psi = [(monomial.slope > 0, monomial.psi(degree)) for monomial in self.monomials]
-        return Bounds(max(p for rises, p in psi if rises), min(p for rises, p in psi if not rises))
-
-    def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
-        if not self.scale_invariant:
-            return positive * self.slope, negative * self.slope
-        rises = [monomial.slope > 0 for monomial in self.monomials]
-        return positive * (self.slope / sums.terms[rises.index(True)]), negative * (self.slope / sums.terms[rises.index(False)])
-
-    # ---- the value
-
-    def constant(self, data: DataSums) -> float:
-        """Minus the value at X̂ = X, which is the least there is of a divergence."""
-        return -sum(
-            monomial.coefficient * _total(monomial, data.power_sum(monomial.degree), data.log_sum)
-            if monomial.power
-            else monomial.coefficient * _total(monomial, data.power_sum(monomial.data_power), data.log_sum)
-            for monomial in self.monomials
-        )
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
         logarithms = dict(zip(self.log_powers, sums.logarithms, strict=True))

@@ -32,8 +32,8 @@ class Polynomial(Divergence):
     Notes
     -----
     Some monomials must rise with X̂ and some must fall, and their sum must have a lower bound. Where X̂ = X is not its minimum, the
-    value may be negative. The parts of the gradient and the proven exponents follow from the monomials, as they do for the families:
-    QNMF Theorem 1 is about any of these.
+    value may be negative. The parts of the gradient and the proven exponents follow from the monomials, as they do for the
+    families: QNMF Theorem 1 is about any of these.
 
     Examples
     --------

@@ -53,15 +53,14 @@ class WeightedSum(Divergence):
         for _, divergence in pairs:
             if not isinstance(divergence, Divergence) or divergence.scale_invariant:
                 raise IncompatibleError(
-                    f"A sum takes divergences that are sums of monomials over the entries, as Beta(b), Alpha(a) and Polynomial are; "
+                    "A sum takes divergences that are sums of monomials over the entries, as Beta(b), Alpha(a) and Polynomial are; "
                     f"{divergence!r} is not."
                 )
-        # A sum within a sum is taken apart, and what stands in it twice is added up.
-        flat = [(w * inner, part) for w, D in pairs for inner, part in (D.terms if isinstance(D, WeightedSum) else [(1.0, D)])]
         added: dict[Divergence, float] = {}
-        for weight, part in flat:
-            added[part] = added.get(part, 0.0) + weight
-        self.terms = tuple((float(weight), part) for part, weight in added.items())
+        for weight, divergence in pairs:  # a sum within a sum is taken apart, and what stands in it twice is added up
+            for inner, part in divergence.terms if isinstance(divergence, WeightedSum) else [(1.0, divergence)]:
+                added[part] = added.get(part, 0.0) + weight * inner
+        self.terms: tuple[tuple[float, Divergence], ...] = tuple((float(weight), part) for part, weight in added.items())
 
     @cached_property
     def monomials(self) -> tuple[Monomial, ...]:

@@ -18,11 +18,24 @@ from ..algebra.expression import THETA, Letter, Word
 from ..algebra.rewriting import Sum
 from ..constraints import Direction
 from ..data import Data, Request, SquaredDifference, Unreached, as_dense, read_data
-from ..data.host import inner, multiplied
+from ..data.host import inner, multiplied, positive_part
 from ..data.namespace import Array, Namespace
 from ..divergences.base import Logarithm, Sums
 from ..exceptions import DataError, IncompatibleError
-from ..planning import LOGARITHM, Apply, ApplyGram, Contraction, Multiply, Planner, Prices, SelfProduct, Step, Visit, canonical
+from ..planning import (
+    LOGARITHM,
+    Apply,
+    ApplyGram,
+    Contraction,
+    Multiply,
+    Part,
+    Planner,
+    Prices,
+    SelfProduct,
+    Step,
+    Visit,
+    canonical,
+)
 from ..planning.planner import COLUMNS, ROWS, Term, terms
 from ..planning.plans import low_rank
 from .model import Model
@@ -111,11 +124,16 @@ class Problem:
         operands = frozenset(model.middles.operands)
         m, n = data.shape
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
+        constant = frozenset(shapes) - set(model.learned) - operands
+        constant |= {name for name, (whole, _) in model.products.items() if constant.issuperset(whole.names)}
+        of_products = Prices(shapes, {}, constant, model.form)
+        shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
         return Prices(
             shapes=shapes,
+            parts=model.products,
             sizes=dict.fromkeys(of_data, float(data.size) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
-            constant=frozenset(shapes) - set(model.learned) - operands,
+            constant=constant,
             operands=operands,
             product=model.form,
             data=frozenset(of_data),
@@ -191,7 +209,7 @@ class Point:
         known = {
             word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)
             for word, product in self.known.items()
-            if not any(letter.name in self.problem.planner.implicit for letter in word)
+            if not any(letter.name in self.problem.planner.scales_otherwise for letter in word)
         }
         return Point(self.problem, {**self.factors, name: self.factors[name] * by}, known)
 
@@ -223,7 +241,8 @@ class Point:
         """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
         logarithm = bool(self.problem.model.divergence.log_powers)
         terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
-        return Sums(tuple(map(float, terms)), tuple(map(float, self.known[LOGARITHM] if logarithm else ())), tuple(map(float, sizes)))
+        logarithms = self.known[LOGARITHM] if logarithm else ()
+        return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
 
     def total(self) -> float:
         """Σ X̂."""
@@ -314,6 +333,10 @@ class Point:
             F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
             if 0 in F.shape:
                 return 0.0  # all of it is given
+            if constraint.is_signed:
+                sizes = abs(numerator - denominator), abs(numerator) + abs(denominator)
+                excess, whole = (float(xp.sum(abs(F) * size, dtype=xp.float64)) for size in sizes)
+                return excess / whole if whole > 0 else 0.0
             axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
             up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
             if not constraint.any_scale:
@@ -368,6 +391,8 @@ class Point:
                 self.keep(result, product if is_gram_first else product.T)
             case SelfProduct(result):
                 self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
+            case Part(result, whole, sign):
+                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
             case Visit():
                 self._visit(step)
 
@@ -458,16 +483,31 @@ def read_for(model: Model, X: Any) -> Data:
     divergence, asked = model.divergence, _Asked()
     divergence.constant(asked)
     data = read_data(
-        X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data, totals=asked.totals
+        X,
+        model.data,
+        signed=model.data in model.signed,
+        symmetric=divergence.signed,
+        positive=divergence.requires_positive_data,
+        totals=asked.totals,
     )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
     return data
 
 
-def bind(
-    model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON
-) -> Problem:
+def _with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, Data]:
+    """The model that fits the signs of what is given, and the data: X may be negative where it says so, or where X̂ may be."""
+    if not model.divergence.takes_signs:
+        return model, read_for(model, X)
+    negative = {
+        name for name in model.fixed if name in given and read_data(given[name], f"init[{name!r}]", signed=True).facts.lowest < 0
+    }
+    may_be = model.signed | negative | ({model.data} if negative else set())
+    data = read_for(model.with_signs(may_be & {model.data, *model.fixed}), X)
+    return model.with_signs(negative | ({model.data} if data.facts.lowest < 0 and model.data in may_be else set())), data
+
+
+def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
     Parameters
@@ -481,7 +521,7 @@ def bind(
     horizon : int
         How many iterations to expect.
     """
-    data = read_for(model, X)
+    model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
     given = read_init(init or {}, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
@@ -500,23 +540,25 @@ def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace)
     for name in model.fixed:
         if name not in given:
             raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
-    return {name: _read_factor(given[name], name, namespace, fixed=name in model.fixed) for name in given}
+    return {
+        name: _read_factor(given[name], name, namespace, fixed=name in model.fixed, signed=name in model.signed) for name in given
+    }
 
 
-def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
+def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, signed: bool) -> Any:
     label = f"init[{name!r}]"
-    data = read_data(value, label)
+    data = read_data(value, label, signed=signed)
     if fixed and namespace.is_host and hasattr(data.itself(), "nnz"):
         return data.itself().astype(namespace.dtype)  # a fixed factor may be sparse
     array = namespace.asarray(data.whole())
-    if not fixed and not data.facts.highest > 0:
+    if not fixed and not signed and not data.facts.highest > 0:
         raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
     return array
 
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    data = read_for(model, X)
+    model, data = _with_signs(model, X, factors)
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)

@@ -84,6 +84,8 @@ class Planner:
         self.prices = prices
         self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
+        self.scales_otherwise = self.implicit | set(prices.parts)
+        """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
         self.learned = tuple(rules)
         self._given = frozenset(canonical(word)[0] for word in given)
         self.constants = self._constants(rules.values())
@@ -111,7 +113,8 @@ class Planner:
 
     def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
         """What is known after some steps, in its canonical form, and the way round in which it is computed."""
-        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in self.prices.operands | self.prices.data)
+        made = {*self.implicit, *self.prices.data, *self.prices.parts}
+        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in made)
         return results(steps) | {word: word for word in (*known, *self.constants, *letters)}
 
     def plan(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> list[Step]:
@@ -132,16 +135,14 @@ class Planner:
             steps = self.plan(rule.words, known, logarithm=logarithm)
             have = self._known_after(steps, known)
             is_there = all(not word or canonical(word)[0] in have for word in rule.sum_words)
-            self._sums[key] = (
-                needed(steps, rule.sum_words) if is_there else self.plan(rule.sum_words, known, logarithm=logarithm)
-            )
+            self._sums[key] = needed(steps, rule.sum_words) if is_there else self.plan(rule.sum_words, known, logarithm=logarithm)
         return self._sums[key]
 
     def changing(self, word: Word) -> frozenset[str]:
         """The factors that a known product changes with; what is made of X̂ changes with all of them."""
         factors = self._changing.get(word)
         if factors is None:
-            names = {letter.name for letter in word}
+            names = self.prices.letters(word)
             factors = frozenset(self.learned if names & self.implicit else names.intersection(self.learned))
             self._changing[word] = factors
         return factors

@@ -148,7 +148,9 @@ class Coordinate(Solver):
         before, rounding = measure(point)
         last, momentum, state.last = state.last, state.momentum, point.factors
         if last and momentum:
-            ahead = {name: np.maximum(F + momentum * (F - last[name]), 0.0) for name, F in point.factors.items()}
+            ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
+            constraints = point.problem.model.constraints
+            ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
             candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
             if measure(candidate)[0] <= before + rounding:
                 state.momentum = min(1.0, momentum * _GROWTH)
