@@ -1,5 +1,6 @@
 # make demo    a real factorization, with a picture to look at
-# make test    linters, types, and all tests
+# make test    linters, types, and tests: all kinds of them, a part of the widest grids
+# make test-all    the same with all of the grids, before an issue is resolved
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
 # make studies the other figures that the docs report
 # make fuzz    calls that no test makes, against invariants, for FUZZ_SECONDS (120); SEED=1 for others
@@ -13,12 +14,15 @@ SEED   ?= 0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit fuzz bench studies reproduce clean
+.PHONY: demo test test-all lint unit fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test lint unit
+
+test-all: ARGS += --wide
+test-all: test
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

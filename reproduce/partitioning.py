@@ -16,7 +16,7 @@ from _page import Page, publish
 from _similarity import Last, last_step, one_part, pod_by_magnitude, semidefinite, spectral_bound
 from nonneg import datasets, metrics
 from nonneg.graph import GraphClustering, cosine_graph
-from nonneg.graph.methods import NSC, KernelPNMF
+from nonneg.graph.methods import NSC, KernelProjection
 
 TITLE = "Graph partitioning: ONL Tables 1 to 3, QNMF Fig. 1"
 SEEDS = range(5)
@@ -306,7 +306,7 @@ def kernels(page: Page, graphs: dict[str, Any]) -> None:
                     metrics.purity(target, page.fit(GraphClustering(count, method=method, random_state=seed), A).labels_)
                     for seed in repeats
                 ]
-                for label, method in (("NSC", NSC(start="random")), ("kernel PNMF", KernelPNMF(start="random")))
+                for label, method in (("NSC", NSC(start="random")), ("kernel PNMF", KernelProjection(start="random")))
             }
             found[name]["default"] = [
                 metrics.purity(target, page.fit(GraphClustering(count, random_state=seed), A).labels_) for seed in SEEDS[:3]

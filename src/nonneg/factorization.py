@@ -14,8 +14,8 @@ from .engine.solution import Solution
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
 from .initialization import RandomState
+from .restarts import solve_problem
 from .solvers import Solver, get_solver
-from .solving import solve_from
 
 
 def factorize(
@@ -25,7 +25,7 @@ def factorize(
     *,
     divergence: str | float | Objective | None = None,
     constraints: Mapping[str, str | Constraint | None] | None = None,
-    init: str | Mapping[str, Any] = "random",
+    init: str | Mapping[str, Any] = "auto",
     solver: str | Solver = "auto",
     max_iter: int = 1000,
     tol: float = 1e-5,
@@ -49,8 +49,9 @@ def factorize(
         See `nonneg.divergences`.
     constraints : dict, optional
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
-    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="random"
-        How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "kmeans"
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
+        How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "auto"
+        is what suits the form: a search among components, clusters, co-clusters or singular vectors, as in the estimators. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
     solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"
@@ -88,7 +89,8 @@ def factorize(
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
-    return solve_from(bind(model, X, rank, init, horizon=max_iter), init, solver, stopping, random_state, callback)
+    problem = bind(model, X, rank, init, horizon=max_iter)
+    return solve_problem(problem, init, solver, stopping, random_state, callback)
 
 
 def _model(

@@ -14,19 +14,21 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from .data import Need, Sketch
 from .engine.model import Model
 from .engine.problem import Problem, bind
+from .engine.run import Callback
+from .engine.sketching import Sketched, pays, rough_of_gram
 from .engine.solution import History, Progress, Solution
 from .engine.stopping import Stopping
-from .initialization import make_generator
+from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
 from .reporting import print_progress, say
-from .solvers import Solver, best_solver, get_solver
+from .search import can_search, searched
+from .solvers import Coordinate, Solver, best_solver, get_solver
 from .solving import solve_from
 
 
-class Watch:
+class Reporter:
     """The callback of a start: it counts seconds from the beginning of the fit, prints them, and ends the run where it is told to.
 
     Parameters
@@ -39,10 +41,14 @@ class Watch:
         Which of several starts it is, for what is printed.
     over : threading.Event, optional
         Set where another start was interrupted or has failed: there is no use in going on.
+    callback : callable, optional
+        What else is to see the progress of a run.
     """
 
-    def __init__(self, began: float, verbose: bool = False, name: str = "", over: Event | None = None) -> None:
-        self.began, self.verbose, self.name, self.over = began, verbose, name, over or Event()
+    def __init__(
+        self, began: float, verbose: bool = False, name: str = "", over: Event | None = None, callback: Callback | None = None
+    ) -> None:
+        self.began, self.verbose, self.name, self.over, self.callback = began, verbose, name, over or Event(), callback
         self._print = print_progress(every=1.0, name=name) if verbose else None
         self._waited = 0.0
 
@@ -51,7 +57,7 @@ class Watch:
             self._waited = time.perf_counter() - self.began - progress.seconds
         if self._print is not None:
             self._print(replace(progress, seconds=progress.seconds + self._waited))
-        return self.over.is_set()
+        return self.over.is_set() or bool(self.callback is not None and self.callback(progress))
 
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
@@ -93,7 +99,7 @@ def run_starts(
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
 
     def run(number: int) -> Solution:
-        watch = Watch(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
+        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
         try:
             with limited(limit):
                 found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
@@ -130,7 +136,7 @@ def run_start(
     init: Any,
     seed: int,
     stopping: Stopping,
-    watch: Watch | None = None,
+    watch: Reporter | None = None,
     *,
     resumes: bool = False,
 ) -> Solution:
@@ -138,34 +144,55 @@ def run_start(
 
     With `resumes`, the start is where another run ended.
     """
-    watch = watch or Watch(time.perf_counter())
+    watch = watch or Reporter(time.perf_counter())
+    sketched = _sketched(problem, solver, seed)
     solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
     solver = solver.resumed if resumes else solver
+    if isinstance(init, str) and init == "auto":
+        init = default_starts(problem)
+    if isinstance(init, tuple) and init[0] == "search":
+        can = isinstance(solver, Coordinate) and can_search(problem)
+        init = _searched(problem, sketched, seed, watch) if can else init[1:]
+        solver = solver.resumed if can else solver
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
-        init = _best_of(sketched(problem), solver, init, seed, replace(stopping, max_iter=scouting), watch)
+        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
         solver = solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, watch)
+    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched)
     return replace(solution, history=watch.since_the_beginning(solution.history))
 
 
-_SKETCH = 4
-"""Rows of a sketch for each component."""
+def solve_problem(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Run from one start: given, named, or the one that suits the model."""
+    generator = make_generator(random_state)
+    if isinstance(init, str) and init == "auto":
+        reporter = Reporter(time.perf_counter(), callback=callback)
+        return run_start(problem, solver, init, int(generator.uniform() * 2**31), stopping, reporter)
+    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver))
 
 
-def sketched(problem: Problem) -> Problem:
-    """The same problem for a sketch R of the data, RᵀR ≈ XᵀX, where that is all it needs and much smaller; for short runs."""
-    data, model = problem.data, problem.given
-    needs_no_more = model.needs == {Need.COLUMN_GRAM} and Need.PRODUCTS in data.gives
-    if not needs_no_more or not data.namespace.is_host or problem.units.data != 1:
-        return problem
-    rank = max(problem.shapes[model.learned[0]][1:])
-    (n_samples, n_features), size = data.shape, _SKETCH * rank
-    if n_samples >= n_features or size * n_features > data.facts.non_zeros / 8:
-        return problem  # with fewer features than samples, XᵀX itself is small
-    draws = np.random.default_rng(0).standard_normal((n_samples, size)).astype(data.namespace.dtype)
-    basis = np.linalg.qr(data.apply(data.apply(draws, transposed=True)))[0]
-    return bind(model, Sketch(data.apply_after(basis.T)), rank)
+def _sketched(problem: Problem, solver: str | Solver, seed: int = 0) -> Sketched | None:
+    """A sketch to solve on, where no solver is asked for and one pays."""
+    is_auto = isinstance(solver, str) and solver == "auto"
+    return Sketched(problem, seed) if is_auto and pays(problem) and isinstance(best_solver(problem), Coordinate) else None
+
+
+def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Reporter) -> dict[str, Any]:
+    """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
+    rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
+    watch.say("searched for a start")
+    if not all(np.isfinite(factor).all() for factor in factors.values()):
+        return {}
+    return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
 _ALIKE = 1e-9
@@ -173,11 +200,17 @@ _ALIKE = 1e-9
 
 
 def _best_of(
-    problem: Problem, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Watch
+    problem: Problem,
+    sketched: Sketched | None,
+    solver: Solver,
+    starts: tuple[str, ...],
+    seed: int,
+    stopping: Stopping,
+    watch: Reporter,
 ) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
-    lowest = math.inf
+    lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
         run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
         watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")

@@ -22,6 +22,8 @@ from .solvers.places import Quadratic, places
 
 _ROUGH = Stopping(tol=1e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
+_PASSES = 2
+"""How often a row is gone over, at most."""
 _SWAPS, _MISSES = 8, 3
 """Swaps that are tried at most, and how many in a row may fail."""
 _PLACES = 3
@@ -59,7 +61,7 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None)
 
 
 def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any) -> Point:
-    solver = Coordinate()
+    solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
     lowest, misses = best.objective()[0], 0
@@ -113,7 +115,7 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     KF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
     diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", KF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
-    count = min(_PLACES, np.count_nonzero(left))
+    count = min(_PLACES, int(np.count_nonzero(left)))
     if not count:
         return F.mean(axis=1)
     chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
@@ -135,7 +137,8 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     squares = data.lengths(axis) ** 2
     some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
     part = data.part(some, axis)
-    shape = tuple(few if size == len(squares) else size for size in problem.shapes[name])
+    rows, columns = problem.shapes[name]
+    shape = (rows, few) if place.letter.transposed else (few, columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
     found = _best(small, small_place, generator, stop)

@@ -14,6 +14,7 @@ from .divergences import Beta
 from .engine.model import Model
 from .engine.problem import Point, Problem, point_at, read_init
 from .engine.run import Callback, begin, solve
+from .engine.sketching import Sketched, solve_sketched
 from .engine.solution import History, Solution, Status
 from .engine.stopping import Stopping
 from .engine.units import Units
@@ -33,12 +34,18 @@ def solve_from(
     stopping: Stopping,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    *,
+    sketched: Sketched | None = None,
 ) -> Solution:
-    """Run from one start."""
+    """Run from one start; on a sketch of the data, where there is one, until the end is stationary for the data."""
     solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
-        run = solve(begin(problem, start_factors(problem, init, random_state), solver, stopping), solver, stopping, callback)
+        factors = start_factors(problem, init, random_state)
+        if sketched is None:
+            run = solve(begin(problem, factors, solver, stopping), solver, stopping, callback)
+        else:
+            run = solve_sketched(sketched, factors, solver, stopping, callback)
     assert run.status is not None
     point, model, units = run.best, problem.given, problem.units
     everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)

@@ -9,7 +9,7 @@ import nonneg
 from nonneg import Model, factorize
 from nonneg.divergences import Beta
 from nonneg.engine.problem import bind
-from nonneg.factorization import objective_of, start_factors
+from nonneg.solving import objective_of, start_factors
 
 from .shim import installed_file, their_tests
 

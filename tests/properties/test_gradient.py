@@ -43,6 +43,8 @@ def test_gradient_of_the_trace():
 def test_check_gradient_notices_a_wrong_one(monkeypatch):
     model, X = Model("W W.T X", 1), positive_data((7, 5), Model("W H", 1).divergence, seed=0)
     gradient = type(point_at(model, X, {"W": np.ones((7, 2))})).gradient
-    monkeypatch.setattr("nonneg.engine.problem.Point.gradient", lambda point, name: tuple(1.001 * part for part in gradient(point, name)))
+    monkeypatch.setattr(
+        "nonneg.engine.problem.Point.gradient", lambda point, name: tuple(1.001 * part for part in gradient(point, name))
+    )
     with pytest.raises(AssertionError, match="gradient by W is off by"):
         check_gradient(model, X, rank=2)

@@ -131,8 +131,16 @@ def test_of_a_gram_matrix_only_squares_are_known(X):
     data = GramData(K, namespace_of(K))
     assert data.power_sum(2) == pytest.approx(np.sum(X**2))
     assert data.in_units(0.5).power_sum(2) == pytest.approx(4 * np.sum(X**2))
-    assert data.array is None
-    for ask in (lambda: data.power_sum(1), lambda: data.log_sum(1), lambda: data.visit(X, None, [])):
+    np.testing.assert_allclose(data.apply_gram(X), K @ X)
+    np.testing.assert_allclose(data.lengths(0), np.linalg.norm(X, axis=1))
+    for ask in (
+        lambda: data.power_sum(1),
+        lambda: data.log_sum(1),
+        lambda: data.visit(X, None, []),
+        lambda: data.apply(X),
+        lambda: data.apply_gram(X, transposed=True),
+        lambda: data.take(np.arange(2), 0),
+    ):
         with pytest.raises(IncompatibleError, match=r"Only X Xᵀ is known .* such as 'W W\.T X' with 'euclidean'"):
             ask()
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
-from nonneg.graph.methods import METHODS, NSC, POD, KernelPNMF, NonnegativeLearning, Refined
+from nonneg.graph.methods import METHODS, NSC, POD, KernelProjection, NonnegativeLearning, Refined
 from nonneg.metrics import purity
 
 from .at_hand import graph_at_hand
@@ -426,7 +426,7 @@ class TestBadParameters:
         (lambda: NonnegativeLearning(orthogonal="no"), "orthogonal must be True or False; got 'no'"),
         (lambda: NonnegativeLearning(start=3), "start can be 'partition' or 'random'; got 3"),
         (lambda: NSC(start=["random"]), r"start can be 'partition' or 'random'; got \['random'\]"),
-        (lambda: KernelPNMF(start=None), "start can be 'partition' or 'random'; got None"),
+        (lambda: KernelProjection(start=None), "start can be 'partition' or 'random'; got None"),
         (lambda: Refined("yes"), "may_be_empty must be None, True or False; got 'yes'"),
     ])  # fmt: skip
     def test_those_of_methods(self, make, match):
@@ -558,8 +558,8 @@ def test_political_blogs():
     """QNMF §5.1: kernel PNMF tells the two sides apart from a random start, NSC does not."""
     blogs = graph_at_hand("PolBlogs", drop_isolated=True)
     purities = {}
-    for method in (NSC(start="random"), KernelPNMF(start="random")):
+    for method in (NSC(start="random"), KernelProjection(start="random")):
         model = GraphClustering(2, method=method, symmetrize="max", random_state=0).fit(blogs.adjacency)
         purities[type(method)] = purity(blogs.target, model.labels_)
     assert purities[NSC] < 0.6
-    assert purities[KernelPNMF] > 0.85
+    assert purities[KernelProjection] > 0.85

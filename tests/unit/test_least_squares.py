@@ -69,7 +69,9 @@ def test_other_forms(X, rng):
 )
 def test_what_cannot_be_solved(form, divergence, constraints, solver, factor, X):
     X = X[:5] if "B" in form else X
-    with pytest.raises(IncompatibleError, match=rf"Least squares cannot solve for {factor} in '{form}' with .*not linear in it"):
+    with pytest.raises(
+        IncompatibleError, match=rf"Least squares cannot be used here: the rule of {factor} in '{form}' with .*not linear in it"
+    ):
         factorize(X, form, None if form == "W" else 2, divergence=divergence, constraints=constraints, solver=solver)
 
 

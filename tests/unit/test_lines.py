@@ -5,7 +5,7 @@ from itertools import product as combinations
 import numpy as np
 import pytest
 
-from nonneg.solvers.lines import k_lines
+from nonneg.initialization.lines import k_lines
 
 
 def energy(K, labels, count):

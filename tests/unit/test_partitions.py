@@ -10,11 +10,11 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.data import eigenvectors
 from nonneg.data.eigenvectors import leading
-from nonneg.data.signed import Operator
 from nonneg.data.reading import Gram, Signed
+from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
-from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelPNMF, NonnegativeLearning, Refined
+from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelProjection, NonnegativeLearning, Refined
 from nonneg.graph.methods.kernel_kmeans import nearest_centroids, seeds
 from nonneg.graph.methods.nonnegative import learned, projected
 from nonneg.graph.methods.pod import discretised
@@ -394,8 +394,8 @@ def test_kernel_pnmf_descends():
         assert n_iter == steps
         values.append(value(W))
     assert np.all(np.diff(values) < 0)
-    assert KernelPNMF().similarity == "random-walk"
-    found = KernelPNMF(start="random").partition(S, 3, np.random.default_rng(0), SMALL)
+    assert KernelProjection().similarity == "random-walk"
+    found = KernelProjection(start="random").partition(S, 3, np.random.default_rng(0), SMALL)
     np.testing.assert_array_equal(found.labels, found.memberships.argmax(axis=1))
 
 

@@ -80,18 +80,38 @@ def test_the_product_is_cut_where_it_is_narrowest():
 
 
 def test_data_known_by_its_gram_matrix_alone():
-    known = prices({"W": (5, 2), "X": (5, 5)}, sizes={"X": np.inf})
-    assert plan([parse("X X.T W")], frozenset([parse("X X.T")]), known)
-    with pytest.raises(IncompatibleError, match=r"X W cannot be computed: only X Xᵀ is known"):
-        plan([parse("X W")], frozenset([parse("X X.T")]), known)
+    """X Xᵀ is multiplied with as a whole, and never taken apart."""
+    known = prices({"W": (5, 2), "X": (5, 5)}, data="X", sizes={"X": np.inf}, grams={parse("X X.T"): 25})
+    steps = plan([parse("X X.T W"), parse("W.T X X.T W")], frozenset(), known)
+    assert steps[0] == ApplyGram(parse("X X.T W"), parse("X X.T"), parse("W"), True)
+    assert [type(step) for step in steps[1:]] == [Multiply]
+    formed = plan([parse("X X.T W")], frozenset([parse("X X.T")]), known)
+    assert formed == [Multiply(parse("X X.T W"), parse("X X.T"), parse("W"))]
+
+
+def test_the_data_are_applied_from_either_side():
+    known = prices({"W": (50, 3), "H": (3, 40), "X": (50, 40)}, data="X")
+    steps = plan([parse("X H.T"), parse("W.T X"), parse("H X.T W")], frozenset(), known)
+    assert steps == [
+        Apply(parse("X H.T"), parse("X"), parse("H.T"), True),
+        Apply(parse("W.T X"), parse("W.T"), parse("X"), False),
+        Multiply(parse("H X.T W"), parse("H"), parse("X.T W")),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("form", "divergence", "asked"),
-    [("W H", 2, "X Hᵀ"), ("X W W.T", 2, "cannot be computed"), ("W W.T X", 1, "not its entries"), ("W W.T X", Gamma(1), "X")],
+    ("horizon", "shape", "is_formed"), [(100, (20, 300), True), (1, (20, 300), False), (100, (300, 20), False)]
 )
-def test_forms_that_need_more_than_a_gram_matrix(form, divergence, asked, X):
-    with pytest.raises(IncompatibleError, match=rf"{asked}.*such as 'W W\.T X'"):
+def test_the_gram_matrix_is_a_step_of_its_own_where_it_pays(horizon, shape, is_formed):
+    known = prices({"W": (shape[0], 3), "X": shape}, data="X", constant="X", horizon=horizon, largest=shape[0] * shape[1])
+    steps = plan([parse("X X.T W")], frozenset(), known)
+    assert (SelfProduct(parse("X X.T")) in steps) == is_formed
+    assert {type(step) for step in steps} == ({SelfProduct, Multiply} if is_formed else {Apply})
+
+
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("X W W.T", 2), ("W W.T X", 1), ("W W.T X", Gamma(1))])
+def test_forms_that_need_more_than_a_gram_matrix(form, divergence, X):
+    with pytest.raises(IncompatibleError, match=r"Only X Xᵀ is known .* such as 'W W\.T X'"):
         factorize(Gram(X @ X.T), form, 2, divergence=divergence)
 
 
@@ -116,6 +136,7 @@ def run(shape, form, max_iter, divergence="euclidean", solver="multiplicative", 
         X,
         form,
         None if form == "W X" else 3,
+        init="random",
         divergence=divergence,
         max_iter=max_iter,
         tol=0,

@@ -1,5 +1,3 @@
-from collections import deque
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +9,7 @@ from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import Adaptive, quasi_newton
-from nonneg.solvers.quasi_newton import QuasiNewton
+from nonneg.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 
 DIVERGENCES = [Beta(2), Beta(1), Beta(0), Beta(1.5), Alpha(0.5), Alpha(-1), Gamma(0.5), Gamma(0), Renyi(2), DualI()]
@@ -25,7 +23,8 @@ def parts(shape, seed=0, rank=4):
 
 
 def run(X, form, rank=3, solver=SOLVER, **settings):
-    return factorize(X, form, rank, solver=solver, **{"tol": 0, "max_iter": 60, "check_every": 1, "random_state": 0} | settings)
+    usual = {"init": "random", "tol": 0, "max_iter": 60, "check_every": 1, "random_state": 0}
+    return factorize(X, form, rank, solver=solver, **usual | settings)
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)
@@ -120,7 +119,7 @@ def test_the_gradient_is_that_by_the_square_roots(divergence):
     X, rng = parts((7, 6)), np.random.default_rng(0)
     model = Model("W S W.T X", divergence)
     factors = {"W": rng.uniform(0.5, 1.5, (7, 3)), "S": rng.uniform(0.5, 1.5, (3, 3))}
-    roots, gradient, weight = quasi_newton._parts(point_at(model, X, factors))
+    roots, gradient, weight = quasi_newton._in_one_vector(point_at(model, X, factors))
     slopes = [dense_gradient(model, name, {**factors, "X": X})[0].ravel() for name in model.learned]
     expected = 2 * roots * np.concatenate(slopes)
     np.testing.assert_allclose(roots**2, np.concatenate([factor.ravel() for factor in factors.values()]))
@@ -135,7 +134,7 @@ def test_the_first_guess_is_the_multiplicative_rule(divergence):
     """Near the minimum, gradient / weight is what the rule with exponent one does to the square roots."""
     W, H = np.random.default_rng(0).uniform(0.5, 1.5, (7, 3)), np.random.default_rng(1).uniform(0.5, 1.5, (3, 6))
     point = point_at(Model("W H", divergence), W @ H, {"W": W * (1 + 1e-3 * np.sin(np.arange(21).reshape(7, 3))), "H": H})
-    roots, gradient, weight = quasi_newton._parts(point)
+    roots, gradient, weight = quasi_newton._in_one_vector(point)
     sides = [point.sides(name) for name in ("W", "H")]
     law = point.problem.model.divergence.law
     multipliers = np.concatenate([law.multiplier(np, *pair, 1.0).ravel() for pair in sides])
@@ -144,24 +143,37 @@ def test_the_first_guess_is_the_multiplicative_rule(divergence):
 
 def test_the_direction_undoes_what_was_seen_last():
     """The secant equation: where the gradient is what the last step changed, the way back is that step."""
-    rng, memory = np.random.default_rng(0), {"pairs": deque(maxlen=4), "exponent": 1.0, "last": None}
+    rng, state = np.random.default_rng(0), QuasiNewtonState()
     hessian = rng.normal(size=(9, 9))
     hessian = hessian @ hessian.T + np.eye(9)
     weight, roots = np.full(9, 10.0), rng.normal(size=9)
     for _ in range(6):
-        memory["last"] = roots, hessian @ roots
+        state.roots, state.gradient = roots, hessian @ roots
         roots = roots + rng.normal(size=9)
-        quasi_newton._learn(np, memory, roots, hessian @ roots, weight)
-    assert len(memory["pairs"]) == 4
-    move, change, _ = memory["pairs"][-1]
-    np.testing.assert_allclose(quasi_newton._direction(memory["pairs"], memory["exponent"], change, weight), -move)
+        quasi_newton._learn(np, state, roots, hessian @ roots, weight)
+    last = state.pairs[-1]
+    for pairs in (state.pairs, state.pairs[-4:]):
+        np.testing.assert_allclose(quasi_newton._direction(pairs, state.exponent, last.change, weight), -last.move)
 
 
 def test_negative_curvature_teaches_nothing():
-    memory = {"pairs": deque(maxlen=4), "exponent": 0.5, "last": (np.zeros(3), np.zeros(3))}
-    quasi_newton._learn(np, memory, np.ones(3), -np.ones(3), np.ones(3))
-    direction = quasi_newton._direction(memory["pairs"], memory["exponent"], np.arange(3.0), np.full(3, 2.0))
+    state = QuasiNewtonState(exponent=0.5, roots=np.zeros(3), gradient=np.zeros(3))
+    quasi_newton._learn(np, state, np.ones(3), -np.ones(3), np.ones(3))
+    direction = quasi_newton._direction(state.pairs, state.exponent, np.arange(3.0), np.full(3, 2.0))
     np.testing.assert_array_equal(direction, -np.arange(3.0) / 4)
+
+
+@pytest.mark.parametrize("memory", [1, 4])
+def test_no_more_is_remembered_than_was_asked_for(memory):
+    solver = QuasiNewton(memory=memory, warmup=0)
+    X = parts((14, 12))
+    point = point_at(Model("W H", 1), X, run(X, "W H", divergence=1, solver=SOLVER, max_iter=3).factors)
+    state = solver.init(point.problem)
+    counts = []
+    for _ in range(9):
+        point = solver.step(point, state)
+        counts.append(len(state.pairs))
+    assert max(counts) == memory
 
 
 def test_steps_that_would_raise_the_objective_leave_the_adaptive_exponent(monkeypatch):

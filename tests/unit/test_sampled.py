@@ -157,9 +157,7 @@ def test_a_product_of_zero_is_taken_for_the_floor(X, factors):
 def test_nothing_stored_is_nothing_to_do(factors):
     U, V = factors
     data = SparseData(sparse.csr_array((len(U), V.shape[1])), namespace_of(U))
-    (right, left), logarithm = data.visit(
-        U, V, [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)], 1.0
-    )
+    (right, left), logarithm = data.visit(U, V, [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)], 1.0)
     assert not np.any(right)
     assert not np.any(left)
     assert logarithm == 0

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity
 
-from nonneg.data.signed import Operator, SignedData, peak_of, stored
+from nonneg.data import Need
 from nonneg.data.reading import Gram, Signed, read_data
+from nonneg.data.signed import Operator, SignedData, peak_of, stored
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities
 from nonneg.graph.similarities import Similarity, chebyshev, discriminative_kmeans, scaled, spectral_radius, vertex_similarity
@@ -335,12 +336,15 @@ class TestOperator:
         data = read_data(Signed(self.operator(), sparse.csr_array(self.M / 2)), "S")
         assert isinstance(data, SignedData)
         assert data.shape == (6, 6)
-        assert data.range == (-self.M.max() / 2, 2.0)
-        assert data.divided(2.0).range == (-self.M.max() / 4, 1.0)
-        parts = data.matrices("S", signed=True)
-        assert set(parts) == {"S⁺", "S⁻"}
-        with pytest.raises(IncompatibleError, match="difference of two parts"):
-            data.power_sum(2)
+        assert data.facts[:2] == (-self.M.max() / 2, 2.0)
+        assert data.in_units(2.0).facts[:2] == (-self.M.max() / 4, 1.0)
+        assert data.gives == {Need.SIGNED_PRODUCTS}
+        identity = np.eye(6)
+        np.testing.assert_array_equal(data.apply(identity, sign="⁺"), self.operator() @ identity)
+        np.testing.assert_array_equal(data.apply(identity, sign="⁻"), self.M / 2)
+        for ask in (lambda: data.power_sum(2), lambda: data.apply(identity), lambda: data.visit(identity, None, [])):
+            with pytest.raises(IncompatibleError, match="difference of two parts"):
+                ask()
 
     @pytest.mark.parametrize("parts", [(np.ones((3, 3)), np.ones((2, 2))), (np.ones((2, 3)), np.ones((2, 3)))])
     def test_signed_parts_that_do_not_fit(self, parts):

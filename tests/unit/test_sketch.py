@@ -10,7 +10,7 @@ from nonneg.data.reading import Sketch, read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
-from nonneg.factorization import objective_of
+from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
 
 

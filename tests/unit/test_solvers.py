@@ -32,8 +32,8 @@ class Spoils(Still):
     """Moves to nowhere in its third step."""
 
     def step(self, point, state):
-        state.trials["steps"] = state.trials.get("steps", 0) + 1
-        return point.with_factor("W", point.factors["W"] * (math.nan if state.trials["steps"] == 3 else 0.5))
+        state.exponents["steps"] = state.exponents.get("steps", 0) + 1
+        return point.with_factor("W", point.factors["W"] * (math.nan if state.exponents["steps"] == 3 else 0.5))
 
 
 REACHED = {
@@ -71,8 +71,8 @@ def test_n_iter_of_each_status(X):
 
 def test_after_a_spoilt_step_the_last_good_point_is_returned(X):
     kwargs, _ = REACHED[Status.NON_FINITE]
-    start = factorize(X, "W H", 2, random_state=0, max_iter=0)
-    solution = factorize(X, "W H", 2, random_state=0, **kwargs)
+    start = factorize(X, "W H", 2, init="random", random_state=0, max_iter=0)
+    solution = factorize(X, "W H", 2, init="random", random_state=0, **kwargs)
     np.testing.assert_allclose(solution.factors["W"], start.factors["W"] / 4)
     assert solution.objective == solution.history[-2].objective
     assert math.isnan(solution.history[-1].objective)

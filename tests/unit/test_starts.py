@@ -13,6 +13,7 @@ from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import IncompatibleError
 from nonneg.initialization import NAMES, STARTS, initial_factors
 from nonneg.initialization.clusters import angular
+from nonneg.initialization.items import Items, leading_singular
 from nonneg.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
 from nonneg.initialization.sides import SMOOTHING, made_by
 
@@ -48,6 +49,10 @@ def data(form, kind="dense", name="positive"):
 
 def start(X, form, rank, init, seed=0, **options):
     return factorize(X, form, rank, init=init, random_state=seed, max_iter=0, **options)
+
+
+def items(X, axis=0):
+    return Items(read_data(X), axis)
 
 
 def same(first, second):
@@ -126,7 +131,7 @@ class TestNNDSVD:
         """Where theirs is positive; their zeros are our thousandth of the mean."""
         X = np.random.default_rng(0).random((20, 12)) + 0.1
         W, H = _initialize_nmf(store(X), 5, init="nndsvd", random_state=0)
-        own, facing = nndsvd(store(X), 5, 0, "W")
+        own, facing = nndsvd(items(store(X)), 5, 0, "W")
         for ours, theirs in ((own, W), (facing.T, H)):
             positive = theirs > 1e-5 * theirs.max()
             assert 0.3 < positive.mean() < 1
@@ -137,8 +142,8 @@ class TestNNDSVD:
         X = np.random.default_rng(0).random((20, 12)) + 0.1
         W, _ = _initialize_nmf(X, 5, init="nndsvd", random_state=0)
         zero = 1e-5 * W.max() >= W
-        np.testing.assert_allclose(nndsvda(X, 5, 0, "W")[0][zero], W.mean(), rtol=1e-3)
-        noise = nndsvdar(X, 5, 0, "W")[0][zero]
+        np.testing.assert_allclose(nndsvda(items(X), 5, 0, "W")[0][zero], W.mean(), rtol=1e-3)
+        noise = nndsvdar(items(X), 5, 0, "W")[0][zero]
         assert 0 < noise.min() < noise.max() <= 0.01 * W.mean() * 1.001
         assert len(np.unique(noise)) == noise.size
 
@@ -146,7 +151,7 @@ class TestNNDSVD:
         """W and H of a start are NNDSVD's times one number each, the same for all entries."""
         X = np.random.default_rng(0).random((20, 12)) + 0.1
         seed = int(np.random.default_rng(3).uniform() * 2**31)
-        own, facing = nndsvd(X, 4, seed, "W")
+        own, facing = nndsvd(items(X), 4, seed, "W")
         factors = start(X, "W H", 4, "nndsvd", seed=3).factors
         for ours, made in ((factors["W"], own), (factors["H"], facing.T)):
             np.testing.assert_allclose(ours / made, (ours / made)[0, 0], rtol=1e-8)
@@ -170,7 +175,7 @@ class TestAngular:
     @pytest.mark.parametrize("seed", range(3))
     def test_planted_directions_are_found(self, store, seed):
         X, labels, directions, sizes = lines(seed)
-        own, facing = angular(store(X), 3, seed, "W")
+        own, facing = angular(items(store(X)), 3, seed, "W")
         own, facing = own - own.min(), facing - facing.min()  # less what is added so that nothing is zero
         order = [own[labels == k].sum(axis=0).argmax() for k in range(3)]
         assert sorted(order) == [0, 1, 2]
@@ -183,7 +188,7 @@ class TestAngular:
 
     def test_smoothing(self):
         X, *_ = lines()
-        for factor in angular(X, 3, 0, "W"):
+        for factor in angular(items(X), 3, 0, "W"):
             bare = factor - factor.min()
             assert factor.min() == pytest.approx(SMOOTHING * bare.mean())
 
@@ -194,7 +199,7 @@ class TestAngular:
 
     def test_length_does_not_matter_as_it_does_to_kmeans(self):
         X, labels, *_ = lines()
-        found = angular(X, 3, 0, "W")[0].argmax(axis=1)
+        found = angular(items(X), 3, 0, "W")[0].argmax(axis=1)
         assert len(set(zip(labels, found, strict=True))) == 3
 
 
@@ -254,3 +259,49 @@ class TestSides:
         for init in STARTS:
             W = start(X, "W H", 3, init, constraints={"W": "unit"}).factors["W"]
             np.testing.assert_allclose(np.linalg.norm(W, axis=0), 1)
+
+
+class TestItems:
+    """What starts see of the data: products, and the rows or columns in few dimensions."""
+
+    @pytest.mark.parametrize("axis", [0, 1])
+    @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+    def test_products_and_sums(self, store, axis):
+        X = data("W H", name="holes")
+        own = X if axis == 0 else X.T
+        M = np.random.default_rng(1).random((own.shape[1], 2))
+        found = items(store(X), axis)
+        assert (found.shape, found.T.shape) == (own.shape, own.shape[::-1])
+        np.testing.assert_allclose(found @ M, own @ M)
+        np.testing.assert_allclose(found.T @ (found @ M), own.T @ own @ M)
+        np.testing.assert_allclose(found.sums, own.sum(axis=1))
+
+    @pytest.mark.parametrize("axis", [0, 1])
+    def test_few_dimensions_keep_the_distances_of_what_has_few(self, axis):
+        """Of rank 20, in 32 dimensions: nothing is lost but what all items have in the others, which is nothing."""
+        generator = np.random.default_rng(0)
+        X = generator.random((300, 20)) @ generator.random((20, 200))
+        own, found = X if axis == 0 else X.T, items(X, axis).coordinates(3, generator)
+        assert found.shape == (len(own), 32)
+        np.testing.assert_allclose(found @ found.T, own @ own.T, rtol=1e-9)
+
+    def test_few_numbers_are_taken_as_they_are(self):
+        X = data("W H")
+        np.testing.assert_array_equal(items(X).coordinates(3, np.random.default_rng(0)), X)
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e200])
+    def test_squares_are_numbers_at_every_scale(self, scale):
+        X = data("W H")
+        np.testing.assert_allclose(items(scale * X) @ np.ones((7, 1)), (X / X.max()).sum(axis=1, keepdims=True))
+
+    @pytest.mark.parametrize("shape", [(60, 40), (40, 60), (8, 7)], ids=str)
+    def test_singular_vectors(self, shape):
+        """Those of LAPACK, up to sign, where the singular values fall."""
+        generator = np.random.default_rng(0)
+        U, _ = np.linalg.qr(generator.standard_normal((shape[0], 6)))
+        V, _ = np.linalg.qr(generator.standard_normal((shape[1], 6)))
+        X, S = U * 2.0 ** -np.arange(6) @ V.T, 2.0 ** -np.arange(3)
+        left, values, right = leading_singular(np.asarray(X), 3, 0)
+        np.testing.assert_allclose(values, S)
+        np.testing.assert_allclose(np.abs(left.T @ U[:, :3]), np.eye(3), atol=1e-8)
+        np.testing.assert_allclose((left * values) @ right, U[:, :3] * S @ V[:, :3].T, atol=1e-8)

@@ -68,6 +68,14 @@ class Stochastic(Constraint):
         return f"{left}({factor}∘({positive})){right}", f"{left}({factor}∘({negative})){right}"
 
 
+def balanced(xp: Any, factor: Array, sweeps: int) -> Array:
+    """Columns and rows divided by their sums in turn: Sinkhorn's scaling, which ends where both sum to one."""
+    for _ in range(sweeps):
+        factor = factor / xp.sum(factor, axis=0, keepdims=True)
+        factor = factor / xp.sum(factor, axis=1, keepdims=True)
+    return factor
+
+
 @dataclass(frozen=True)
 class DoublyStochastic(Constraint):
     """A square matrix whose rows and columns all sum to one.
@@ -105,9 +113,7 @@ class DoublyStochastic(Constraint):
         for axis in (0, 1):  # what is zero altogether, as for data that are zero, is uniform
             factor = xp.where(xp.sum(factor, axis=axis, keepdims=True) > 0, factor, xp.ones_like(factor) / factor.shape[0])
         for attempt in range(_SCALINGS):
-            for _ in range(_SINKHORN_SWEEPS):
-                factor = factor / xp.sum(factor, axis=0, keepdims=True)
-                factor = factor / xp.sum(factor, axis=1, keepdims=True)
+            factor = balanced(xp, factor, _SINKHORN_SWEEPS)
             if attempt == _SCALINGS - 1 or float(self.violation(xp, factor)) < close_enough:
                 break
             factor = self._newton(xp, factor)

@@ -174,7 +174,7 @@ class Data(ABC):
 
     def read(self, totals: Iterable[Total] = ()) -> Facts:
         """What the first reading tells; sums that are asked for then need no other."""
-        known = self.__dict__.setdefault("_totals", {})
+        known: dict[Total, float] = self.__dict__.setdefault("_totals", {})
         missing = [total for total in dict.fromkeys(totals) if total not in known]
         if missing or "_facts" not in self.__dict__:
             self._facts, values = self.survey(missing)
@@ -195,7 +195,7 @@ class Data(ABC):
 
     def _total(self, kind: Literal["power", "logarithm"], exponent: float) -> float:
         self.read([(kind, exponent)])
-        return float(self._totals[kind, exponent])
+        return float(self.__dict__["_totals"][kind, exponent])
 
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         """M X, or M Xᵀ, in rows."""
@@ -276,13 +276,19 @@ class Data(ABC):
 
     def lengths(self, axis: int) -> np.ndarray:
         """The Euclidean length of each row (axis 0) or column (axis 1)."""
+        known = self.__dict__.setdefault("_lengths", {})
+        if axis not in known:
+            known[axis] = self._measured_lengths(axis)
+        return known[axis]
+
+    def _measured_lengths(self, axis: int) -> np.ndarray:
         squares = [
             np.asarray((block.multiply(block) if hasattr(block, "multiply") else block * block).sum(axis=1, dtype=np.float64))
             for _, block in self.blocks(transposed=axis == 1)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
 
-    def refuse(self, missing: set[Need]) -> IncompatibleError:
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
         """The error for a model that needs more than there is."""
         return IncompatibleError(f"The data do not give {' and '.join(sorted(need.value for need in missing))}, which this needs.")
 
@@ -379,7 +385,5 @@ def share_out(data: Data, walk: Walk, U: Array, requests: Sequence[Request]) -> 
     from ..kernels.threads import over_pieces, suited_to
 
     with suited_to(0):
-        visits = over_pieces(
-            lambda start, stop: visit_rows(walk, slice(start, stop), U, requests), *data.shape, _LEAST_ENTRIES
-        )
+        visits = over_pieces(lambda start, stop: visit_rows(walk, slice(start, stop), U, requests), *data.shape, _LEAST_ENTRIES)
     return put_together(data.namespace, requests, visits)

@@ -45,12 +45,12 @@ class DenseData(Data):
         with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
             for rows in row_blocks(*self.shape, self.namespace.device):
                 x = self._block(rows)
-                sums = [float(_summed(xp, x, kind, exponent)) for kind, exponent in totals]
-                found.append((float(xp.min(x)), float(xp.max(x)), int(xp.count_nonzero(x)), *sums))
+                values = [float(_summed(xp, x, kind, exponent)) for kind, exponent in totals]
+                found.append((float(xp.min(x)), float(xp.max(x)), int(xp.count_nonzero(x)), *values))
         lowest, highest, non_zeros, *sums = zip(*found, strict=True)
         # `np.min` lets NaN through; a sum of sums is exact where a device cannot add in double precision.
         facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros))
-        return facts, [float(np.sum(values)) for values in sums]
+        return facts, [float(np.sum(parts)) for parts in sums]
 
     # ---- products
 
@@ -74,9 +74,7 @@ class DenseData(Data):
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         X = self._part(sign)
         return (
-            multiplied(M, X.T if transposed else X)
-            if self.unit == 1
-            else super().apply_after(M, transposed=transposed, sign=sign)
+            multiplied(M, X.T if transposed else X) if self.unit == 1 else super().apply_after(M, transposed=transposed, sign=sign)
         )
 
     def with_itself(self, first: bool, second: bool) -> Array:
@@ -98,7 +96,7 @@ class DenseData(Data):
             yield from super().blocks(transposed=transposed)
             return
         X = self.values.T if transposed else self.values
-        for rows in row_blocks(*X.shape, "cpu"):
+        for rows in row_blocks(X.shape[0], X.shape[1], "cpu"):
             yield rows, X[rows]
 
     # ---- entry by entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,10 +94,8 @@ class GramData(Data):
         diagonal = self.gram.diagonal() if sparse.issparse(self.gram) else np.diag(to_host(self.gram))
         return np.sqrt(np.maximum(diagonal, 0.0))
 
-    def refuse(self, missing: set[Need]) -> IncompatibleError:
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
         return IncompatibleError(
             "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as "
             "'W W.T X' with 'euclidean'."
         )
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -96,7 +96,7 @@ class SignedData(Data):
     def items(self) -> Data:
         raise self.refuse({Need.ENTRIES})
 
-    def refuse(self, missing: set[Need]) -> IncompatibleError:
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
         return IncompatibleError("Data given as a difference of two parts serves the objective tr(WᵀSW) only.")
 
 

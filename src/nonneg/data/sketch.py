@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from scipy import linalg
 from ..exceptions import IncompatibleError
 from .base import Data, Facts, Need, Request, Total
 from .dense import DenseData
-from .namespace import Array, to_host
+from .namespace import Array, Namespace, to_host
 
 
 @dataclass(eq=False)
@@ -52,12 +52,33 @@ class SketchData(DenseData):
     def items(self) -> Data:
         return DenseData(self.values, self.namespace, self.unit)
 
-    def refuse(self, missing: set[Need]) -> IncompatibleError:
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
         known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
         return IncompatibleError(
             f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need no more, "
             f"such as {form} with 'euclidean'."
         )
+
+
+def in_single_precision(data: SketchData) -> SketchData:
+    """The same in single precision, of about unit scale: enough to look for a start on, whose scale the data does not change."""
+    namespace = data.namespace._replace(dtype=data.namespace.xp.float32)
+    values = data.values / (data.facts.peak or 1.0)
+    return SketchData(namespace.asarray(values), namespace, of=data.of)
+
+
+def of_gram(gram: Array, namespace: Namespace, of: Literal["rows", "columns"]) -> SketchData:
+    """A sketch that is exact, of a Gram matrix that is formed: its root."""
+    values, vectors = namespace.xp.linalg.eigh(gram)
+    kept = values > values[-1] * 10 * namespace.eps
+    R = _without_noise(to_host(vectors[:, kept] * values[kept] ** 0.5), namespace)
+    return SketchData(namespace.asarray(np.ascontiguousarray(R.T if of == "rows" else R)), namespace, of=of)
+
+
+def _without_noise(R: np.ndarray, namespace: Namespace) -> np.ndarray:
+    """R with those rows made zero of which there is nothing but rounding: products with them would say anything."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
+    return np.where((lengths > 100 * namespace.eps * lengths.max(initial=0.0))[:, None], R, 0.0)
 
 
 class Nystrom:
@@ -94,8 +115,8 @@ class Nystrom:
         A = (self.O.T @ self.C).astype(np.float64)
         values, vectors = np.linalg.eigh((A + A.T) / 2)
         kept = values > values[-1] * 10 * namespace.eps
-        R = (vectors[:, kept] / np.sqrt(values[kept])).T @ self.C.T
-        values = namespace.asarray(np.ascontiguousarray(R if self.of == "rows" else R.T))
+        R = _without_noise(self.C @ (vectors[:, kept] / np.sqrt(values[kept])), namespace)
+        values = namespace.asarray(np.ascontiguousarray(R.T if self.of == "rows" else R))
         return SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
 
     def add(self, W: np.ndarray, KW: np.ndarray) -> None:

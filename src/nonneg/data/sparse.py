@@ -101,9 +101,7 @@ class SparseData(Data):
 
     # ---- entry by entry
 
-    def visit(
-        self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None
-    ) -> tuple[list[Array], Any]:
+    def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
             U, V = as_dense(U), as_dense(V)
         at_non_zeros: _Way = self._gathered if V is None or sparse.issparse(U) or sparse.issparse(V) else self._sampled

@@ -218,6 +218,9 @@ class Point:
         planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
         self.compute(planned.words)
         numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
+        if self.problem.data.facts.lowest < 0 and not self.problem.model.divergence.signed:
+            # A sketch has entries of either sign, and so may its products here and there have, where those of the data have none.
+            numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
         multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)
         if multipliers is None:
@@ -522,7 +525,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         How many iterations to expect.
     """
     model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
-    given = read_init(init or {}, model, data.namespace)
+    given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
     of_fixed = {name: unit for name, unit in units.factors.items() if name in model.fixed}

@@ -16,7 +16,8 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..data import Need
 from ..data.namespace import to_host
-from ..data.sketch import Nystrom
+from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
+from ..planning import canonical
 from .problem import Problem
 from .run import Callback, Run, begin, solve
 from .solution import History, Status
@@ -42,43 +43,69 @@ def pays(problem: Problem) -> bool:
     of = side_of(problem)
     if of is None or problem.data.size < _LEAST:
         return False
-    X = Letter(problem.model.data)
-    gram = Word([X.T, X] if of == "rows" else [X, X.T])
     size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
-    return not problem.is_formed(gram) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+    return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+
+
+def _gram(problem: Problem, of: Literal["rows", "columns"]) -> Word:
+    X = Letter(problem.model.data)
+    return Word([X.T, X] if of == "rows" else [X, X.T])
 
 
 class Sketched:
-    """A problem, and one like it for a sketch of its data."""
+    """A problem, and one like it for a sketch of its data.
+
+    Attributes
+    ----------
+    small : Problem
+        Of the sketch.
+    rough : Problem
+        The same in single precision, to look for a start on.
+    """
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         of = side_of(problem)
         assert of is not None
         size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
         self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
-        self.small = self._bound()
+        self.small = _bound(problem, self._nystrom.sketch)
 
-    def _bound(self) -> Problem:
-        whole = self.problem
-        return Problem(whole.model, self._nystrom.sketch, whole.shapes, whole.fixed, units=whole.units, given=whole.given)
+    @property
+    def rough(self) -> Problem:
+        return _bound(self.problem, in_single_precision(self._nystrom.sketch))
 
     def refine(self, factors: dict[str, Any]) -> bool:
         """Whether the factors are stationary for the data; if not, the sketch is made exact for them."""
         point = self.problem.start(factors)
         if point.imbalance() <= STATIONARY / 2:
             return True
-        (name,) = self.problem.order
-        long = 1 if self._nystrom.of == "rows" else 0
-        W = Word([Letter(name, self.problem.shapes[name][0] != self.problem.data.shape[long])])
-        X = Letter(self.problem.model.data)
-        KW = point.product(Word([*((X.T, X) if self._nystrom.of == "rows" else (X, X.T)), *W]))
+        (name,), of = self.problem.order, self._nystrom.of
+        is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
+        W = Word([Letter(name, is_turned)])
+        KW = point.product(_gram(self.problem, of) + W)
         self._nystrom.add(to_host(point.value(W)), to_host(KW))
-        self.small = self._bound()
+        self.small = _bound(self.problem, self._nystrom.sketch)
         return False
 
 
-def solve_sketched(sketched: Sketched, factors: dict[str, Any], solver: Solver, stopping: Stopping, callback: Callback | None) -> Run:
-    """A run on a sketch that is refined until its end is stationary for the data; on the data themselves, if that takes too long."""
+def rough_of_gram(problem: Problem) -> Problem | None:
+    """A problem in single precision for the Gram matrix of another, where that is formed, to look for a start on."""
+    of = side_of(problem)
+    if of is None or not problem.is_formed(_gram(problem, of)):
+        return None
+    gram = problem.constant_value(canonical(_gram(problem, of))[0])
+    return _bound(problem, in_single_precision(of_gram(gram, problem.namespace, of)))
+
+
+def _bound(problem: Problem, sketch: SketchData) -> Problem:
+    """The same model and shapes for other data."""
+    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, given=problem.given)
+
+
+def solve_sketched(
+    sketched: Sketched, factors: dict[str, Any], solver: Solver, stopping: Stopping, callback: Callback | None = None
+) -> Run:
+    """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
     history, done = History(), 0
     for _ in range(_REFINEMENTS):
         left = replace(stopping, max_iter=stopping.max_iter - done)

@@ -61,7 +61,8 @@ def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     run: Run = _rebuilt(content["run"], arrays, problem)
     for name, factor in run.point.factors.items():
         if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
-            raise DataError(f"{file} is of another problem: its {name} is {tuple(factor.shape)}, here it is {problem.shapes.get(name)}.")
+            here = problem.shapes.get(name)
+            raise DataError(f"{file} is of another problem: its {name} is {tuple(factor.shape)}, here it is {here}.")
     return run
 
 

@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
 from ..data import Data, as_dense, read_data
-from ..data.reading import refuse_masked
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.model import Model
@@ -33,11 +31,12 @@ from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
-from ..restarts import Watch, run_starts
+from ..restarts import Reporter, run_starts
 from ..solving import error_of, objective_of
+from ..validation import check_non_negative, read_codes, read_samples
+from ..wholeness import whole_or_not_at_all
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
-from ._wholeness import whole_or_not_at_all
 
 
 class Orthogonality(NamedTuple):
@@ -91,7 +90,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
-        Watch(began, bool(self.verbose), type(self).__name__).say(
+        Reporter(began, bool(self.verbose), type(self).__name__).say(
             f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
         )
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
@@ -300,73 +299,3 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
     return objective_of(X, model, {"H": codes * size, "C": within_reach(components, divergence) / size})
-
-
-def read_codes(X: Any, count: int) -> np.ndarray:
-    """Codes, one column for each component, or an error where that is not what they are."""
-    refuse_masked(X, "X")
-    try:
-        codes = np.asarray(as_dense(X))
-    except ValueError:
-        raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
-    if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
-        raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
-    if codes.ndim != 2 or codes.shape[1] != count:
-        raise ShapeError(f"Codes must have one column for each of the {count} components; got shape {codes.shape}.")
-    return codes
-
-
-def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
-    """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
-    try:
-        return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
-    except (TypeError, ValueError) as error:
-        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
-            _say_where(X)
-        why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
-        if why is None:
-            raise
-        raise type(error)(f"X cannot be read as a matrix of numbers: {why}") from error
-
-
-_NOT_NUMBERS = {
-    "float() argument": "",
-    "could not convert string": "it holds text.",
-    "setting an array element": "its rows are not all of the same length, or hold more than numbers.",
-}
-"""What NumPy says of things that it cannot make numbers of, and what to say in its place."""
-
-
-def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
-    refuse_masked(X, "X")
-    X = validated(estimator, X, reset=reset)
-    entries = X.data if sparse.issparse(X) else X
-    largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
-    if 0 < largest < least:
-        raise DataError(
-            f"The largest entry of X is {largest:g}, and below {least:g} {entries.dtype} has no room for all digits of a number. "
-            "Multiply X by a number that makes its entries larger."
-        )
-    return X
-
-
-def _say_where(X: Any) -> None:
-    """Refuse X for what in it is not finite, in scikit-learn's words and ours."""
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
-    entries = X.data if sparse.issparse(X) else X
-    try:
-        read_data(X)
-    except DataError as error:
-        raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
-
-
-def check_non_negative(X: Any) -> Any:
-    """X as it is, or an error that says where it is negative, in scikit-learn's words and ours."""
-    entries = X.data if sparse.issparse(X) else X
-    if entries.size and entries.min() < 0:
-        try:
-            read_data(X)
-        except DataError as error:
-            raise DataError(f"Negative values in data passed to X: {error}") from None
-    return X

@@ -17,9 +17,9 @@ from ..engine.problem import bind, point_at
 from ..engine.solution import Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
+from ..initialization.lines import k_lines
 from ..naming import is_number
 from ..solvers import Coordinate, Stopping
-from ..solvers.lines import k_lines
 from ..solving import objective_of, solve_from
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
@@ -36,7 +36,7 @@ def check_hardening(how: Any) -> None:
 
 
 def is_partition(how: Any) -> bool:
-    """Whether it asks for components that share no feature, or pay for it: the Euclidean problem of `nonneg.solvers.lines`."""
+    """Whether it asks for components that share no feature, or pay for it: the problem of `nonneg.initialization.lines`."""
     return how == "exact" if isinstance(how, str) else is_number(how) and how > 0
 
 
@@ -71,10 +71,10 @@ _SWEEPS = 200
 
 
 def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: float) -> np.ndarray:
-    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 there is none left.
+    """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 none is left.
 
-    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of X,
-    on average. It rises in steps: all at once, components would die.
+    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of
+    X, on average. It rises in steps: all at once, components would die.
     """
     X = bind(_PROJECTIVE, X, W.shape[1]).data  # in a unit in which its squares are numbers; W does not depend on it
     last = degree**3

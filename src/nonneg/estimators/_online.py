@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Data, Sketch, as_dense
+from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
 from ..divergences import Beta
 from ..engine.model import Model
@@ -27,8 +27,8 @@ from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
 from ..restarts import run_start
 from ..solvers import Multiplicative, Solver, Stopping
+from ..wholeness import whole_or_not_at_all
 from ._base import Factorizer
-from ._wholeness import whole_or_not_at_all
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""
@@ -110,7 +110,7 @@ class OnlineMixin(Factorizer):
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
             stream = replace(stream, sketch=sketch, energy=stream.energy + X.power_sum(2))
             run, stream = self._learned(stream, model, solver)
-            run = self._hardened(Sketch(sketch), replace(run, model=self._model()))
+            run = self._hardened(read_data(Sketch(sketch)), replace(run, model=self._model()))
             objective = run.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
         else:
             stream, objective = averaged_step(X, model, solver, stream)

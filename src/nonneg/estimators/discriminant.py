@@ -14,12 +14,12 @@ from ..data import as_dense
 from ..data.memory import check_memory
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
-from ._base import validated
+from ..validation import validated
+from ..wholeness import whole_or_not_at_all
 from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
 from ._kernels import check_kernel, kernel_options
-from ._wholeness import whole_or_not_at_all
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""

@@ -19,11 +19,12 @@ from ..engine.solution import Solution
 from ..exceptions import DataError, ShapeError
 from ..factorization import factorize
 from ..solvers import Multiplicative
-from ._base import Factorizer, check_non_negative, read_samples
+from ..validation import check_non_negative, read_samples
+from ..wholeness import whole_or_not_at_all
+from ._base import Factorizer
 from ._documentation import documented
 from ._kernels import check_kernel, kernel_options
 from ._parameters import Protocol
-from ._wholeness import whole_or_not_at_all
 from .clustering import labelled
 
 _MEMBERSHIPS = """array of shape (n_samples, n_components)

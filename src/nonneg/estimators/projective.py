@@ -49,10 +49,11 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("angular", "angular", "angular", "kmeans")
+    _auto_init: ClassVar[str | tuple[str, ...]] = ("search", "angular", "angular", "angular", "kmeans")
     _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": 'the best, after a short run of each, of three "angular" starts and one from "kmeans", clusters of '
-        "features",
+        "DEFAULT_INIT": "a search with the Euclidean distance: from a random start, components are merged and begun anew as long "
+        'as that leads lower; with other divergences the best, after a short run of each, of three "angular" starts and one from '
+        '"kmeans", clusters of features',
         "INIT_ARRAY": "the components to start from, (n_components, n_features)",
         "PAPER": "exponent 1 and the best scale after each step, from a random start",
     }

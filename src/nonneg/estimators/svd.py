@@ -15,8 +15,8 @@ from ..data import as_dense
 from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..initialization import make_generator
-from ._base import check_non_negative, read_codes, read_samples
-from ._wholeness import whole_or_not_at_all
+from ..validation import check_non_negative, read_codes, read_samples
+from ..wholeness import whole_or_not_at_all
 
 
 @dataclass(eq=False, repr=False)

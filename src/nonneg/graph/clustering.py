@@ -14,10 +14,10 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 
 from ..data.reading import refuse_masked
-from ..estimators._base import validated
-from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
+from ..validation import validated
+from ..wholeness import whole_or_not_at_all
 from ._partitions import compact, trace_of
 from ._reading import (
     Graph,

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from ..constraints import Constraint, get_constraint
+from ..constraints.stochastic import balanced
 from ..divergences import Objective
 from ..engine.model import Model
 from ..engine.problem import Problem, bind
@@ -343,11 +344,7 @@ def _with_seeds(W: np.ndarray, pair: Pair) -> np.ndarray:
 
 def _balanced(W: np.ndarray) -> np.ndarray:
     """Rows and columns that sum to about one, with nothing ruled out."""
-    W = W + _UNLIKELY * (W.max() or 1.0)
-    for _ in range(_BALANCING):
-        W = W / W.sum(axis=0)
-        W = W / W.sum(axis=1, keepdims=True)
-    return W
+    return balanced(np, W + _UNLIKELY * (W.max() or 1.0), _BALANCING)
 
 
 def _confidence(W: np.ndarray, permutation: np.ndarray) -> np.ndarray:

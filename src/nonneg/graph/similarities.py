@@ -245,7 +245,7 @@ def cosine_graph(X: Any) -> Any:
     """
     from sklearn.preprocessing import normalize
 
-    from ..estimators._base import check_non_negative
+    from ..validation import check_non_negative
 
     if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
         check_non_negative(X)  # in scikit-learn's words too

@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..engine.solution import History, Status
-from ..estimators._wholeness import whole_or_not_at_all
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import is_number
+from ..wholeness import whole_or_not_at_all
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 
-class Found(NamedTuple):
+class LearnedChain(NamedTuple):
     """What a factorization of the pairs came to."""
 
     W: np.ndarray
@@ -48,7 +48,7 @@ class HiddenChain(BaseEstimator, ABC):
     random_state: Any = None
 
     @abstractmethod
-    def _factorize(self, X: Any, n_pairs: float) -> Found: ...
+    def _factorize(self, X: Any, n_pairs: float) -> LearnedChain: ...
 
     @abstractmethod
     def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float: ...

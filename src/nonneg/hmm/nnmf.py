@@ -12,7 +12,7 @@ from scipy import sparse
 from ..engine.solution import History, Record
 from ..engine.stopping import Stopping, Watch
 from ..initialization import make_generator
-from ._chain import Found, HiddenChain
+from ._chain import HiddenChain, LearnedChain
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +50,9 @@ class NNMFHMM(HiddenChain):
 
     Notes
     -----
-    QNMF §5.3, after Lakshminarayanan and Raich 2010. A column that has become zero altogether is made uniform again.
+    QNMF §5.3, after Lakshminarayanan and Raich 2010. It has a loop of its own: its steps are pseudo-inverses with negative entries
+    cut off, which follow from no objective, so that the engine has no rule for them. A column that has become zero altogether is
+    made uniform again.
 
     Examples
     --------
@@ -60,14 +62,14 @@ class NNMFHMM(HiddenChain):
     (2, 12)
     """
 
-    def _factorize(self, X: Any, n_pairs: float) -> Found:
+    def _factorize(self, X: Any, n_pairs: float) -> LearnedChain:
         X = X.toarray() if sparse.issparse(X) else X
         generator = make_generator(self.random_state)
         runs = [self._run(X, generator) for _ in range(self.n_init)]
         self.objectives_ = np.array([lowest for _, lowest in runs])
         return runs[int(self.objectives_.argmin())][0]
 
-    def _run(self, X: np.ndarray, generator: Any) -> tuple[Found, float]:
+    def _run(self, X: np.ndarray, generator: Any) -> tuple[LearnedChain, float]:
         W = _divided(1.0 - generator.uniform(size=(X.shape[0], self.n_states)), 0)
         Y = _divided(1.0 - generator.uniform(size=(self.n_states, self.n_states)), None)
         watch = Watch(Stopping(tol=self.tol, max_iter=self.max_iter, patience=self.max_iter), float(np.finfo(float).eps))
@@ -80,7 +82,7 @@ class NNMFHMM(HiddenChain):
                 status = watch.check(iteration, value, size, 0.0, stalled=False)
                 history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))
                 if status is not None:
-                    return Found(*best, history, iteration, status, errors), lowest
+                    return LearnedChain(*best, history, iteration, status, errors), lowest
             iteration += 1
             stepped = np.maximum(X @ np.linalg.pinv(Y @ W.T), 0.0)
             W = _divided(stepped, 0)

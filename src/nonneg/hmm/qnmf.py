@@ -22,7 +22,7 @@ from ..initialization import make_generator
 from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
 from ..solving import objective_of
-from ._chain import Found, HiddenChain
+from ._chain import HiddenChain, LearnedChain
 from ._starts import STARTS, separate
 
 _ATTEMPTS = 2
@@ -159,7 +159,7 @@ class QNMFHMM(HiddenChain):
         own = np.random.default_rng(int(generator.uniform() * 2**31))
         return [turns[number % len(turns)](X, self.n_states, own) for number in range(self.n_init)]
 
-    def _factorize(self, X: Any, n_pairs: float) -> Found:
+    def _factorize(self, X: Any, n_pairs: float) -> LearnedChain:
         model, generator = self._model(), make_generator(self.random_state)
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
@@ -179,7 +179,7 @@ class QNMFHMM(HiddenChain):
             parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
             factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
         self.separated_ = factors is not best.factors
-        return Found(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
+        return LearnedChain(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
 
     def _separated(self, X: Any, model: Model, enough: float, generator: Any) -> dict[str, np.ndarray] | None:
         """From clusters of symbols that do not overlap, no further than to where pairs cannot tell the chain from the best."""

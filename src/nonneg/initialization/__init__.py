@@ -19,10 +19,20 @@ from ..naming import unknown
 from ..solvers.exact import solved
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
+from .defaults import default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
-__all__ = ["NAMES", "STARTS", "RandomState", "best_scale", "initial_factors", "make_generator", "one_hot_clusters"]
+__all__ = [
+    "NAMES",
+    "STARTS",
+    "RandomState",
+    "best_scale",
+    "default_starts",
+    "initial_factors",
+    "make_generator",
+    "one_hot_clusters",
+]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

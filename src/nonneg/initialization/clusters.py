@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exceptions import IncompatibleError
 from .items import Items
+from .lines import k_lines
 from .sides import SMOOTHING
 
 
@@ -61,33 +62,33 @@ def angular(items: Items, count: int, seed: int, whose: str) -> tuple[np.ndarray
     """
     _check_enough(items, count, "angular", whose)
     generator = np.random.default_rng(seed)
-    labels, coordinates = angular_clusters(items.coordinates(count, generator), count, generator)
-    own = np.zeros((len(labels), count))
-    own[np.arange(len(labels)), labels] = coordinates
-    own = _unit(own)
+    own = angular_clusters(items.coordinates(count, generator), count, generator)
     facing = items.T @ own
     return own + SMOOTHING * (own.mean() or 1.0), facing + SMOOTHING * (facing.mean() or 1.0)
 
 
-def angular_clusters(points: np.ndarray, count: int, generator: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters of directions: the label of each point, and its coordinate on the line of its cluster.
+def angular_clusters(points: np.ndarray, count: int, generator: Any) -> np.ndarray:
+    """Clusters of directions, as a factor with orthonormal columns: of each point, its coordinate on the line of its cluster.
 
-    k-means++ with sin² of the angle in place of the squared distance seeds the lines; a few rounds of assigning points to the
-    closest line, and fitting lines to their points, follow (spherical K-means, EM-ONMF of Pompili et al. 2014). The best of a few
-    seedings is kept.
+    k-means++ with sin² of the angle in place of the squared distance seeds the lines, and K-lines improve on them (spherical
+    K-means, EM-ONMF of Pompili et al. 2014). The best of a few seedings is kept.
     """
     some = _some(points, count, generator)
-    attempts = [_lines(some, count, generator) for _ in range(_SEEDINGS)]
-    labels, lines, coordinates, _ = max(attempts, key=lambda attempt: attempt[-1])
-    if some is not points:
-        labels, lines, coordinates = _round(points, lines)
-    return labels, np.maximum(coordinates, 0.0)
+    squares = np.einsum("ij,ij->i", some, some)
+    attempts = [_lines(some, squares, count, generator) for _ in range(_SEEDINGS)]
+    best = max(attempts, key=lambda W: float(np.square(some.T @ W).sum()))
+    if some is points:
+        return best
+    coordinates = points @ _unit(some.T @ best)
+    labels = coordinates.argmax(axis=1)
+    own = np.zeros_like(coordinates)
+    own[np.arange(len(own)), labels] = np.maximum(coordinates[np.arange(len(own)), labels], 0.0)
+    return _unit(own)
 
 
-def _lines(points: np.ndarray, count: int, generator: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Labels, unit vectors of the lines (in columns), coordinates of the points on theirs, and the sum of their squares."""
+def _lines(points: np.ndarray, squares: np.ndarray, count: int, generator: Any) -> np.ndarray:
+    """One attempt."""
     seeds: list[int] = []
-    squares = np.einsum("ij,ij->i", points, points)
     explained = np.zeros(len(points))
     for _ in range(count):
         missed = np.maximum(squares - explained, 0.0)
@@ -95,23 +96,9 @@ def _lines(points: np.ndarray, count: int, generator: Any) -> tuple[np.ndarray, 
         chances = missed if missed.sum() > 0 else np.bincount(np.setdiff1d(np.arange(len(points)), seeds), minlength=len(points))
         seeds.append(int(np.searchsorted(np.cumsum(chances), generator.uniform() * chances.sum(), side="right")))
         explained = np.maximum(explained, (points @ _unit(points[seeds[-1:]].T)).ravel() ** 2)
-    lines = _unit(points[seeds].T)
-    labels = coordinates = np.zeros(0)
-    for _ in range(_ROUNDS):
-        labels, lines, coordinates = _round(points, lines)
-    return labels, lines, coordinates, float((coordinates**2).sum())
-
-
-def _round(points: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points assigned to the line they are closest to, and lines fitted to their points."""
-    products = points @ lines
-    labels = products.argmax(axis=1)
-    coordinates = products[np.arange(len(labels)), labels]
-    weighted = np.zeros_like(products)
-    weighted[np.arange(len(labels)), labels] = coordinates
-    fitted = points.T @ weighted  # a step of the power method for the leading direction of each cluster
-    alive = (fitted * fitted).sum(axis=0) > 0
-    return labels, np.where(alive, _unit(fitted), lines), coordinates
+    start = np.zeros((len(points), count))
+    start[seeds, np.arange(count)] = 1.0
+    return k_lines(lambda W: points @ (points.T @ W), squares, start, max_iter=_ROUNDS)
 
 
 def _unit(columns: np.ndarray) -> np.ndarray:

@@ -354,7 +354,7 @@ def _by_distance(X: Table, side: int, count: int, seed: int) -> np.ndarray:
 
 def _by_angle(X: Table, side: int, count: int, seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
-    return angular_clusters(X.coordinates(side, count, generator), count, generator)[0]
+    return angular_clusters(X.coordinates(side, count, generator), count, generator).argmax(axis=1)
 
 
 def _spectral(X: Table, side: int, count: int, seed: int) -> np.ndarray:

@@ -42,15 +42,21 @@ def terms(part: Sum) -> tuple[Term, ...]:
     )
 
 
-class Rule(Protocol):
+class RuleWords(Protocol):
     """What is planned for: the two sides of a rule, the two parts of a gradient, and the terms that the value is made of."""
 
-    factor: str
-    numerator: Sum
-    denominator: Sum
-    positive: Sum
-    negative: Sum
-    terms: tuple[Sum, ...]
+    @property
+    def factor(self) -> str: ...
+    @property
+    def numerator(self) -> Sum: ...
+    @property
+    def denominator(self) -> Sum: ...
+    @property
+    def positive(self) -> Sum: ...
+    @property
+    def negative(self) -> Sum: ...
+    @property
+    def terms(self) -> tuple[Sum, ...]: ...
 
 
 class PlannedRule(NamedTuple):
@@ -80,7 +86,7 @@ class Planner:
         Constant products that are there to begin with.
     """
 
-    def __init__(self, rules: Mapping[str, Rule], prices: Prices, given: Iterable[Word] = ()) -> None:
+    def __init__(self, rules: Mapping[str, RuleWords], prices: Prices, given: Iterable[Word] = ()) -> None:
         self.prices = prices
         self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
@@ -95,14 +101,14 @@ class Planner:
         self._changing: dict[Word, frozenset[str]] = {}
         self.rules = {name: self._planned(rule) for name, rule in rules.items()}
 
-    def _constants(self, rules: Iterable[Rule]) -> frozenset[Word]:
+    def _constants(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         constants = self._given
         for rule in rules:
             steps = plan(_words(rule), constants, self.prices)
             constants |= {word for word in results(steps) if self.prices.is_constant(word)}
         return constants
 
-    def _planned(self, rule: Rule) -> PlannedRule:
+    def _planned(self, rule: RuleWords) -> PlannedRule:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
@@ -148,5 +154,5 @@ class Planner:
         return factors
 
 
-def _words(rule: Rule) -> tuple[Word, ...]:
+def _words(rule: RuleWords) -> tuple[Word, ...]:
     return tuple(dict.fromkeys(term.word for part in (rule.numerator, rule.denominator) for term in terms(part)))

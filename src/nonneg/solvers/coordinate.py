@@ -58,6 +58,8 @@ class CoordinateState(State):
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
     """The factors before the last sweep, where there is momentum."""
+    value: tuple[float, float] | None = None
+    """The objective after it, up to a constant, and how much of it is rounding, where they are known."""
     has_zeros: bool = False
     """Whether tiny entries have become zero."""
     draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
@@ -83,9 +85,9 @@ class Coordinate(Solver):
     refresh : int, default=10
         Sweeps after which products that are kept up to date entry by entry are computed anew.
     momentum : float, default=0.7
-        Where every factor occurs once, or the only one as F Fᵀ, a sweep starts this much of the last step further on (after Ang and
-        Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then starts from the factors as they
-        are. 0 does without.
+        Where every factor occurs once, or the only one as F Fᵀ beside the data, a sweep begins this much of the last step further
+        on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then
+        begins at the factors as they are. 0 does without.
     """
 
     warmup: int = 10
@@ -145,15 +147,16 @@ class Coordinate(Solver):
         measure = _measure(point.problem) if self.momentum else None
         if measure is None:
             return self._swept(point, state, settings)
-        before, rounding = measure(point)
-        last, momentum, state.last = state.last, state.momentum, point.factors
+        before, rounding = measure(point) if state.value is None else state.value
+        last, momentum, state.last, state.value = state.last, state.momentum, point.factors, None
         if last and momentum:
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
             constraints = point.problem.model.constraints
             ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
             candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
-            if measure(candidate)[0] <= before + rounding:
-                state.momentum = min(1.0, momentum * _GROWTH)
+            value = measure(candidate)
+            if value[0] <= before + rounding:
+                state.momentum, state.value = min(1.0, momentum * _GROWTH), value
                 return candidate
             state.momentum = momentum / 2
         return self._swept(point, state, settings)

@@ -38,7 +38,7 @@ _FLAT = 1e-4
 
 
 @dataclass(frozen=True)
-class Pair:
+class Correction:
     """What one step has taught."""
 
     move: Array
@@ -46,7 +46,7 @@ class Pair:
     change: Array
     """How the gradient changed."""
     inverse: Array
-    """1/⟨move, change⟩; 0 for a pair that is not to be used."""
+    """1/⟨move, change⟩; 0 for a correction that is not to be used."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class QuasiNewtonState(AdaptiveState):
     """What has been learned so far."""
 
     steps: int = 0
-    pairs: list[Pair] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
     """Of the last steps, the oldest first."""
     roots: Array | None = None
     """U before the last step."""
@@ -62,7 +62,7 @@ class QuasiNewtonState(AdaptiveState):
     """The gradient by it."""
     exponent: Any = 1.0
     """Of the first guess: what would have suited the last step. A number, or a 0-d array for which no device has to wait."""
-    made_of: ClassVar[tuple[type, ...]] = (Pair,)
+    made_of: ClassVar[tuple[type, ...]] = (Correction,)
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,10 @@ class QuasiNewton(Solver):
         roots, gradient, weight = _in_one_vector(point)
         if state.roots is not None:
             _learn(point.problem.namespace.xp, state, roots, gradient, weight)
-            state.pairs = state.pairs[-self.memory :]
+            state.corrections = state.corrections[-self.memory :]
         state.roots, state.gradient = roots, gradient
-        if state.pairs:
-            direction = _direction(state.pairs, state.exponent, gradient, weight)
+        if state.corrections:
+            direction = _direction(state.corrections, state.exponent, gradient, weight)
             for length in _LENGTHS:
                 values = _moved(point, roots, length * direction)
                 candidate = _restored(point, values)
@@ -133,7 +133,7 @@ class QuasiNewton(Solver):
                     state.stalled = False
                     state.unrestored.update(values)
                     return candidate
-            state.pairs = []
+            state.corrections = []
         return _SWEEP.step(point, state)
 
 
@@ -165,18 +165,18 @@ def _learn(xp: Any, state: QuasiNewtonState, roots: Array, gradient: Array, weig
     one = xp.ones_like(curvature)
     curvature, spread = xp.where(useful, curvature, one), xp.where(useful, spread, one)
     state.exponent = xp.where(useful, curvature / spread, state.exponent * one)
-    state.pairs.append(Pair(move, change, xp.where(useful, one / curvature, 0.0 * one)))
+    state.corrections.append(Correction(move, change, xp.where(useful, one / curvature, 0.0 * one)))
 
 
-def _direction(pairs: Sequence[Pair], exponent: Array, gradient: Array, weight: Array) -> Array:
-    """Minus the gradient times the inverse Hessian, as the pairs tell it: Nocedal's two loops."""
+def _direction(corrections: Sequence[Correction], exponent: Array, gradient: Array, weight: Array) -> Array:
+    """Minus the gradient times the inverse Hessian, as the corrections tell it: Nocedal's two loops."""
     rest, shares = gradient + 0.0, []  # a copy, to be changed
-    for pair in reversed(pairs):
-        shares.append((pair.move @ rest) * pair.inverse)
-        rest = plus(rest, -shares[-1], pair.change)
+    for correction in reversed(corrections):
+        shares.append((correction.move @ rest) * correction.inverse)
+        rest = plus(rest, -shares[-1], correction.change)
     ascent = rest * (exponent / weight)
-    for pair, share in zip(pairs, reversed(shares), strict=True):
-        ascent = plus(ascent, share - (pair.change @ ascent) * pair.inverse, pair.move)
+    for correction, share in zip(corrections, reversed(shares), strict=True):
+        ascent = plus(ascent, share - (correction.change @ ascent) * correction.inverse, correction.move)
     return -ascent
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .base import Effort, Found, Method
+from .base import Effort, Method, Partitioned
 from .kernel_kmeans import KernelKMeans
-from .nonnegative import NSC, KernelPNMF, NonnegativeLearning
+from .nonnegative import NSC, KernelProjection, NonnegativeLearning
 from .pod import POD
 from .refined import Refined
 
@@ -15,9 +15,20 @@ METHODS: dict[str, Method] = {
     "nl": NonnegativeLearning(1.0, orthogonal=False),
     "sqrt-nl": NonnegativeLearning(0.5, orthogonal=False),
     "nsc": NSC(),
-    "kernel-pnmf": KernelPNMF(),
+    "kernel-pnmf": KernelProjection(),
     "kernel-kmeans": KernelKMeans(),
     "pod": POD(),
 }
 
-__all__ = ["METHODS", "NSC", "POD", "Effort", "Found", "KernelKMeans", "KernelPNMF", "Method", "NonnegativeLearning", "Refined"]
+__all__ = [
+    "METHODS",
+    "NSC",
+    "POD",
+    "Effort",
+    "Partitioned",
+    "KernelKMeans",
+    "KernelProjection",
+    "Method",
+    "NonnegativeLearning",
+    "Refined",
+]

@@ -19,7 +19,7 @@ class Effort(NamedTuple):
     tol: float = 1e-5
 
 
-class Found(NamedTuple):
+class Partitioned(NamedTuple):
     """A partition: what each vertex is labelled, and how much it belongs to each part."""
 
     labels: np.ndarray
@@ -35,5 +35,5 @@ class Method(ABC):
     """The one that it is for, where nothing else is asked for."""
 
     @abstractmethod
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         """The vertices in so many parts."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
-from .base import Effort, Found, Method
+from .base import Effort, Method, Partitioned
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class KernelKMeans(Method):
     Where S is not positive semi-definite, as for most graphs, a step may lower the trace; the best partition on the way is kept.
     """
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         best, most, n_iter = np.zeros(S.n, dtype=np.int64), -np.inf, 0
         for _ in range(effort.n_init):
             labels, trace, steps = nearest_centroids(S, seeds(S.n, count, generator), count, effort.max_iter)
             n_iter += steps
             if trace > most:
                 best, most = labels, trace
-        return Found(best, indicators(best, count, S.weights), n_iter)
+        return Partitioned(best, indicators(best, count, S.weights), n_iter)
 
 
 def seeds(n: int, count: int, generator: np.random.Generator) -> np.ndarray:

@@ -17,7 +17,7 @@ from ...naming import is_number
 from ...solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
-from .base import Effort, Found, Method
+from .base import Effort, Method, Partitioned
 from .kernel_kmeans import KernelKMeans
 from .pod import POD
 
@@ -51,11 +51,11 @@ class NonnegativeLearning(Method):
         if not isinstance(self.orthogonal, bool):
             raise IncompatibleError(f"orthogonal must be True or False; got {self.orthogonal!r}.")
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         start = a_start(self.start, S, count, generator, effort)
         solution = learned(S, start, Multiplicative(exponent=self.exponent), effort, orthogonal=self.orthogonal)
         W = solution.factors["W"]
-        return Found(W.argmax(axis=1), W, solution.n_iter)
+        return Partitioned(W.argmax(axis=1), W, solution.n_iter)
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class NSC(Method):
     def __post_init__(self) -> None:
         check_start(self.start)
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         return NonnegativeLearning(0.5, start=self.start).partition(S, count, generator, effort)
 
 
 @dataclass(frozen=True)
-class KernelPNMF(Method):
+class KernelProjection(Method):
     """PNMF of what has S for a kernel: W ∘ [2SW/(WWᵀSW + SWWᵀW)]^(1/3) (QNMF §5.1)."""
 
     similarity: ClassVar[str] = "random-walk"
@@ -84,7 +84,7 @@ class KernelPNMF(Method):
     def __post_init__(self) -> None:
         check_start(self.start)
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         if S.negative is not None:
             raise IncompatibleError(
                 "method='kernel-pnmf' needs a similarity without negative entries, and this one has some. Use 'random-walk', "
@@ -92,7 +92,7 @@ class KernelPNMF(Method):
             )
         start = a_start(self.start, S, count, generator, effort)
         W, n_iter = projected(S, start, effort)
-        return Found(W.argmax(axis=1), W, n_iter)
+        return Partitioned(W.argmax(axis=1), W, n_iter)
 
 
 def check_start(start: Any) -> None:

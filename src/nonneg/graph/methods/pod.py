@@ -9,7 +9,7 @@ import numpy as np
 from ...data.eigenvectors import leading
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
-from .base import Effort, Found, Method
+from .base import Effort, Method, Partitioned
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class POD(Method):
     those of the largest in magnitude explain.
     """
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         rows = eigenrows(S, count, generator)
         best, most = np.zeros(S.n, dtype=np.int64), -np.inf
         for _ in range(effort.n_init):
@@ -28,7 +28,7 @@ class POD(Method):
             trace = trace_of(S, labels, count)
             if trace > most:
                 best, most = labels, trace
-        return Found(best, indicators(best, count, S.weights), effort.n_init)
+        return Partitioned(best, indicators(best, count, S.weights), effort.n_init)
 
 
 def eigenrows(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:

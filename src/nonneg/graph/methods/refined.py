@@ -11,7 +11,7 @@ from ...data.signed import stored
 from ...exceptions import IncompatibleError
 from .._partitions import Mover, indicators, trace_of
 from ..similarities import Similarity
-from .base import Effort, Found, Method
+from .base import Effort, Method, Partitioned
 from .kernel_kmeans import nearest_centroids, seeds
 from .nonnegative import LIFT, learned
 from .pod import discretised, eigenrows
@@ -52,7 +52,7 @@ class Refined(Method):
         if self.may_be_empty is not None and not isinstance(self.may_be_empty, bool):
             raise IncompatibleError(f"may_be_empty must be None, True or False; got {self.may_be_empty!r}.")
 
-    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Found:
+    def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
         cost = 2.0 * _ITERATIONS * count * (stored(S.positive) + (0 if S.negative is None else stored(S.negative)))
         starts = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
@@ -67,7 +67,7 @@ class Refined(Method):
         found = [found[i] for i in np.argsort(traces)[::-1]]
         if S.entries is None:
             W, labels = found[0]
-            return Found(nearest_centroids(S, labels, count, 30)[0], W, len(guesses))
+            return Partitioned(nearest_centroids(S, labels, count, 30)[0], W, len(guesses))
 
         mover = Mover(S)
         tried = found[: 1 + starts if mover.free.all() else 1]
@@ -88,7 +88,7 @@ class Refined(Method):
             if in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL:
                 break
         labels = best.labels
-        return Found(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
+        return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
 
 
 def _named(W: np.ndarray, parts: np.ndarray) -> np.ndarray:
