@@ -161,7 +161,9 @@ _TABLE = (
         "QNMF §3.2",
         "`nonneg.divergences.Beta(1) + 0.5 * nonneg.divergences.Beta(2)`, `nonneg.divergences.WeightedSum`",
     ),
-    Method("generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "`nonneg.divergences.Polynomial`"),
+    Method(
+        "generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "`nonneg.divergences.Polynomial`"
+    ),
     # Projections with a trace objective
     Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40", '`nonneg.graph.GraphClustering(method="nl")`, "sqrt-nl"'),
     Method(

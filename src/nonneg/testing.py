@@ -55,12 +55,12 @@ def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
 
 
 def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 1e-6) -> None:
-    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned factor F.
+    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned F; ∇ = 0 if it is signed.
 
     Parameters
     ----------
     model : Model
-        Its learned factors free, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian, with the
+        Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian, with the
         multipliers that fit best where F is not zero.
     X : array or sparse array
     factors : dict of arrays
@@ -73,6 +73,10 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
     for name in model.learned:
         factor, (slack, size) = matrices[name], dense_gradient(model, name, matrices)
         slack -= _multipliers(model.constraints[name], factor, slack)
+        if model.constraints[name].is_signed:
+            worst = np.max(np.abs(slack)) / np.max(size)
+            _require(worst <= tol, f"The gradient by {name}, which is of either sign, is not zero but {worst:.3g} of its parts.")
+            continue
         product = np.max(np.abs(factor * slack)) / (np.max(factor) * np.max(size))
         _require(bool(np.all(factor >= 0)), f"{name} has negative entries.")
         _require(
@@ -210,7 +214,7 @@ def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]
     """
     P, Q = divergence_parts(model.divergence, matrices[model.data], _product(model.form, matrices))
     sizes = {name: np.abs(matrix) for name, matrix in matrices.items()}
-    return _occurrences(model.form, factor, P - Q, matrices), _occurrences(model.form, factor, P + np.abs(Q), sizes)
+    return _occurrences(model.form, factor, P - Q, matrices), _occurrences(model.form, factor, np.abs(P) + np.abs(Q), sizes)
 
 
 def _occurrences(form: Word, factor: str, middle: np.ndarray, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -239,7 +243,7 @@ def _central_differences(model: Model, factor: str, matrices: Mapping[str, np.nd
 
 def _multipliers(constraint: Constraint, factor: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """What the conditions on the sums add up to at each entry: λ, or λ + μ, fitted to the gradient where the factor is not zero."""
-    if constraint.is_free:
+    if constraint.is_free or constraint.is_signed:
         return np.zeros_like(gradient)
     rows, columns = np.indices(factor.shape)
     match constraint:

@@ -244,7 +244,7 @@ def _check_sign(data: Data, name: str, positive: bool) -> None:
         count, place, value = _first(data, lambda entries: entries < 0)
         raise DataError(
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
-            "factorization has no place for them: shift or clip them first; or give `nonneg.factorize` a factor of either sign, 'signed'."
+            "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
     zeros = data.shape[0] * data.shape[1] - data.facts.non_zeros
     if positive and zeros:

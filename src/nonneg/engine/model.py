@@ -283,9 +283,9 @@ class Model:
     def __repr__(self) -> str:
         constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
         data = f", data={self.data!r}" if self.data != "X" else ""
-        given = sorted(name for name in self.signed if name not in self.learned)
-        if given and not self.divergence.signed and given != ([self.data] if self.signed - {self.data} else []):
-            data += f", signed={given!r}"
+        given = self.signed.difference(self.learned)
+        if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):
+            data += f", signed={sorted(given)!r}"
         return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
 
     def __eq__(self, other: object) -> bool:
