@@ -55,13 +55,13 @@ def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
 
 
 def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 1e-6) -> None:
-    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned F; ∇ = 0 if it is signed.
+    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned F, ∇ = 0 if signed.
 
     Parameters
     ----------
     model : Model
-        Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian, with the
-        multipliers that fit best where F is not zero.
+        Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian,
+        with the multipliers that fit best where F is not zero.
     X : array or sparse array
     factors : dict of arrays
         Of all factors, as in ``solution.factors``.
@@ -165,7 +165,8 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
         case WeightedSum(terms=terms):
             return sum(weight * divergence_value(part, X, Y) for weight, part in terms)
         case Polynomial(terms):
-            return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else xp.log(Y / X))) for c, p, q in terms)
+            logarithm = xp.log(xp.where(X > 0, Y, xp.ones_like(Y)) / xp.where(X > 0, X, xp.ones_like(X)))  # 0 ln 0 = 0
+            return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else logarithm)) for c, p, q in terms)
         case Trace():
             return xp.linalg.trace(Y)
         case other:
