@@ -23,8 +23,6 @@ class Prices:
     """The form."""
     operands: frozenset[str] = frozenset()
     """Letters that stand for elementwise functions of X and X̂."""
-    parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
-    """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
     data: frozenset[str] = frozenset()
     """Letters that stand for the data, or for a part of it."""
     grams: Mapping[Word, float] = field(default_factory=dict)
@@ -33,6 +31,8 @@ class Prices:
     """Iterations over which the cost of a constant product is shared."""
     largest: float = math.inf
     """Entries of the largest matrix there is anyway."""
+    parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
+    """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
 
     def shape(self, word: Word) -> tuple[int, int]:
         """Rows and columns of a word."""
