@@ -5,10 +5,13 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import minmax_scale, scale
 
-from nonneg import ONMF, OPNMF, PNMF, datasets
+from nonneg import ONMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF, datasets
 
 
 def collections() -> Iterator[tuple[str, np.ndarray, int]]:
@@ -69,9 +72,45 @@ def starts() -> Iterator[str]:
             yield f"{name}, {method.__name__}({rank}): {errors}"
 
 
+def labelled() -> Iterator[tuple[str, np.ndarray, np.ndarray, tuple[float | None, ...]]]:
+    """Samples in classes, and widths γ of a Gaussian kernel, of which None is the default."""
+    cancer, wine, iris, digits = load_breast_cancer(), load_wine(), load_iris(), load_digits()
+    yield "breast cancer from 0 to 1", minmax_scale(cancer.data), cancer.target, (None,)
+    yield "breast cancer standardized", scale(cancer.data), cancer.target, (0.001, 0.01, None, 0.1)
+    try:
+        olivetti = datasets.load_olivetti()
+        yield "Olivetti, 40 people", olivetti.data, olivetti.target, (None, 0.01)
+    except (datasets.FetchError, ImportError) as error:
+        print(f"without Olivetti: {error}")
+    yield "digits, first 600", digits.data[:600] / 16, digits.target[:600], (None,)
+    yield "wine standardized", scale(wine.data), wine.target, (0.01,)
+    yield "iris standardized", scale(iris.data), iris.target, (0.05,)
+
+
+def similarities() -> Iterator[str]:
+    """Adjusted Rand indices of clusters read off similarities, one seed, and how many of them are empty."""
+    yield "data, γ (mean similarity) | largest entry of W | SymmetricNMF | KernelPNMF"
+    for name, X, target, widths in labelled():
+        count = len(np.unique(target))
+        for gamma in widths:
+            K = rbf_kernel(X, gamma=gamma)
+            W = SymmetricNMF(count, random_state=0).fit(K)
+            readings = (
+                W.factors_["W"].argmax(axis=1),
+                W.labels_,
+                KernelPNMF(count, kernel="precomputed", random_state=0).fit(K).labels_,
+            )
+            cells = []
+            for labels in readings:
+                empty = count - len(np.unique(labels))
+                cells.append(f"{adjusted_rand_score(target, labels):.2f}{f', {empty} empty' if empty else ''}")
+            width = "default γ" if gamma is None else f"γ = {gamma:g}"
+            yield f"{name}, {width} ({K.mean():.2f}) | {' | '.join(cells)}"
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore", ConvergenceWarning)  # those that end at max_iter are compared as they are
-    studies = {study.__name__: study for study in (orthogonality, online, starts)}
+    studies = {study.__name__: study for study in (orthogonality, online, starts, similarities)}
     for study in sys.argv[1:] or studies:
         print(study)
         for line in studies[study]():

@@ -178,11 +178,11 @@ def _check(
         if 1e-30 < sizes < 1e30:
             invariants.equal(t, "formula", "reconstruct", back, approximation, invariants.ROUNDINGS * eps)
         t.call("str(solution) + repr(solution) + str(solution.model) + repr(solution.history)", "text")
-    has_price = any(text.endswith(")") for text in constraints.values())
+    has_penalty = any(text.endswith(")") for text in constraints.values())
     is_extreme = not 1e-50 < float(abs(matrices["X"]).max()) < 1e50
-    if solution.status != "non_finite" and "FixedMultiplier" not in constraints.values() and not (has_price and is_extreme):
-        price = invariants.prices(constraints, factors)
-        size = invariants.objective(t, solution.objective, divergence, X, approximation, price, dtype)
+    if solution.status != "non_finite" and "FixedMultiplier" not in constraints.values() and not (has_penalty and is_extreme):
+        penalty = invariants.penalties(constraints, factors)
+        size = invariants.objective(t, solution.objective, divergence, X, approximation, penalty, dtype)
         if _promises_descent(form, divergence, constraints, learned, options["solver"]):
             invariants.never_rising(t, history.objective, size, eps)
     is_soft = any(text.startswith(_SOFT) for text in constraints.values())
@@ -286,7 +286,7 @@ def _scaled(
     words = [name for name, _ in dense.letters(form)]
     missing = 1 - words.count("X")
     if any(text.endswith(")") for text in constraints.values()):
-        return  # a price has a scale of its own
+        return  # a penalty has a scale of its own
     free = [name for name in learned if constraints.get(name, "free") == "free"]
     if missing and not free:
         return

@@ -135,13 +135,13 @@ def _check_fit(
         return
     matrices = {name: dense.wide(factor) for name, factor in model.factors_.items()} | {"X": dense.wide(X)}
     approximation = dense.product(dense.letters(form), matrices)
-    price = 0
+    penalty = 0
     if kind.name == "NonnegativeSparseCoding":
-        price = dense.Wide(options.get("alpha", "0.1")) * matrices["W"].sum()
+        penalty = dense.Wide(options.get("alpha", "0.1")) * matrices["W"].sum()
     elif options.get("solver") == '"als"':
-        price = invariants.prices({"H": "NearOrthogonal()"}, {"H": model.factors_["H"].T})
+        penalty = invariants.penalties({"H": "NearOrthogonal()"}, {"H": model.factors_["H"].T})
     if model.status_ != "non_finite":
-        size = invariants.objective(t, model.objective_, divergence, X, approximation, price, dtype)
+        size = invariants.objective(t, model.objective_, divergence, X, approximation, penalty, dtype)
         if kind.descends and options.get("solver", '"auto"') == '"auto"' and options.get("orthogonality", '"soft"') == '"soft"':
             invariants.never_rising(t, model.history_.objective, size, float(np.finfo(dtype).eps))
         with np.errstate(over="ignore"):

@@ -113,7 +113,7 @@ def constrained(t: Trial, name: str, factor: np.ndarray, constraint: str) -> Non
 # ---- objectives
 
 
-def prices(constraints: Mapping[str, str], factors: Mapping[str, np.ndarray]) -> dense.Wide:
+def penalties(constraints: Mapping[str, str], factors: Mapping[str, np.ndarray]) -> dense.Wide:
     """What constraints add to the objective."""
     total = dense.Wide(0)
     for name, source in constraints.items():
@@ -134,17 +134,17 @@ def _number(source: str) -> float:
 
 
 def objective(
-    t: Trial, claimed: float, divergence: Divergence, X: Any, approximation: np.ndarray, price: Any = 0, dtype: Any = None
+    t: Trial, claimed: float, divergence: Divergence, X: Any, approximation: np.ndarray, penalty: Any = 0, dtype: Any = None
 ) -> float:
     """The objective as the library has it is that of the formula; what is returned is the size of its terms."""
     Y = dense.wide(approximation)
     expected, size = dense.value(divergence, dense.wide(X), Y)
-    expected, size = expected + price, size + abs(price)
+    expected, size = expected + penalty, size + abs(penalty)
     if np.isfinite(size) and size > 0:
         eps = float(np.finfo(dtype or np.float64).eps)
         with np.errstate(over="ignore"):
             # A penalty on squares of what cancels, as WᵀW − I does, is known to eps times their root.
-            expected_, limit = float(expected), float(ROUNDINGS * eps * size + 8 * eps * np.sqrt(abs(price))) + 1e-320
+            expected_, limit = float(expected), float(ROUNDINGS * eps * size + 8 * eps * np.sqrt(abs(penalty))) + 1e-320
         is_same = claimed == expected_ or abs(claimed - expected_) <= limit
         t.check("objective", is_same, lambda: f"objective {claimed!r}, by the formula {expected_!r} ± {limit:.3g}")
     with np.errstate(over="ignore"):
@@ -188,8 +188,8 @@ def residual(
         if constraint.startswith("Sparse"):
             slope, parts = slope + _number(constraint), parts + _number(constraint)
         elif constraint.startswith("Disjoint"):
-            price = dense.Wide(_number(constraint)) * (F.sum(axis=1, keepdims=True) - F)
-            slope, parts = slope + price, parts + price
+            penalty = dense.Wide(_number(constraint)) * (F.sum(axis=1, keepdims=True) - F)
+            slope, parts = slope + penalty, parts + penalty
         elif constraint.startswith("stochastic"):
             axis = {"rows": 1, "matrix": None}.get(constraint.removeprefix("stochastic-"), 0)
             slope = slope - (F * slope).sum(axis=axis, keepdims=True) / F.sum(axis=axis, keepdims=True)

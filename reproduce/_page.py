@@ -30,6 +30,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
@@ -85,11 +86,13 @@ class Page:
         """A table; columns whose header begins with "paper" are set apart, as what is here is to be compared with them."""
         self._parts.append(table(header, rows, caption))
 
-    def claim(self, where: str, says: str, checks: Iterable[bool], evidence: str) -> None:
+    def claim(self, where: str, says: str, checks: Iterable[bool] | float, evidence: str) -> None:
         """A claim of a paper, with the comparisons that it comes down to and the numbers that they compare.
 
         The verdict is not written but found: the claim holds if all the checks are true, holds in part if some are, and does not
-        hold here if none is; one without checks cannot be tried here, and `evidence` says why. So it cannot contradict the numbers:
+        hold here if none is; one without checks cannot be tried here, and `evidence` says why. Where a claim has a size, `checks`
+        may be the share of it that is found: it holds with three quarters or more, in part with a quarter. So it cannot contradict
+        the numbers:
 
         >>> page = Page("A page")
         >>> nmf, pnmf, nlhn = 0.63, 0.99, 0.98
@@ -148,6 +151,7 @@ class Page:
             self._fits,
             "Followed: with tol=0, and gone on from with a warm start after each check; two such runs may have shared the cores.",
         )
+        get_reusable_executor().shutdown(wait=True)  # what its processes have computed counts once they have ended
         seconds, of_cpu = perf_counter() - self._begin, cpu_seconds() - self._cpu
         self.say(f"{seconds:.0f} seconds for this page, drawings included; {of_cpu:.0f} seconds of a core. {surroundings()}")
         path.parent.mkdir(exist_ok=True)
@@ -184,10 +188,12 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def verdict(checks: Iterable[bool]) -> str:
-    """What comparisons that are true or not make of a claim."""
-    found = [bool(check) for check in checks]
+def verdict(checks: Iterable[bool] | float) -> str:
+    """What comparisons that are true or not make of a claim, or how much of it there is."""
     holds, in_part, not_here, not_tried = VERDICTS
+    if isinstance(checks, float | int):
+        return holds if checks >= 0.75 else in_part if checks >= 0.25 else not_here
+    found = [bool(check) for check in checks]
     return not_tried if not found else holds if all(found) else in_part if any(found) else not_here
 
 
@@ -225,7 +231,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
 
 def claims_table(claims: Sequence[Claim]) -> str:
     """The claims of a page, if it has any, with what holds."""
-    caption = "What the papers claim, and what holds here. The verdicts are computed from the numbers of this page."
+    caption = """What the papers claim, and what holds here. The verdicts are computed from the numbers of this page. Where a claim
+        has a size, it holds if three quarters of it or more are found, and in part from a quarter on."""
     return table(Claim.HEADER, (claim.row for claim in claims), caption) if claims else ""
 
 

@@ -18,7 +18,7 @@ from nonneg import NMF, OPNMF, PNMF, NonnegativeSparseCoding, TruncatedNonnegati
 TITLE = "Faces: parts, orthogonality, sparseness (NNP Fig. 1–3, ONL Fig. 2–3, PNMF §6.2)"
 FERET_CHECKS = (1, 2, 5, 10, 20, 50, *range(100, 1000, 100), *range(1000, 5001, 250))
 CBCL_CHECKS = (1, 2, 5, 10, 20, 50, *range(100, 1000, 100), *range(1000, 2001, 250))
-PRICES = (0.001, 0.01, 0.1)
+PENALTIES = (0.001, 0.01, 0.1)
 FACE = 15
 """Which face of CBCL is shown with its reconstructions."""
 
@@ -240,7 +240,7 @@ def followed_on_cbcl(page: Page, X: np.ndarray) -> dict[str, Bases]:
     page.heading("PNMF §6.2: entropy of 49 basis images of the CBCL faces")
     estimators = {
         "NMF": NMF(49, solver="paper", random_state=0),
-        **{f"NNSC, α = {a:g}": NonnegativeSparseCoding(49, alpha=a, solver="paper", random_state=0) for a in PRICES},
+        **{f"NNSC, α = {a:g}": NonnegativeSparseCoding(49, alpha=a, solver="paper", random_state=0) for a in PENALTIES},
         **{f"PNMF, seed {seed}": PNMF(49, solver="paper", random_state=seed) for seed in range(4)},
     }
     bases = followed(page, estimators, X, CBCL_CHECKS)
@@ -295,8 +295,8 @@ def entropy_of_cbcl(page: Page, X: np.ndarray, bases: Mapping[str, Bases]) -> No
         "PNMF §6.2",
         "The order of the entropies: tSVD > NNSC > NMF > PNMF, Euclidean > PNMF, I-divergence.",
         [a > b for a, b in pairwise(ours.values())],
-        f"""By Eq. 37, {" > ".join(sorted(ours, key=lambda name: -ours[name]))}. The paper does not give NNSC's price, which is here
-        chosen so that NNSC comes a little above NMF.""",
+        f"""By Eq. 37, {" > ".join(sorted(ours, key=lambda name: -ours[name]))}. The paper does not give NNSC's penalty, which is
+        chosen here so that NNSC comes a little above NMF.""",
     )
     page.say(f"""
         tSVD has no basis by its definition (PNMF §2). The estimator takes {clipped.shape[1]} singular vectors, the most whose
@@ -308,10 +308,10 @@ def entropy_of_cbcl(page: Page, X: np.ndarray, bases: Mapping[str, Bases]) -> No
         ("NNSC's α", "Eq. 37", "length one", "‖WᵀW − I‖ (Eq. 38)"),
         [
             (f"{a:g}", metrics.basis_entropy(W), unit_length_entropy(W), metrics.orthogonality_error(W))
-            for a, W in ((a, bases[f"NNSC, α = {a:g}"][1000]) for a in PRICES)
+            for a, W in ((a, bases[f"NNSC, α = {a:g}"][1000]) for a in PENALTIES)
         ],
-        """The paper does not give the price α of codes. A higher one makes the codes sparser, and the basis images more alike. 0.01
-        is chosen above because in the paper NNSC is a little above NMF. After 1000 iterations.""",
+        """The paper does not give the penalty α of codes. A higher one makes the codes sparser, and the basis images more alike.
+        0.01 is chosen above because in the paper NNSC is a little above NMF. After 1000 iterations.""",
     )
 
 

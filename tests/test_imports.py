@@ -22,7 +22,7 @@ LAYERS = [
     ("solvers",),
     ("search",),
     ("solving",),
-    ("reporting", "wholeness", "metrics"),
+    ("reporting", "atomic", "metrics"),
     ("restarts",),
     ("factorization", "rayleigh", "testing", "datasets", "coclusters", "validation"),
     ("encoding",),

@@ -30,6 +30,9 @@ def machinery(monkeypatch):
         ([False], "does not hold here"),
         ([], "not tried here"),
         ((x > 1 for x in (0.5, 2.0)), "holds in part"),
+        (0.75, "holds"),
+        (np.float64(0.3), "holds in part"),
+        (0, "does not hold here"),
     ],
 )
 def test_the_verdict_is_found_from_the_numbers(machinery, checks, verdict):

@@ -54,8 +54,8 @@ def encode(
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
-        price = constraint.weight if isinstance(constraint, Sparse) else 0.0
-        return _least_squares(X, components, price, tol, max_iter)
+        penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
+        return _least_squares(X, components, penalty, tol, max_iter)
     return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 
@@ -68,14 +68,14 @@ def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
     return np.where(missing & components.any(axis=1, keepdims=True), floor, components)
 
 
-def _least_squares(X: Any, components: np.ndarray, price: float, tol: float, max_iter: int) -> np.ndarray:
-    """½‖x − h C‖² + price Σh by cyclic coordinate descent: each entry in turn takes its exact minimum."""
+def _least_squares(X: Any, components: np.ndarray, penalty: float, tol: float, max_iter: int) -> np.ndarray:
+    """½‖x − h C‖² + penalty Σh by cyclic coordinate descent: each entry in turn takes its exact minimum."""
     from .kernels.coordinates import linear_rows
 
     scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale
     size = float(abs(X).max()) or 1.0
-    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - price / size / scale
+    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - penalty / size / scale
     G = C @ C.T
     codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
     codes[:, np.diag(G) == 0] = 0.0
@@ -99,7 +99,7 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
     """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free and model.divergence.degree is not None
-    if not is_free:  # a constraint is about codes as they are; its price, if it has one, has the unit of the objective
+    if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
         size = scale
         divergence, doublings = model.divergence.in_units(math.log2(scale))
         model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})

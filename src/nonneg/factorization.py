@@ -13,7 +13,8 @@ from .engine.run import Callback
 from .engine.solution import Solution
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
-from .initialization import RandomState
+from .initialization import STARTS, RandomState
+from .naming import unknown
 from .restarts import solve_problem
 from .solvers import Solver, get_solver
 
@@ -86,6 +87,8 @@ def factorize(
     model = _model(form, divergence, constraints)
     if solver != "auto":
         get_solver(solver)
+    if isinstance(init, str) and init not in ("auto", *STARTS):
+        raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)

@@ -154,8 +154,10 @@ def run_start(
         can = isinstance(solver, Coordinate) and can_search(problem)
         init = _searched(problem, sketched, seed, watch) if can else init[1:]
         solver = solver.resumed if can else solver
+    if isinstance(init, tuple) and len(init) == 1:
+        (init,) = init
     if isinstance(init, tuple):
-        scouting = max(1, int(stopping.max_iter * solver.share_of_a_scout))
+        scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
         init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
         solver = solver.resumed
     solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched)
@@ -214,7 +216,8 @@ def _best_of(
     for number, start in enumerate(starts):
         run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
         watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
-        if not best or run.comparable < lowest - _ALIKE * abs(lowest):
-            best, lowest = {name: run.factors[name] for name in problem.given.learned}, run.comparable
+        if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
+            best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # factors of many rows take memory
-    return best
+    xp = problem.namespace.xp
+    return {name: factor for name, factor in best.items() if bool(xp.any(factor > 0))}  # what has become zero starts at random

@@ -24,7 +24,7 @@ _ROUGH = Stopping(tol=1e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
 _PASSES = 2
 """How often a row is gone over, at most."""
-_SWAPS, _MISSES = 8, 3
+_SWAPS, _MISSES = 10, 4
 """Swaps that are tried at most, and how many in a row may fail."""
 _PLACES = 3
 """Features that are looked at for a new component to begin at."""

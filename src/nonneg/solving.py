@@ -47,7 +47,7 @@ def solve_from(
         else:
             run = solve_sketched(sketched, factors, solver, stopping, callback)
     assert run.status is not None
-    point, model, units = run.best, problem.given, problem.units
+    point, model, units = run.best, problem.user_model, problem.units
     everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
@@ -56,14 +56,14 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=problem.source,
-        comparable=point.objective()[0],
+        data=problem.user_data if model.data in model.form.names else None,
+        scaled_objective=point.objective()[0],
     )
 
 
 def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
     """The factors that a run begins with, in the units of the problem."""
-    model, units = problem.given, problem.units
+    model, units = problem.user_model, problem.units
     given = read_init(init, model, problem.namespace)
     learned = {name: array for name, array in given.items() if name not in model.fixed}
     learned = {name: _in_reach(problem, array, units.factors.get(name, 1.0)) for name, array in learned.items()}
@@ -86,7 +86,7 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
 
 def _objective(point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
     """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
-    units, model = point.problem.units, point.problem.given
+    units, model = point.problem.units, point.problem.user_model
     last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
     if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
         return last

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import as_dense, read_data
+from .data import Data, as_dense, read_data
 from .data.reading import refuse_masked
 from .exceptions import DataError, ShapeError
 
@@ -53,7 +53,8 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     refuse_masked(X, "X")
     X = validated(estimator, X, reset=reset)
     entries = X.data if sparse.issparse(X) else X
-    largest, least = float(abs(entries).max()) if entries.size else 0.0, float(np.finfo(entries.dtype).tiny)
+    largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0
+    least = float(np.finfo(entries.dtype).tiny)
     if 0 < largest < least:
         raise DataError(
             f"The largest entry of X is {largest:g}, and below {least:g} {entries.dtype} has no room for all digits of a number. "
@@ -70,6 +71,15 @@ def _say_where(X: Any) -> None:
         read_data(X)
     except DataError as error:
         raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+
+
+def read_non_negative(X: Any) -> Data:
+    """X as data, or an error that says where it is negative, in scikit-learn's words and ours."""
+    try:
+        return read_data(X)
+    except DataError as error:
+        is_negative = " negative entr" in str(error)
+        raise DataError(f"Negative values in data passed to X: {error}" if is_negative else str(error)) from None
 
 
 def check_non_negative(X: Any) -> Any:

@@ -490,7 +490,7 @@ def test_features_of_zeros_do_not_make_the_fit_worse(name, rng):
 @pytest.mark.parametrize("shape", [(1, 12), (20, 1), (1, 1)], ids=str)
 @pytest.mark.parametrize("name", MAKERS)
 def test_one_sample_or_one_feature(name, shape, X):
-    """One component suffices, and the data are met exactly, except by what has a price on it."""
+    """One component suffices, and the data are met exactly, except by what has a penalty on it."""
     data = X[: shape[0], : shape[1]]
     params = count(name, 1) | ({"tol": 1e-12} if name in ITERATIVE else {})
     estimator = MAKERS[name](**params).fit(data)

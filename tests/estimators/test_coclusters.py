@@ -100,6 +100,30 @@ def test_planted_blocks_of_as_many_columns_as_rows(name, seed):
     assert adjusted_rand_score(columns, model.column_labels_) >= 0.95
 
 
+@pytest.mark.parametrize("seed", [1, 12, 23, 1003])
+def test_planted_blocks_of_the_paper(seed):
+    """QNMF Fig. 2: instances in which assigning one after the other stops short (1, 1003), or weights that are noise mislead."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(4), (20, 30, 60, 90))
+    X = rng.poisson(rng.choice((1, 2, 4, 7), (4, 4))[np.ix_(clusters, clusters)]).astype(float)
+    rows, columns = rng.permutation(200), rng.permutation(200)
+    for store in (np.asarray, sparse.csr_array):
+        model = BiQNMF(4, random_state=seed).fit(store(X[np.ix_(rows, columns)]))
+        assert adjusted_rand_score(clusters[rows], model.row_labels_) == 1
+        assert adjusted_rand_score(clusters[columns], model.column_labels_) == 1
+
+
+def test_labels_go_by_the_factors_where_weights_are_real():
+    rng = np.random.default_rng(0)
+    X, rows, _ = planted(TALL)
+    X = rng.poisson(X * rng.gamma(2, 1, len(X))[:, None] + 0.1).astype(float)
+    model = BiQNMF((4, 3), random_state=0).fit(X)
+    by_rows, by_columns = terms(model, X)
+    np.testing.assert_array_equal(model.row_labels_, np.linalg.norm(by_rows, axis=2).argmax(axis=0))
+    np.testing.assert_array_equal(model.column_labels_, np.linalg.norm(by_columns, axis=1).argmax(axis=0))
+    assert adjusted_rand_score(rows, model.row_labels_) >= 0.9
+
+
 def i_divergence(X, Y):
     return np.sum(np.where(X > 0, X * np.log(np.where(X > 0, X, 1) / Y), 0) - X + Y)
 

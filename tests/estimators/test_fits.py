@@ -107,7 +107,7 @@ def test_zeros_of_nndsvd_come_back(name, X):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["OPNMF", "ONMF", "ONMTF"])
 def test_the_default_is_no_worse_than_the_printed_rule(name, seed):
-    """From the same start, and not at the price of orthogonality: worse in both respects is no optimum of anything."""
+    """From the same start, and not at the penalty of orthogonality: worse in both respects is no optimum of anything."""
     X = np.random.default_rng(seed).random((12, 8)) + 0.05
     start = given_start(name, 12, 8, 2)
     default, printed = (MAKERS[name](n_components=2, init=start, solver=solver).fit(X) for solver in ("auto", "paper"))

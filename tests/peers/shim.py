@@ -2,8 +2,8 @@
 
 A test module of a peer is executed anew, while the names it imports stand for adapters of ours; what it then defines as tests is
 collected by pytest from the module here that asks for it. Nothing of theirs is copied. A module here may name `BY_DESIGN`: patterns
-of test ids, and why such a test fails. It must fail then (xfail, strict); see conftest. `not_ours` are
-tests that touch nothing of ours, and are left out.
+of test ids, with the exception that such a test ends with, and why. It must fail then, with that exception (xfail, strict), and
+each pattern must match some test; see conftest. `not_ours` are tests that touch nothing of ours, and are left out.
 """
 
 import contextlib

@@ -57,10 +57,10 @@ globals().update(their_tests(_path, {}, also={"hmm": SimpleNamespace(Categorical
 _WHOLE = "a fit is whole, from counts of pairs: there is no likelihood that grows from one call to the next"
 _PRIVATE = "calls a private method of theirs, of which ours has no like"
 BY_DESIGN = {
-    "test_n_features*": _WHOLE,
-    "test_fit[*": _WHOLE,
-    "test_fit_emissionprob*": _WHOLE,
-    "test_fit_with_init*": _PRIVATE,
-    "test_attributes*": _PRIVATE,
-    "test__check_and_set_categorical_n_features*": _PRIVATE,
+    "test_n_features*": (AssertionError, _WHOLE),
+    "test_fit[*": (AssertionError, _WHOLE),
+    "test_fit_emissionprob*": (AssertionError, _WHOLE),
+    "test_fit_with_init*": (AttributeError, _PRIVATE),
+    "test_attributes*": (AttributeError, _PRIVATE),
+    "test__check_and_set_categorical_n_features*": (AttributeError, _PRIVATE),
 }

@@ -44,7 +44,7 @@ def test_stochastic(form, constraints, divergence):
     model = Model(form, divergence, constraints)
     X, solution = settled(model, max_iter=1200)
     assert_kkt(model, X, solution.factors, tol=1e-6)
-    if "H" not in model.learned and not divergence.scale_invariant:  # where nothing makes up for the scale, it has a price
+    if "H" not in model.learned and not divergence.scale_invariant:  # where nothing makes up for the scale, it has a penalty
         with pytest.raises(AssertionError, match="gradient"):
             assert_kkt(Model(form, divergence), X, solution.factors, tol=1e-2)
 

@@ -1,4 +1,4 @@
-"""Constraints that are a price, a length, or given values: what the theory says about their steps, on random problems."""
+"""Constraints that are a penalty, a length, or given values: what the theory says about their steps, on random problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nonneg.solvers.multiplicative import moved
 from nonneg.testing import assert_monotone, dense_gradient
 
 PRICED = [d for d in DIVERGENCES if not d.scale_invariant and d not in (Alpha(0.5), Alpha(2), Alpha(1.5))]
-"""Where a price has a scale, and the rule the one of the objective."""
+"""Where a penalty has a scale, and the rule the one of the objective."""
 SOME = [Beta(2), Beta(1), Beta(0), Beta(0.5), Alpha(-1)]
 SHAPES = {"W": (8, 3), "H": (3, 8), "S": (3, 3), "B": (3, 3)}
 
@@ -34,23 +34,23 @@ def run(model, seed=0, solver="multiplicative", sweeps=60, **changes):
 @pytest.mark.parametrize("divergence", PRICED, ids=str)
 @pytest.mark.parametrize(("form", "factor"), [("W H", "H"), ("W S H", "S"), ("W W.T X", "W"), ("W B W.T", "B")])
 @pytest.mark.parametrize("weight", [0.01, 1.0])
-@pytest.mark.parametrize("price", [Sparse, Disjoint, lambda weight: Disjoint(weight, "rows")], ids=["sum", "columns", "rows"])
-def test_a_price_never_rises(form, factor, divergence, weight, price):
+@pytest.mark.parametrize("penalty", [Sparse, Disjoint, lambda weight: Disjoint(weight, "rows")], ids=["sum", "columns", "rows"])
+def test_a_penalty_never_rises(form, factor, divergence, weight, penalty):
     """D + λΣF, which is what the history records, from step to step with the proven exponents."""
-    solution = run(Model(form, divergence, {factor: price(weight)}))
+    solution = run(Model(form, divergence, {factor: penalty(weight)}))
     assert_monotone(solution, rtol=1e-13)
     assert solution.objective < solution.history[0].objective
 
 
 @pytest.mark.parametrize("divergence", [Alpha(0.5), Alpha(2)], ids=str)
-def test_a_price_beside_a_divergence_with_a_slope_never_rises(divergence):
+def test_a_penalty_beside_a_divergence_with_a_slope_never_rises(divergence):
     model = Model("W H", divergence, {"W": "fixed", "H": Sparse(1.0)})
     for seed in range(3):
         assert_monotone(run(model, seed, sweeps=300), rtol=1e-13)
 
 
 @pytest.mark.parametrize("divergence", PRICED, ids=str)
-def test_a_price_is_paid(divergence):
+def test_a_penalty_is_paid(divergence):
     """A long run with W given ends where ∇ + λ ≥ 0 and H∘(∇ + λ) = 0."""
     model, weight = Model("W H", divergence, {"W": "fixed", "H": Sparse(0.5)}), 0.5
     X = positive_data((8, 8), divergence, 0, density=1.0)
@@ -62,7 +62,7 @@ def test_a_price_is_paid(divergence):
     assert np.max(np.abs(factors["H"] * slack)) <= tolerance * np.max(factors["H"]) * np.max(size)
 
 
-def test_more_price_less_sum():
+def test_more_penalty_less_sum():
     sums = [run(Model("W H", 2, {"W": Unit(), "H": Sparse(weight)}), sweeps=300).factors["H"].sum() for weight in (0, 0.1, 0.5, 2)]
     assert np.all(np.diff(sums) < 0)
 
@@ -81,17 +81,17 @@ class TestBeforeTheConstraintIsRestored:
         return point_at(model, X, factors), X
 
     @staticmethod
-    def value(point, W, price):
-        """The divergence without its price, at another W, and what is added to it."""
+    def value(point, W, penalty):
+        """The divergence without its penalty, at another W, and what is added to it."""
         bare = Model(point.problem.model.form, point.problem.model.divergence)
         plain = point_at(bare, point.problem.data.whole(), {**point.factors, "W": W})
         value, magnitude = plain.objective()
-        return value + price(W), magnitude + abs(price(W))
+        return value + penalty(W), magnitude + abs(penalty(W))
 
-    def check(self, point, price):
+    def check(self, point, penalty):
         exponent = point.problem.model.rules["W"].exponent
-        before, magnitude = self.value(point, point.factors["W"], price)
-        after, _ = self.value(point, moved(point, "W", exponent), price)
+        before, magnitude = self.value(point, point.factors["W"], penalty)
+        after, _ = self.value(point, moved(point, "W", exponent), penalty)
         assert after <= before + 1e-13 * magnitude
 
     @pytest.mark.parametrize("weight", [1.0, 20.0])

@@ -42,7 +42,7 @@ def test_karush_kuhn_tucker(divergence, X, C):
 
 @pytest.mark.parametrize("divergence", [Beta(2), Beta(1), Beta(0), Beta(1.5)], ids=str)
 @pytest.mark.parametrize("weight", [0.1, 1.0])
-def test_a_price(divergence, weight, X, C):
+def test_a_penalty(divergence, weight, X, C):
     """∇ + λ ≥ 0 and H∘(∇ + λ) = 0."""
     codes = encode(X, C, divergence, Sparse(weight), max_iter=20000)
     gradient, size = dense_gradient(Model("H C", divergence, {"C": "fixed"}), "H", {"H": np.maximum(codes, 1e-300), "C": C, "X": X})
@@ -51,7 +51,7 @@ def test_a_price(divergence, weight, X, C):
     assert codes.sum() < encode(X, C, divergence).sum()
 
 
-def test_a_price_that_nothing_is_worth(X, C):
+def test_a_penalty_that_nothing_is_worth(X, C):
     np.testing.assert_array_equal(encode(X, C, Beta(2), Sparse(1e3)), 0)
 
 

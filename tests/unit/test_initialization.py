@@ -69,7 +69,8 @@ def test_zeros_are_lifted_to_the_floor(dtype):
 @pytest.mark.parametrize("start", ["svd", 5, None, ["random"], np.ones((6, 2))])
 def test_unknown_starts_are_told_the_known_ones(start, X):
     with pytest.raises(
-        IncompatibleError, match=r"(?s)Unknown init .* Known names: 'random', 'nndsvd', .*'coclusters'; or a dict of factors"
+        IncompatibleError,
+        match=r"(?s)Unknown init .* Known names: 'auto', 'random', 'nndsvd', .*'coclusters'; or a dict of factors",
     ):
         factorize(X, "W H", 2, init=start)
 

@@ -118,7 +118,7 @@ def test_by_name():
     assert get_solver("Least_Squares").factors is None
 
 
-def test_a_price_is_part_of_the_system(X, start):
+def test_a_penalty_is_part_of_the_system(X, start):
     """W (H Hᵀ + w WᵀW) = X Hᵀ + w W, with the W on the right and in WᵀW of the last iterate."""
     model = Model("W H", constraints={"W": NearOrthogonal("columns", 2), "H": "fixed"})
     W = factorize(X, model, init=start, solver="least-squares", max_iter=1, tol=0).factors["W"]

@@ -1,4 +1,4 @@
-"""Constraints that are a price, a length, or given values: Sparse, NearOrthogonal, FixedMultiplier, Unit, PartlyFixed."""
+"""Constraints that are a penalty, a length, or given values: Sparse, NearOrthogonal, FixedMultiplier, Unit, PartlyFixed."""
 
 from fractions import Fraction
 
@@ -141,7 +141,7 @@ class TestPenalty:
         ],
         ids=lambda value: None if callable(value) else str(value),
     )
-    def test_the_rule_rests_where_the_gradient_with_the_price_vanishes(self, form, divergence, constraint, gradient, rng):
+    def test_the_rule_rests_where_the_gradient_with_the_penalty_vanishes(self, form, divergence, constraint, gradient, rng):
         """Denominator − numerator is the whole gradient, up to the number that both sides are divided by."""
         X = rng.random((6, 6)) + 0.1
         point = self.at(form, divergence, constraint, X, rng)
@@ -160,7 +160,7 @@ class TestPenalty:
 
     @pytest.mark.parametrize("divergence", [Alpha(0.5), Alpha(2)], ids=str)
     @pytest.mark.parametrize("constraint", [Sparse(0.5), NearOrthogonal()], ids=str)
-    def test_a_price_beside_a_divergence_with_a_slope(self, divergence, constraint, rng):
+    def test_a_penalty_beside_a_divergence_with_a_slope(self, divergence, constraint, rng):
         X = rng.random((6, 6)) + 0.1
         point = self.at("W H", divergence, constraint, X, rng)
         numerator, denominator = point.sides("W")
@@ -172,7 +172,7 @@ class TestPenalty:
 
     @pytest.mark.parametrize("constraint", [FixedMultiplier(), NearOrthogonal()], ids=str)
     def test_multipliers_beside_the_dual_divergence(self, constraint, rng):
-        """Where exp(0) stands, the gradient with the price vanishes: numerator = −gradient."""
+        """Where exp(0) stands, the gradient with the penalty vanishes: numerator = −gradient."""
         X = rng.random((6, 6)) + 0.1
         point = self.at("W H", DualI(), constraint, X, rng)
         numerator, _ = point.sides("W")
@@ -206,11 +206,11 @@ class TestUnits:
     [
         (Unit(), "W ≥ 0, columns of W have length 1"),
         (Unit("rows"), "W ≥ 0, rows of W have length 1"),
-        (Sparse(0.25), "W ≥ 0, at a price of 0.25 ΣW"),
+        (Sparse(0.25), "W ≥ 0, at a penalty of 0.25 ΣW"),
         (FixedMultiplier(), "W ≥ 0, columns of W have length 1, multiplier of Wᵀ W = I fixed at −I"),
         (FixedMultiplier("rows", 2), "W ≥ 0, rows of W have length 1, multiplier of W Wᵀ = I fixed at −2 I"),
-        (NearOrthogonal(), "W ≥ 0, columns of W have length 1, at a price of ¼‖Wᵀ W − I‖²"),
-        (NearOrthogonal("rows", 0.5), "W ≥ 0, rows of W have length 1, at a price of 0.5 ¼‖W Wᵀ − I‖²"),
+        (NearOrthogonal(), "W ≥ 0, columns of W have length 1, at a penalty of ¼‖Wᵀ W − I‖²"),
+        (NearOrthogonal("rows", 0.5), "W ≥ 0, rows of W have length 1, at a penalty of 0.5 ¼‖W Wᵀ − I‖²"),
         (PartlyFixed(np.ones((2, 3))), "W ≥ 0, the first 2 rows given"),
         (PartlyFixed(np.ones((3, 2)), "columns", Unit()), "W ≥ 0, columns of W have length 1, the first 2 columns given"),
     ],
@@ -367,7 +367,7 @@ class TestPartlyFixed:
         np.testing.assert_array_equal(W[:, :2], X[:, :2])
         np.testing.assert_allclose(np.linalg.norm(W[:, 2:], axis=0), 1)
 
-    def test_price_and_violation_are_the_constraints(self, X):
+    def test_penalty_and_violation_are_the_constraints(self, X):
         assert PartlyFixed(X[:2], "rows", Sparse(2)).penalty(np, X) == Sparse(2).penalty(np, X)
         assert PartlyFixed(X[:2]).penalty(np, X) is None
         assert PartlyFixed(X[:2], "rows", Unit("rows")).violation(np, X) == Unit("rows").violation(np, X)

@@ -107,9 +107,9 @@ MODELS = [
 
 def penalty(model, factors):
     return sum(
-        float(price)
+        float(penalty)
         for name, constraint in model.constraints.items()
-        if (price := constraint.penalty(np, factors[name])) is not None
+        if (penalty := constraint.penalty(np, factors[name])) is not None
     )
 
 

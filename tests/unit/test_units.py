@@ -88,7 +88,7 @@ PRICES = [
     ("W W.T X", 2, {"W": Sparse}, 2),
     ("W W.T", 2, {"W": Sparse}, 1.5),
 ]
-"""Forms, divergences, constraints that have a price, and the power of the data's scale with which the price grows."""
+"""Forms, divergences, constraints that have a penalty, and the power of the data's scale with which the penalty grows."""
 
 
 def priced(X, form, divergence, constraints, power, scale, dtype=np.float64, solver="multiplicative"):
@@ -112,28 +112,28 @@ def test_prices_are_converted(form, divergence, constraints, power, solver, dtyp
     assert extreme.objective / scale**degree == pytest.approx(ordinary.objective, rel=rtol)
 
 
-def test_without_conversion_the_price_would_be_another(X):
-    """Lest the test above pass because prices do not matter."""
+def test_without_conversion_the_penalty_would_be_another(X):
+    """Lest the test above pass because penalties do not matter."""
     dear, cheap = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, power, 1e60) for power in (1, 0.5))
     assert not np.allclose(dear.reconstruct(), cheap.reconstruct(), rtol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
-def test_a_price_beside_the_i_divergence_at_the_ends_of_double_precision(scale, X):
+def test_a_penalty_beside_the_i_divergence_at_the_ends_of_double_precision(scale, X):
     ordinary, extreme = (priced(X, "W H", 1, {"W": Unit(), "H": Sparse}, 0, by) for by in (1.0, scale))
     np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
     assert extreme.objective / scale == pytest.approx(ordinary.objective)
 
 
 @pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
-def test_a_price_at_the_ends_of_double_precision(scale, X):
+def test_a_penalty_at_the_ends_of_double_precision(scale, X):
     """1e±200: the objective itself cannot be represented, but the factors can."""
     ordinary, extreme = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, 1, by) for by in (1.0, scale))
     np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e19), (np.float64, 1e160)])
-def test_a_negligible_price_is_negligible(dtype, scale, X):
+def test_a_negligible_penalty_is_negligible(dtype, scale, X):
     constraints = {"W": FixedMultiplier("columns"), "H": NearOrthogonal("rows")}
     X = (scale * X).astype(dtype)
     options = {"constraints": constraints, "random_state": 0, "max_iter": 5, "tol": 0, "solver": "multiplicative"}

@@ -88,7 +88,7 @@ class Constraint(ABC):
         return xp.zeros((), dtype=factor.dtype, device=factor.device)
 
     def penalty(self, xp: Any, factor: Array) -> Array | None:
-        """What the objective gains, where a constraint is a price rather than a condition. A 0-d array."""
+        """What the objective gains, where a constraint is a penalty rather than a condition. A 0-d array."""
         return None
 
     has_penalty: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""A price on components that overlap."""
+"""A penalty on components that overlap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Disjoint(Constraint):
 
     weight: float
     axis: Literal["columns", "rows"] = "columns"
-    theorem: ClassVar[str] = "QNMF Theorem 1, with a price on overlap"
+    theorem: ClassVar[str] = "QNMF Theorem 1, with a penalty on overlap"
     restores_fully: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
     has_penalty: ClassVar[bool] = True
@@ -46,7 +46,7 @@ class Disjoint(Constraint):
         return replace(self, axis="rows" if self.axis == "columns" else "columns")
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
-        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the price too
+        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the penalty too
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(2, 2)
@@ -67,7 +67,7 @@ class Disjoint(Constraint):
         return replace(self, weight=in_other_units(self.weight, 2 * factor - objective))
 
     def text(self, factor: str) -> str:
-        return f"{factor} ≥ 0, {self.axis} of {factor} overlap at a price of {self.weight:g} Σ⟨{factor}ⱼ, {factor}ₖ⟩"
+        return f"{factor} ≥ 0, {self.axis} of {factor} overlap at a penalty of {self.weight:g} Σ⟨{factor}ⱼ, {factor}ₖ⟩"
 
     def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str]:
         return (

@@ -1,4 +1,4 @@
-"""Orthogonality at a fixed price, in place of multipliers that follow the factor: FONT."""
+"""Orthogonality at a fixed penalty, in place of multipliers that follow the factor: FONT."""
 
 from __future__ import annotations
 
@@ -68,12 +68,11 @@ class FixedMultiplier(Constraint):
         return replace(self, weight=in_other_units(self.weight, -objective))
 
     def text(self, factor: str) -> str:
-        return (
-            f"{factor} ≥ 0, {self.axis} of {factor} have length 1, multiplier of {self._pair(factor)} = I fixed at −{self._price}I"
-        )
+        pair = self._pair(factor)
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, multiplier of {pair} = I fixed at −{self._times}I"
 
     @property
-    def _price(self) -> str:
+    def _times(self) -> str:
         return "" if self.weight == 1 else f"{self.weight:g} "
 
     def _pair(self, factor: str) -> str:
@@ -102,4 +101,4 @@ class NearOrthogonal(FixedMultiplier):
         return self.weight / 4 * xp.sum(excess * excess)
 
     def text(self, factor: str) -> str:
-        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, at a price of {self._price}¼‖{self._pair(factor)} − I‖²"
+        return f"{factor} ≥ 0, {self.axis} of {factor} have length 1, at a penalty of {self._times}¼‖{self._pair(factor)} − I‖²"

@@ -1,4 +1,4 @@
-"""A price on the sum of a factor."""
+"""A penalty on the sum of a factor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sparse(Constraint):
     """
 
     weight: float
-    theorem: ClassVar[str] = "QNMF Theorem 1, with the price of Hoyer 2002"
+    theorem: ClassVar[str] = "QNMF Theorem 1, with the penalty of Hoyer 2002"
     restores_fully: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
     has_penalty: ClassVar[bool] = True
@@ -38,7 +38,7 @@ class Sparse(Constraint):
             raise IncompatibleError(f"The weight of Sparse must be a number that is not negative; got {self.weight!r}.")
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
-        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the price too
+        return Sides(negative, positive, self.widened(bounds))  # no number is taken out: it would be taken out of the penalty too
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)
@@ -61,7 +61,7 @@ class Sparse(Constraint):
         return Sparse(in_other_units(self.weight, factor - objective))
 
     def text(self, factor: str) -> str:
-        return f"{factor} ≥ 0, at a price of {self.weight:g} Σ{factor}"
+        return f"{factor} ≥ 0, at a penalty of {self.weight:g} Σ{factor}"
 
     def multipliers_text(self, factor: str, positive: Sum, negative: Sum) -> tuple[str, str]:
         return "", f"{self.weight:g}"

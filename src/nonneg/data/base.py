@@ -15,10 +15,11 @@ from enum import Enum
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from ..exceptions import IncompatibleError
 from .host import as_dense
-from .namespace import Array, Namespace, to_host
+from .namespace import Array, Namespace
 
 _BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
 """Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
@@ -253,14 +254,14 @@ class Data(ABC):
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         """The same for C = (X + Xᵀ)/2 and Q = I; X is square."""
-        from ..kernels.coordinates import quadratic_gram
+        from .sparse import sweep_sparse
 
-        F, _, B, G, order, options = sweep
-        C = to_host(self.whole())
-        C = C if np.array_equal(C, C.T) else (C + C.T) / 2
-        CF = np.ascontiguousarray((C @ F).T)
-        none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
-        quadratic_gram(order, F, CF, one, B, G, C, none, *options)
+        for start in range(0, len(sweep.order), step := chunk_rows(self.shape[1])):
+            some = sweep.order[start : start + step]
+            C = sparse.csr_array((self.take(some, axis=0) + self.take(some, axis=1)) / 2)
+            # Among rows of zeros, which are not gone over.
+            spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
+            sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
 
     def part(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""

@@ -141,6 +141,19 @@ class DenseData(Data):
             F[:] = old  # lanes were in each other's way: one after the other, nothing rises
         quadratic_rows(order, F, Y, B, G, X, *options)
 
+    @cached_property
+    def _symmetric(self) -> Array:
+        X = self.itself()
+        return X if np.array_equal(X, X.T) else (X + X.T) / 2
+
+    def sweep_symmetric(self, sweep: Sweep) -> None:
+        from ..kernels.coordinates import quadratic_gram
+
+        F, _, B, G, order, options = sweep
+        none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
+        CF = np.ascontiguousarray((self._symmetric @ F).T)
+        quadratic_gram(order, F, CF, one, B, G, self._symmetric, none, *options)
+
 
 def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
     """A sweep in which a few lanes at a time work on rows of their own, from the same Y, B and G; F is changed in place.

@@ -6,6 +6,7 @@ others need no code of their own and are imported only by the user who passes th
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ class Namespace(NamedTuple):
     xp: Any
     dtype: Any
     device: Any
+
+    def __reduce__(self) -> Any:
+        """Modules cannot be pickled; their names can."""
+        return _restored, (self.xp.__name__, self.dtype, self.device)
 
     def asarray(self, array: Any) -> Array:
         """An array, usually drawn or given on the host, as one of ours."""
@@ -49,6 +54,10 @@ class Namespace(NamedTuple):
     @property
     def largest(self) -> float:
         return float(self.xp.finfo(self.dtype).max)
+
+
+def _restored(module: str, dtype: Any, device: Any) -> Namespace:
+    return Namespace(import_module(module), dtype, device)
 
 
 def is_array(array: Any) -> bool:

@@ -119,15 +119,10 @@ class Nystrom:
         values = namespace.asarray(np.ascontiguousarray(R.T if self.of == "rows" else R))
         return SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
 
-    def add(self, W: np.ndarray, KW: np.ndarray) -> None:
-        """Make it exact for W too. K W is known from the look at the K.K.T. conditions, so the data are not read again."""
-        W, KW = np.asarray(W, dtype=np.float64), np.asarray(KW, dtype=np.float64)
-        shares = self.O.T @ W
-        Q, T = linalg.qr(W - self.O @ shares, mode="economic", check_finite=False)
-        kept = abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()
-        if kept.all():  # K Q = (K W − C OᵀW) T⁻¹
-            KQ: Any = linalg.solve_triangular(T, (KW - self.C @ shares).T, trans="T", check_finite=False).T
-        else:
-            Q = Q[:, kept]
-            KQ = self._applied(Q) if kept.any() else self.C[:, :0]
-        self.O, self.C = np.hstack([self.O, Q]), np.hstack([self.C, KQ])
+    def add(self, W: np.ndarray) -> None:
+        """Make it exact for W too, by one more reading."""
+        W = np.asarray(W, dtype=np.float64)
+        Q, T = linalg.qr(W - self.O @ (self.O.T @ W), mode="economic", check_finite=False)
+        Q = Q[:, abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()]  # the others are there already
+        if Q.shape[1]:
+            self.O, self.C = np.hstack([self.O, Q]), np.hstack([self.C, self._applied(Q)])

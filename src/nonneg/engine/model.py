@@ -244,11 +244,11 @@ class Model:
         return [(Word([Letter(name + mark)]), sign) for mark, sign in SIGNS]
 
     def _in_scale_of_parts(self, factor: str) -> Constraint:
-        """A factor's constraint; where it has a price, in the scale of P and Q, which lack the slope of the divergence."""
+        """A factor's constraint; where it has a penalty, in the scale of P and Q, which lack the slope of the divergence."""
         constraint = self.constraints[factor]
         if constraint.has_penalty and self.divergence.scale_invariant:
             raise IncompatibleError(
-                f"{constraint!r} puts a price on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
+                f"{constraint!r} puts a penalty on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
                 "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
             )
         return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.has_penalty else constraint

@@ -60,9 +60,9 @@ class Problem:
         The factors that are given.
     units : Units
         What data and factors have been divided by.
-    given : Model, optional
+    user_model : Model, optional
         The model in the user's units, where that differs.
-    source : Data, optional
+    user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
         How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
@@ -76,12 +76,12 @@ class Problem:
         fixed: Mapping[str, Array],
         *,
         units: Units | None = None,
-        given: Model | None = None,
-        source: Data | None = None,
+        user_model: Model | None = None,
+        user_data: Data | None = None,
         horizon: int = _HORIZON,
     ) -> None:
         self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
-        self.units, self.given, self.source = units or Units(), given or model, source or data
+        self.units, self.user_model, self.user_data = units or Units(), user_model or model, user_data or data
         self.namespace: Namespace = data.namespace
         missing = model.needs - data.gives
         if missing:
@@ -131,7 +131,8 @@ class Problem:
         return Prices(
             shapes=shapes,
             parts=model.products,
-            sizes=dict.fromkeys(of_data, float(data.size) if math.isinf(data.gram_size) else math.inf)
+            # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
+            sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
             constant=constant,
             operands=operands,
@@ -139,7 +140,7 @@ class Problem:
             data=frozenset(of_data),
             grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
             horizon=max(min(horizon, _HORIZON), 1),
-            largest=float(max(data.size, *(rows * columns for rows, columns in self.shapes.values()))),
+            largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
 
     @property
@@ -269,8 +270,8 @@ class Point:
         if self.measured is None:
             value, magnitude = self.divergence(factor)
             for name, constraint in self.problem.model.constraints.items():
-                price = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
-                value, magnitude = (value, magnitude) if price is None else (value + float(price), magnitude + float(price))
+                penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+                value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
             self.measured = value, magnitude
         return self.measured
 
@@ -297,11 +298,11 @@ class Point:
         return self._add(parts, self.problem.order[0])
 
     def residual(self) -> float:
-        """½‖X − X̂‖² entry by entry, with the prices of constraints: slower than `objective`, and right where that cancels."""
+        """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
-        prices = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
-        return squares / 2 + sum(float(price) for price in prices if price is not None)
+        penalties = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
+        return squares / 2 + sum(float(penalty) for penalty in penalties if penalty is not None)
 
     def unreached(self) -> int:
         """How many entries of X are positive where X̂ is zero."""
@@ -319,7 +320,7 @@ class Point:
         """How far a factor is from satisfying its constraint."""
         return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
 
-    def imbalance(self) -> float:
+    def kkt_residual(self) -> float:
         """How far the point is from being stationary, from 0: the largest among its factors.
 
         At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
@@ -378,7 +379,7 @@ class Point:
             self.follow(step)
 
     def follow(self, step: Step) -> None:
-        """Take one step of a plan; X is reached here, and nowhere else."""
+        """Take one step of a plan."""
         data, value = self.problem.data, self.value
         match step:
             case Multiply(result, left, right):
@@ -467,7 +468,7 @@ class Point:
 
 
 class _Asked:
-    """Takes note of the sums that a divergence asks of the data."""
+    """Stands in for the data, to take note of the sums that a divergence will ask of them."""
 
     def __init__(self) -> None:
         self.totals: list[Any] = []
@@ -533,7 +534,9 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         units = Units()  # what is given is too far from the scale of the data to be measured with it
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = data if units.data == 1 else data.in_units(units.data)
-    return Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=horizon)
+    return Problem(
+        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=horizon
+    )
 
 
 def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace) -> dict[str, Array]:
@@ -567,5 +570,5 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     units = choose_units(model, data)
     arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, given=model, source=data, horizon=1)
+    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=1)
     return problem.start(arrays)

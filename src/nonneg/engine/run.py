@@ -1,4 +1,4 @@
-"""The loop. There is one in the library.
+"""The loop that drives all solvers.
 
 It asks the solver for steps until `stopping` names a status. The objective, the violations, and every transfer from a device
 happen at the checks, every few iterations, and nowhere else; `Adaptive`, which compares objectives, is the exception by nature.
@@ -77,7 +77,7 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     constraints = problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
     step = _step(point, previous) if previous is not None else math.inf
-    status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.imbalance)
+    status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.kkt_residual)
     objective = problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
     record = Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(state.exponents))
     run.history.append(record)

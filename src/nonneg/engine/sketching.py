@@ -28,7 +28,7 @@ _PER_COMPONENT = 4
 """Directions for each component."""
 _REFINEMENTS = 5
 _LEAST = 2**16
-"""Entries of X below which there is nothing to save."""
+"""Non-zeros of X below which there is nothing to save."""
 
 
 def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
@@ -41,7 +41,7 @@ def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
 def pays(problem: Problem) -> bool:
     """Whether a sketch is so much smaller than the data that it saves time."""
     of = side_of(problem)
-    if of is None or problem.data.size < _LEAST:
+    if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
     size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
     return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
@@ -77,13 +77,11 @@ class Sketched:
     def refine(self, factors: dict[str, Any]) -> bool:
         """Whether the factors are stationary for the data; if not, the sketch is made exact for them."""
         point = self.problem.start(factors)
-        if point.imbalance() <= STATIONARY / 2:
+        if point.kkt_residual() <= STATIONARY / 2:
             return True
         (name,), of = self.problem.order, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
-        W = Word([Letter(name, is_turned)])
-        KW = point.product(_gram(self.problem, of) + W)
-        self._nystrom.add(to_host(point.value(W)), to_host(KW))
+        self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
         self.small = _bound(self.problem, self._nystrom.sketch)
         return False
 
@@ -99,7 +97,7 @@ def rough_of_gram(problem: Problem) -> Problem | None:
 
 def _bound(problem: Problem, sketch: SketchData) -> Problem:
     """The same model and shapes for other data."""
-    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, given=problem.given)
+    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, user_model=problem.user_model)
 
 
 def solve_sketched(

@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 
 _SENTENCES = {
-    Status.CONVERGED: "Converged: between two checks the objective changed by less than tol times its value.",
+    Status.CONVERGED: "Converged: the objective has settled within tol of its value, and the point is nearly stationary.",
     Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter, or tol, if that is too early.",
     Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
     "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
@@ -151,7 +151,7 @@ class Solution:
     model : Model
     data : Data
         What was approximated.
-    comparable : float
+    scaled_objective : float
         What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
         scale of the data makes of their objectives.
     """
@@ -163,7 +163,7 @@ class Solution:
     status: Status
     model: Model
     data: Data | None = field(default=None, repr=False)
-    comparable: float = field(default=math.nan, repr=False)
+    scaled_objective: float = field(default=math.nan, repr=False)
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

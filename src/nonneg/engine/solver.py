@@ -34,7 +34,7 @@ class Solver(ABC):
     """Whether no step can end in numbers that are not finite."""
     window: ClassVar[float] = 1.0
     """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
-    share_of_a_scout: ClassVar[float] = 1 / 50
+    trial_fraction: ClassVar[float] = 1 / 50
     """What share of the iterations a short run needs that is to show which of several starts is best."""
 
     def obstacle(self, problem: Problem) -> str | None:

@@ -63,7 +63,7 @@ _CLOSE = 1e-2
 
 
 STATIONARY = 0.02
-"""What share of the gradient's two parts may not balance at a point that counts as stationary; see `Point.imbalance`."""
+"""What share of the gradient's two parts may not balance at a point that counts as stationary; see `Point.kkt_residual`."""
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Watch:
         violation: float,
         stalled: bool,
         step: float = math.inf,
-        imbalance: Callable[[], float] = lambda: 0.0,
+        kkt_residual: Callable[[], float] = lambda: 0.0,
     ) -> Status | None:
         """Why the run is over, if it is.
 
@@ -122,7 +122,7 @@ class Watch:
             Whether the last iteration could not move any factor.
         step : float
             How far the last iteration went, in relation to the factors.
-        imbalance : callable
+        kkt_residual : callable
             How far the point is from being stationary; asked for only where the run seems to be over.
         """
         if not math.isfinite(value):
@@ -133,8 +133,8 @@ class Watch:
             return Status.CONVERGED
         if stalled and iteration:  # nothing more will happen
             is_close = violation <= _CLOSE or abs(value) <= 4 * rounding
-            return Status.CONVERGED if tol and is_close and imbalance() <= STATIONARY else Status.NO_PROGRESS
-        if tol and is_confirmed and (abs(value) <= 4 * rounding or imbalance() <= STATIONARY):
+            return Status.CONVERGED if tol and is_close and kkt_residual() <= STATIONARY else Status.NO_PROGRESS
+        if tol and is_confirmed and (abs(value) <= 4 * rounding or kkt_residual() <= STATIONARY):
             return Status.CONVERGED
         if tol and iteration - self.improved_at >= self.stopping.patience:
             return Status.NO_PROGRESS

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -51,7 +52,8 @@ def write(run: Run, file: str | Path | BinaryIO) -> None:
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     """A run that was written down, of the same problem, to go on with."""
     try:
-        with np.load(file, allow_pickle=False) as stored:
+        with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+            stored = np.load(stream, allow_pickle=False)
             content = json.loads(bytes(stored["content"]).decode())
             arrays = {name: stored[name] for name in stored.files if name != "content"}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
+from ..atomic import atomic_fit
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
 from ..data import Data, as_dense, read_data
 from ..divergences import Objective
@@ -33,8 +34,7 @@ from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Reporter, run_starts
 from ..solving import error_of, objective_of
-from ..validation import check_non_negative, read_codes, read_samples
-from ..wholeness import whole_or_not_at_all
+from ..validation import read_codes, read_non_negative, read_samples
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 
@@ -70,7 +70,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     # ---- fitting
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factors of X.
 
@@ -101,7 +101,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         if isinstance(X, Data):
             self._check_features(X, reset)
             return read_data(X)
-        return read_data(check_non_negative(read_samples(self, X, reset=reset)))
+        return read_non_negative(read_samples(self, X, reset=reset))
 
     def _check_features(self, X: Data, reset: bool) -> None:
         """What scikit-learn does for arrays, for data of our own."""
@@ -146,7 +146,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             began=began,
         )
         runs = [self._finished(X, replace(run, model=model)) for run in runs]
-        best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
+        best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, best)
 

@@ -15,12 +15,6 @@ from ..engine.solution import Solution
 from ..planning.plans import multiply
 from ._hardening import refitted
 
-ROW_LABELS = """array of shape (n_samples,)
-    The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first factor."""
-COLUMN_LABELS = """array of shape (n_features,)
-    The cluster of each feature, likewise."""
-DESCRIBED = {"row_labels_": ROW_LABELS, "column_labels_": COLUMN_LABELS}
-
 
 class Coclusters(BiclusterMixin):
     """What a factorization whose first factor is of samples, and whose last one is of features, says about both.
@@ -66,9 +60,6 @@ class Coclusters(BiclusterMixin):
             Non-negative.
         """
         return _largest(self._codes(X) * self._row_weights, int(np.bincount(self.row_labels_).argmax()))
-
-
-STEADY_AND_REFITTED = '"adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at one'
 
 
 class OrthogonalCoclusters(Coclusters):

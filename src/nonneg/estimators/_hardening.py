@@ -138,7 +138,7 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
         run,
         factors=solution.factors,
         objective=solution.objective,
-        comparable=solution.comparable,
+        scaled_objective=solution.scaled_objective,
         history=run.history.followed_by(solution.history),
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
 from ..divergences import Beta
@@ -27,7 +28,6 @@ from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
 from ..restarts import run_start
 from ..solvers import Multiplicative, Solver, Stopping
-from ..wholeness import whole_or_not_at_all
 from ._base import Factorizer
 
 _ITERATIONS = 100
@@ -76,7 +76,7 @@ class OnlineMixin(Factorizer):
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
 
-    @whole_or_not_at_all
+    @atomic_fit
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Go on learning from a batch of samples, which is then forgotten.
 
@@ -136,7 +136,7 @@ class OnlineMixin(Factorizer):
             start = self._auto_init if self.init == "auto" else self.init
             runs.append(run_start(problem, solver, start, stream.n_steps, stopping))
         # Components stay what and where they are, unless a new start leads clearly lower.
-        best = runs[-1] if runs[-1].comparable < (1 - _CLEARLY) * runs[0].comparable else runs[0]
+        best = runs[-1] if runs[-1].scaled_objective < (1 - _CLEARLY) * runs[0].scaled_objective else runs[0]
         return best, replace(stream, W=best.factors["W"])
 
 

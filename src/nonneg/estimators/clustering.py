@@ -15,14 +15,14 @@ from ..engine.solution import Solution
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._documentation import documented
 from ._parameters import Protocol
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class ProjectiveClustering(ClusterMixin, Factorizer):
     r"""Soft clusters of samples by projective non-negative matrix factorization, X ≈ W WᵀX.
+
+    Clusters of samples, with shares. Choose it in place of K-means where samples may belong to several clusters.
 
     .. math:: \min_{W \ge 0} D(X \| W W^T X)
 
@@ -30,9 +30,77 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     several clusters. `predict` gives new samples the cluster whose centroid makes up most of them; for the samples of `fit`
     itself, `labels_` is what the fit says, from which `predict` may differ where a sample lies between clusters.
 
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "kmeans", clusters of samples. An array is the memberships to start from,
+        (n_samples, n_clusters); a dict gives factors by name, the others are drawn at random. Zeros in them
+        become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: exponent 1 and the best scale after each step, from a
+        random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
+        it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
+        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+    memberships_ : array of shape (n_samples, n_clusters)
+        How much of each sample is in each cluster: the rows of W, divided by their sums.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Means of the samples, weighted by W: the soft centroids of PNMF §5.
+    components_ : array of shape (n_clusters, n_features)
+        WᵀX: the centroids in the scale in which W WᵀX approximates X.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
     Notes
     -----
     PNMF §5. The rules are those of `PNMF` for the transpose of X. `labels_` are the largest entries of the rows of W.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
 
     Examples
     --------
@@ -51,23 +119,6 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
     _clustered: ClassVar[tuple[int, ...]] = (0,)
     _reconstructs: ClassVar[bool] = False
-    _attributes: ClassVar[tuple[str, ...]] = ("labels_", "memberships_", "cluster_centers_")
-    _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
-    _described: ClassVar[dict[str, str]] = {
-        "n_clusters": "int, default=8",
-        "labels_": "array of shape (n_samples,)",
-        "memberships_": """array of shape (n_samples, n_clusters)
-    How much of each sample is in each cluster: the rows of W, divided by their sums.""",
-        "cluster_centers_": """array of shape (n_clusters, n_features)
-    Means of the samples, weighted by W: the soft centroids of PNMF §5.""",
-        "components_": """array of shape (n_clusters, n_features)
-    WᵀX: the centroids in the scale in which W WᵀX approximates X.""",
-    }
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"kmeans", clusters of samples',
-        "INIT_ARRAY": "the memberships to start from, (n_samples, n_clusters)",
-        "PAPER": "exponent 1 and the best scale after each step, from a random start",
-    }
 
     def _model(self) -> Model:
         return Model("W W.T X", self.divergence)

@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data import Data
 from ..engine.model import Model
+from ..engine.solution import Solution
 from ..exceptions import ShapeError
+from ..initialization.coclusters import without_weights
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
-from ._documentation import PARAMETERS, documented
+from ._coclusters import Coclusters, OrthogonalCoclusters
 from ._parameters import Protocol
-
-_N_CLUSTERS = """int or pair of int, default=3
-    How many clusters of samples and how many of features; one int is for both."""
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +31,6 @@ class _TwoWay(Coclusters, Factorizer):
 
     _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
-    _lacks: ClassVar[tuple[str, ...]] = ("n_components_",)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int]:
         given = self.n_clusters
@@ -52,20 +50,80 @@ class _TwoWay(Coclusters, Factorizer):
         return int(pair[0]), int(pair[1])
 
 
-_WORDS = {
-    "DEFAULT_INIT": '"coclusters", clusters of samples and of features found together',
-    "INIT_ARRAY": "not possible here",
-}
-
-
-@documented
 @dataclass(eq=False, repr=False)
 class BiQNMF(_TwoWay):
     r"""Two-way clustering by quadratic non-negative matrix factorization, X ≈ L Lᵀ X R Rᵀ.
 
+    Clusters of samples and of features at once. Choose it for blocks in counts and tables; it has the fewest factors to learn.
+
     .. math:: \min_{L, R \ge 0} D(X \| L L^T X R R^T)
 
     L groups samples and R features; what stands between them is LᵀXR, the blocks themselves, which no other factor has to learn.
+
+    Parameters
+    ----------
+    n_clusters : int or pair of int, default=3
+        How many clusters of samples and how many of features; one int is for both.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "coclusters", clusters of samples and of features found together. An array is not
+        possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rules with proven exponents, from a
+        random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
+        it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
+        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="kullback-leibler"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    components_ : array of shape (k, n_features)
+        LᵀXRRᵀ: what the clusters of samples look like.
+    factors_ : dict of arrays
+        "L" (n_samples, k) and "R" (n_features, l).
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -73,7 +131,13 @@ class BiQNMF(_TwoWay):
     samples and of features, is not. With the I-divergence and sparse X an iteration costs O(nnz · r).
 
     Columns of L and R have weights, so that a cluster is a line through the origin: blocks of rows, or columns, that are multiples
-    of each other are one cluster to it.
+    of each other are one cluster to it. From the default start, where weights explain no more of X than noise would, `row_labels_`
+    and `column_labels_` go by clusters of equal rows and columns: each goes to the cluster whose means it is closest to, in turn,
+    beginning with what the factors say. `predict` always says what the factors do.
+
+    References
+    ----------
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -86,33 +150,111 @@ class BiQNMF(_TwoWay):
     """
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
-    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
-    _described: ClassVar[dict[str, str]] = {
-        **DESCRIBED,
-        "n_clusters": _N_CLUSTERS,
-        "divergence": PARAMETERS["divergence"].replace('default="euclidean"', 'default="kullback-leibler"'),
-        "factors_": """dict of arrays
-    "L" (n_samples, k) and "R" (n_features, l).""",
-        "components_": """array of shape (k, n_features)
-    LᵀXRRᵀ: what the clusters of samples look like.""",
-    }
-    _words: ClassVar[dict[str, str]] = {**_WORDS, "PAPER": "the multiplicative rules with proven exponents, from a random start"}
 
     def _model(self) -> Model:
         return Model("L L.T X R R.T", self.divergence)
 
+    def _keep(self, X: Data, run: Solution) -> None:
+        super()._keep(X, run)
+        if self._starts_from_coclusters:
+            labels = [self.row_labels_, self.column_labels_]
+            self.row_labels_, self.column_labels_ = without_weights(X, labels, self._shape, run.model.divergence)
 
-@documented
+    @property
+    def _starts_from_coclusters(self) -> bool:
+        """Whether the start is one of rows and columns that may be equal; a start of one's own says what clusters are."""
+        return isinstance(self.init, str) and (
+            self.init == "coclusters" or (self.init == "auto" and not (isinstance(self.solver, str) and self.solver == "paper"))
+        )
+
+
 @dataclass(eq=False, repr=False)
 class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     r"""Bi-orthogonal three-factor non-negative matrix factorization, X ≈ L S Rᵀ with LᵀL = I and RᵀR = I.
 
+    Clusters of samples and of features at once, with the matrix of blocks S. Choose it over `BiQNMF` to have S, or
+    orthogonal factors.
+
     .. math:: \min_{L, S, R \ge 0} D(X \| L S R^T) \quad \text{with } L^T L = I, R^T R = I
+
+    Parameters
+    ----------
+    n_clusters : int or pair of int, default=3
+        How many clusters of samples and how many of features; one int is for both.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "coclusters", clusters of samples and of features found together. An array is not
+        possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at
+        one. "paper" is the papers' own protocol: exponent ½, from a random start. "multiplicative" is the rule
+        with the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate"
+        takes exact steps in one entry after the other; "quasi-newton" learns from its last steps (L-BFGS); or an
+        object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    orthogonality_ : dict of Orthogonality
+        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
+        (PNMF Eq. 38, 0 is best).
+    components_ : array of shape (k, n_features)
+        S Rᵀ: what the clusters of samples look like.
+    factors_ : dict of arrays
+        "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
     Ding et al. 2006, with exponent ½; for the I-divergence QNMF §5.2 (BiOR-NM3F-I), which says that it tends to a uniform S.
     `ONMTF` is the same model with FONT's rules.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -126,20 +268,6 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=0.5))
-    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_", "orthogonality_")
-    _described: ClassVar[dict[str, str]] = {
-        **DESCRIBED,
-        "n_clusters": _N_CLUSTERS,
-        "factors_": """dict of arrays
-    "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).""",
-        "components_": """array of shape (k, n_features)
-    S Rᵀ: what the clusters of samples look like.""",
-    }
-    _words: ClassVar[dict[str, str]] = {
-        **_WORDS,
-        "PAPER": "exponent ½, from a random start",
-        "DEFAULT_SOLVER": STEADY_AND_REFITTED,
-    }
 
     def _model(self) -> Model:
         return Model("L S R.T", self.divergence, {"L": self._orthogonal_to("columns"), "R": self._orthogonal_to("columns")})

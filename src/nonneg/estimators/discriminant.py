@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
+from ..atomic import atomic_fit
 from ..data import as_dense
 from ..data.memory import check_memory
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 from ..validation import validated
-from ..wholeness import whole_or_not_at_all
 from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
@@ -29,6 +29,8 @@ _COPIES = 4
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeLDA(Discriminant):
     r"""Fisher's linear discriminant with non-negative weights (NLDA), after features were flipped to help.
+
+    A classifier whose weights can be looked at. Choose it where it matters which features tell classes apart.
 
     .. math:: \max_{w \ge 0} \frac{w^T S_B w}{w^T S_W w}
 
@@ -85,7 +87,7 @@ class NonnegativeLDA(Discriminant):
 
     _items: ClassVar[str] = "features"
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any) -> NonnegativeLDA:
         """Learn the directions.
 
@@ -139,6 +141,8 @@ class NonnegativeLDA(Discriminant):
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeKernelFDA(Discriminant):
     r"""Fisher's discriminant with a kernel and non-negative weights of the samples (NKFDA), which rank them.
+
+    A classifier by a kernel. Choose it where it matters which samples tell classes apart.
 
     .. math:: \max_{\alpha \ge 0} \frac{\alpha^T K (U - \tfrac1n 1 1^T) K \alpha}{\alpha^T K (I - U) K \alpha}
 
@@ -203,7 +207,7 @@ class NonnegativeKernelFDA(Discriminant):
 
     _items: ClassVar[str] = "samples"
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any) -> NonnegativeKernelFDA:
         """Learn the weights of the samples.
 

@@ -13,19 +13,89 @@ from ..engine.shapes import infer_shapes
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._documentation import documented
 from ._parameters import Protocol
 
 
-@documented
 @dataclass(eq=False, repr=False, init=False)
 class Factorization(Factorizer):
-    r"""Any factorization: a product form, a divergence, and constraints, as an estimator.
+    """Any factorization: a product form, a divergence, and constraints, as an estimator.
+
+    For models that have no estimator of their own. Choose it to try a form, a divergence or a constraint of yours.
 
     The form is a product of named matrices in which X is the data, (n_samples, n_features): "W H", "X W W.T", "W S H", "L L.T X R
     R.T". Where it begins with X, codes of samples are the product up to the narrowest place (``X W``), for old and new samples
     alike. Where it begins with a factor, the rows of that factor are the codes, and `transform` solves for those of new samples,
     all that stands after it being known.
+
+    Parameters
+    ----------
+    form : str, default="W H"
+        The product that approximates X.
+    n_components : int, sequence of int, or "auto", default="auto"
+        The inner dimensions of the form that nothing else fixes, one int for all of them or one for each, in
+        order of appearance. "auto" takes as many as there are samples or features, whichever is less, for all of
+        them.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    constraints : dict, default=None
+        A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes
+        with `init`.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is the better, after a short run of each, of "random" and "kmeans", clusters of
+        samples and features: near a random start, quadratic forms have a plateau that looks like an end. An array
+        is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rules with their proven exponents,
+        from a random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive"
+        increases it while the objective falls; "coordinate" takes exact steps in one entry after the other;
+        "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_codes, n_features)
+        What follows the codes in the form: the product of a code with it is a sample.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -49,24 +119,6 @@ class Factorization(Factorizer):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = ("random", "kmeans")
-    _described: ClassVar[dict[str, str]] = {
-        "form": """str, default="W H"
-    The product that approximates X.""",
-        "n_components": """int, sequence of int, or "auto", default="auto"
-    The inner dimensions of the form that nothing else fixes, one int for all of them or one for each, in order of appearance.
-    "auto" takes
-    as many as there are samples or features, whichever is less, for all of them.""",
-        "constraints": """dict, default=None
-    A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes with `init`.""",
-        "components_": """array of shape (n_codes, n_features)
-    What follows the codes in the form: the product of a code with it is a sample.""",
-    }
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": 'the better, after a short run of each, of "random" and "kmeans", clusters of samples and features: near a '
-        "random start, quadratic forms have a plateau that looks like an end",
-        "INIT_ARRAY": "not possible here",
-        "PAPER": "the multiplicative rules with their proven exponents, from a random start",
-    }
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""X ≈ W H: the factorization of Lee and Seung, with any divergence, and with a price on the codes."""
+"""X ≈ W H: the factorization of Lee and Seung, with any divergence, and with a penalty on the codes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..exceptions import IncompatibleError
 from ..naming import is_number
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, Coclusters
-from ._documentation import documented
+from ._coclusters import Coclusters
 from ._fixed import read_fixed_components
 from ._parameters import Protocol
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMF(Coclusters, Factorizer):
     r"""Non-negative matrix factorization, X ≈ W H.
+
+    Samples as sums of parts. Choose it where parts may overlap and the error matters most; it takes any divergence.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H)
 
@@ -30,11 +30,90 @@ class NMF(Coclusters, Factorizer):
     `fit` and then `transform`: codes are always those that fit the final components best. As a co-clusterer, it has samples and
     features in pairs of clusters, one for each component: `row_labels_`, `column_labels_`, and `predict` for new samples.
 
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
+        dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
+        from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rule from a random start.
+        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
+        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
+        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    fixed_components : array of shape (n_fixed, n_features), default=None
+        Components that are known and stay as they are; those that are learned come after them. In projective
+        models they act as X w wᵀ, so they should have unit length.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The parts that samples are made of, one in each row.
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
     Notes
     -----
     With the Euclidean distance and ``solver="multiplicative"`` or ``"paper"`` the rule is that of Lee and Seung, W ∘ XHᵀ/(WHHᵀ) and
     H ∘ WᵀX/(WᵀWH): ONL Eq. 25, NNP Eq. 32–33, FONT Eq. 2–3; with the I-divergence PNMF Eq. 5–7; both are scikit-learn's
     ``solver="mu"``. In the papers X is transposed, their W is Hᵀ here. Other divergences: QNMF Theorem 1.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    FONT: Z. Li, X. Wu, Z. Lu. Fast orthogonal nonnegative matrix tri-factorization for simultaneous clustering. 2010.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -52,13 +131,6 @@ class NMF(Coclusters, Factorizer):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
     _is_paired: ClassVar[bool] = True
-    _attributes: ClassVar[tuple[str, ...]] = ("components_", "row_labels_", "column_labels_")
-    _described: ClassVar[dict[str, str]] = DESCRIBED
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"nndsvda"',
-        "INIT_ARRAY": "the components to start from, (n_components, n_features)",
-        "PAPER": "the multiplicative rule from a random start",
-    }
 
     def _model(self) -> Model:
         H: Constraint = Free()
@@ -70,17 +142,83 @@ class NMF(Coclusters, Factorizer):
         return {"H": array}
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeSparseCoding(Factorizer):
     r"""Non-negative sparse coding (NNSC), X ≈ W H with few entries of W that matter.
 
+    NMF with L1 regularization of the codes. Choose it where each sample should be made of few components.
+
     .. math:: \min_{W, H \ge 0} \tfrac12 \|X - W H\|^2 + \alpha \sum_{ik} W_{ik} \quad \text{with rows of } H \text{ of length } 1
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
+        dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
+        from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rules from a random start.
+        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
+        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
+        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    alpha : float, default=0.1
+        The penalty on a unit of code. It has the scale of X: one that makes codes sparse for pixels from 0 to 255
+        empties them for pixels from 0 to 1.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The parts that samples are made of, one in each row.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
     P. Hoyer, Non-negative sparse coding, 2002; the rival of PNMF in PNMF §6.2. The rules are W ∘ XHᵀ/(WHHᵀ + α), Hoyer's, and for
     H the multiplicative one that respects the lengths (`nonneg.constraints.Unit`) in place of Hoyer's projected gradient.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
 
     Examples
     --------
@@ -96,12 +234,6 @@ class NonnegativeSparseCoding(Factorizer):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
-    _words: ClassVar[dict[str, str]] = {**NMF._words, "PAPER": "the multiplicative rules from a random start"}
-    _described: ClassVar[dict[str, str]] = {
-        "alpha": """float, default=0.1
-    The price of a unit of code. It has the scale of X: a price that makes codes sparse for pixels from 0 to 255 empties them for
-    pixels from 0 to 1.""",
-    }
 
     def _model(self) -> Model:
         if not is_number(self.alpha) or self.alpha < 0:

@@ -17,7 +17,6 @@ from ..engine.solution import Solution
 from ..solvers import Multiplicative
 from ..solving import objective_of
 from ._base import Factorizer
-from ._documentation import documented
 from ._hardening import is_partition, refitted
 from ._parameters import Protocol
 from .projective import OPNMF, check_components_fit
@@ -34,18 +33,101 @@ def printed_or_adaptive(divergence: Any) -> str:
     return "multiplicative" if get_divergence(divergence) == Beta(2) else "adaptive"
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class ONMF(Factorizer):
     r"""Orthogonal non-negative matrix factorization, X ≈ W H with H Hᵀ = I.
+
+    Parts that do not overlap, with codes that are free. Choose it over `OPNMF` where the error matters more than codes
+    by one product.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H) \quad \text{with } H H^T = I
 
     Unlike in `OPNMF`, codes W are free, so the error is lower. `fit_transform` equals `fit` and then `transform`.
 
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "kmeans", clusters of features, or "random" where there are fewer features than
+        components. An array is the components to start from, (n_components, n_features); a dict gives factors by
+        name, the others are drawn at random. Zeros in them become a thousandth of the mean, from which they can
+        come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "multiplicative" for the Euclidean distance, "adaptive" for others. "paper" is the papers' own
+        protocol: exponent 1, from a random start. "multiplicative" is the rule with the exponent that the theory
+        proves; "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry
+        after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
+        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
+        never exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
+        on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
+        keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
+        W(WᵀW)^(−1/2), which is orthogonal, and makes its negative entries zero, after which it is nearly so. All
+        raise the error; scale and other factors are fitted again.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The parts that samples are made of, one in each row.
+    orthogonality_ : dict of Orthogonality
+        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
+        (PNMF Eq. 38, 0 is best).
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
     Notes
     -----
     ONL Eq. 28, transposed: H ∘ WᵀX/(WᵀXHᵀH), W ∘ XHᵀ/(WHHᵀ). H is kept at spectral norm one. Other divergences: QNMF Theorem 3.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -60,17 +142,6 @@ class ONMF(Factorizer):
     orthogonality: Any = "soft"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
-    _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": '"kmeans", clusters of features, or "random" where there are fewer features than components',
-        "INIT_ARRAY": "the components to start from, (n_components, n_features)",
-        "DEFAULT_SOLVER": PRINTED_OR_ADAPTIVE,
-        "PAPER": "exponent 1, from a random start",
-        "ORTHOGONALITY": '{"soft", "exact", "rows", "polar"} or a number from 0 to 1',
-        "EXACT": '"exact" finds components that do not overlap at all, each feature being in one: K-lines, from the soft solution '
-        '(Euclidean only). A number is a price on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
-        "are reached. ",
-    }
 
     def _model(self) -> Model:
         return Model("W H", self.divergence, {"H": Orthogonal("rows")})

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
+from ..atomic import atomic_fit
 from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
 from ..encoding import encode
@@ -20,17 +21,10 @@ from ..exceptions import DataError, ShapeError
 from ..factorization import factorize
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
-from ..wholeness import whole_or_not_at_all
 from ._base import Factorizer
-from ._documentation import documented
 from ._kernels import check_kernel, kernel_options
 from ._parameters import Protocol
 from .clustering import labelled
-
-_MEMBERSHIPS = """array of shape (n_samples, n_components)
-    How much of each item is in each {cluster}: the rows of {factor}, divided by their sums."""
-_LABELS = """array of shape (n_samples,)
-    The {cluster} that has most of each item: the largest entry of its row of {factor}."""
 
 _LEAST_SHARE = 1e-3
 """Of the mean: what entries have to begin with where they could be zero, which multiplicative steps would not leave."""
@@ -87,7 +81,7 @@ class _Pairwise(Factorizer):
             )
         return check_non_negative(K)
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
 
@@ -150,36 +144,6 @@ class _Pairwise(Factorizer):
         return tags
 
 
-def _describe(metric: str, default: str, *, cluster: str, factor: str) -> dict[str, str]:
-    return {
-        "n_components": """int or "auto", default="auto"
-    How many components. "auto" takes as many as there are items.""",
-        metric: f"""str or callable, default={default}
-    "precomputed", where X is the matrix of similarities itself; the name of a kernel of `sklearn.metrics.pairwise`; or a
-    function of two samples. No similarity may be negative.""",
-        "gamma": """float, default=None
-    Of kernels that have it, as in scikit-learn.""",
-        "degree": """float, default=3
-    Of the polynomial kernel.""",
-        "coef0": """float, default=1
-    Of polynomial and sigmoid kernels.""",
-        "kernel_params": """dict, default=None
-    For a function.""",
-        "memberships_": _MEMBERSHIPS.format(cluster=cluster, factor=factor),
-        "labels_": _LABELS.format(cluster=cluster, factor=factor),
-        "components_": """array of shape (n_components, n_items)
-    Wᵀ.""",
-    }
-
-
-def _fill(paper: str) -> dict[str, str]:
-    return {
-        "DEFAULT_INIT": '"kmeans", clusters of items',
-        "INIT_ARRAY": "the components to start from, (n_components, n_items)",
-        "PAPER": paper,
-    }
-
-
 def _check_symmetric(K: Any) -> None:
     difference, largest = abs(K - K.T).max(), abs(K).max()
     if difference > 1e3 * np.finfo(K.dtype).eps * largest:
@@ -189,15 +153,93 @@ def _check_symmetric(K: Any) -> None:
         )
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SymmetricNMF(_Pairwise):
     r"""Symmetric non-negative matrix factorization, X ≈ W Wᵀ, of a matrix of similarities.
+
+    Soft clusters of items of which similarities are known. Choose it for graphs and affinities; `KernelPNMF` for kernels.
 
     .. math:: \min_{W \ge 0} D(X \| W W^T)
 
     The rows of W are the items: W_ik is how much of item i is in component k. `transform` takes the similarities of new items to
     those that were fitted.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are items.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
+        (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
+        become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rule with its proven exponent, from a
+        random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
+        it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
+        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    affinity : str or callable, default="precomputed"
+        "precomputed", where X is the matrix of similarities itself; the name of a kernel of
+        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
+    gamma : float, default=None
+        Of kernels that have it, as in scikit-learn.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1
+        Of polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        For a function.
+
+    Attributes
+    ----------
+    memberships_ : array of shape (n_samples, n_components)
+        How much of each item is in each cluster: the rows of V, see the notes, divided by their sums.
+    labels_ : array of shape (n_samples,)
+        The cluster that has most of each item: the largest entry of its row of V, see the notes.
+    components_ : array of shape (n_components, n_items)
+        Wᵀ.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -208,6 +250,10 @@ class SymmetricNMF(_Pairwise):
     So clusters are not read off W but off the similarities that it stands for: they are the V ≥ 0 of W ≈ V VᵀW, projective NMF of
     the rows of W, which no rotation changes, from the columns of W as its start. Where these do not overlap, V is W with columns
     of unit length.
+
+    References
+    ----------
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -227,9 +273,6 @@ class SymmetricNMF(_Pairwise):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _metric_name: ClassVar[str] = "affinity"
-    _attributes: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")
-    _described: ClassVar[dict[str, str]] = _describe("affinity", '"precomputed"', cluster="cluster", factor="V, see the notes")
-    _words: ClassVar[dict[str, str]] = _fill("the multiplicative rule with its proven exponent, from a random start")
 
     @property
     def _metric(self) -> Any:
@@ -276,19 +319,97 @@ class SymmetricNMF(_Pairwise):
         return self._score(K, codes)
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelPNMF(_Pairwise):
     r"""Kernel projective non-negative matrix factorization: PNMF of items known by a kernel between them.
+
+    Soft clusters of items in the space of a kernel. Choose it where clusters are no lines through the origin of the features.
 
     .. math:: \min_{W \ge 0} \tfrac12 \|\Phi^T - W W^T \Phi^T\|^2, \quad K = \Phi^T \Phi
 
     The rows of W are the items: W_ik is how much of item i is in component k. Components are points in the space of the kernel,
     Φ W, and `transform` gives the products of samples with them, K(X, X_fit) W.
 
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are items.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
+        (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
+        become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rule with exponent 1/3, from a random
+        start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it
+        while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
+        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    kernel : str or callable, default="rbf"
+        "precomputed", where X is the matrix of similarities itself; the name of a kernel of
+        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
+    gamma : float, default=None
+        Of kernels that have it, as in scikit-learn.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1
+        Of polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        For a function.
+
+    Attributes
+    ----------
+    memberships_ : array of shape (n_samples, n_components)
+        How much of each item is in each component: the rows of W, divided by their sums.
+    labels_ : array of shape (n_samples,)
+        The component that has most of each item: the largest entry of its row of W.
+    components_ : array of shape (n_components, n_items)
+        Wᵀ.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
     Notes
     -----
     QNMF §5.1: W ∘ [2KW/(WWᵀKW + KWWᵀW)]^(1/3), under which the objective never rises. K must not have negative entries.
+
+    References
+    ----------
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -309,9 +430,6 @@ class KernelPNMF(_Pairwise):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _metric_name: ClassVar[str] = "kernel"
-    _attributes: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")
-    _described: ClassVar[dict[str, str]] = _describe("kernel", '"rbf"', cluster="component", factor="W")
-    _words: ClassVar[dict[str, str]] = _fill("the multiplicative rule with exponent 1/3, from a random start")
     _reconstructs: ClassVar[bool] = False
 
     @property

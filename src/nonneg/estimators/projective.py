@@ -12,21 +12,89 @@ from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._documentation import documented
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
 from ._parameters import Protocol
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class PNMF(OnlineMixin, Factorizer):
     r"""Projective non-negative matrix factorization, X ≈ X W Wᵀ.
+
+    Sparse parts, and codes of new samples by one product. Choose it over `NMF` for parts that hardly overlap; `NMF` has
+    the lower error.
 
     .. math:: \min_{W \ge 0} D(X \| X W W^T)
 
     One factor in place of two: codes are X W, for new samples as for old, and `fit_transform` equals `fit` and then `transform`.
     Components (columns of W) come out sparse and nearly orthogonal: each feature belongs to one of them, nearly.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is a search with the Euclidean distance: from a random start, components are merged
+        and begun anew as long as that leads lower; with other divergences the best, after a short run of each, of
+        three "angular" starts and one from "kmeans", clusters of features. An array is the components to start
+        from, (n_components, n_features); a dict gives factors by name, the others are drawn at random. Zeros in
+        them become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: exponent 1 and the best scale after each step, from a
+        random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
+        it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
+        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    fixed_components : array of shape (n_fixed, n_features), default=None
+        Components that are known and stay as they are; those that are learned come after them. In projective
+        models they act as X w wᵀ, so they should have unit length.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The parts that samples are made of, one in each row.
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -34,6 +102,14 @@ class PNMF(OnlineMixin, Factorizer):
     36. With ``solver="paper"`` the exponent is 1, and W is rescaled after each step (PNMF Eq. 21); ``"multiplicative"`` has the
     exponent 1/3 under which the objective never rises (QNMF §5.1). I-divergence: PNMF Eq. 29 and 30, ONL Eq. 34. Other
     divergences: QNMF Eq. 9, Table 1.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -50,13 +126,6 @@ class PNMF(OnlineMixin, Factorizer):
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[str, ...]] = ("search", "angular", "angular", "angular", "kmeans")
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": "a search with the Euclidean distance: from a random start, components are merged and begun anew as long "
-        'as that leads lower; with other divergences the best, after a short run of each, of three "angular" starts and one from '
-        '"kmeans", clusters of features',
-        "INIT_ARRAY": "the components to start from, (n_components, n_features)",
-        "PAPER": "exponent 1 and the best scale after each step, from a random start",
-    }
 
     def _constraint(self) -> Constraint:
         return Free()
@@ -95,16 +164,97 @@ class PNMF(OnlineMixin, Factorizer):
         return {"W": array.T}
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class OPNMF(PNMF):
     r"""Orthogonal projective non-negative matrix factorization, X ≈ X W Wᵀ with WᵀW = I. Also known as NLHN.
+
+    Parts that do not overlap, such as regions of the brain, onto which X is projected with the least loss. Choose it where each
+    feature should belong to one part and new samples should have codes by one product; choose `NMF` where parts may overlap.
 
     .. math:: \min_{W \ge 0} D(X \| X W W^T) \quad \text{with } W^T W = I
 
     Codes are X W. OPNMF and NLHN (Non-negative Linear Hebbian Network) are the same rule under two names: ONL Eq. 31 is NNP Eq.
     40. What the `opnmf` package (and its MATLAB and R kin) takes is the transpose of what this takes: here samples are rows, as
     everywhere in scikit-learn, and the components are maps over features (voxels).
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is a search with the Euclidean distance: from a random start, components are merged
+        and begun anew as long as that leads lower; with other divergences the best, after a short run of each, of
+        three "angular" starts and one from "kmeans", clusters of features. An array is the components to start
+        from, (n_components, n_features); a dict gives factors by name, the others are drawn at random. Zeros in
+        them become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is that of `PNMF`, whose objective leads to orthogonal components by itself. "paper" is the papers'
+        own protocol: exponent 1 and spectral norm one after each step, from a random start. "multiplicative" is
+        the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
+        "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
+        (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
+        changes W by no more than `tol` times its norm. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    fixed_components : array of shape (n_fixed, n_features), default=None
+        Components that are known and stay as they are; those that are learned come after them. In projective
+        models they act as X w wᵀ, so they should have unit length.
+    orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
+        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
+        never exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
+        on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
+        keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
+        W(WᵀW)^(−1/2), which is orthogonal, and makes its negative entries zero, after which it is nearly so. All
+        raise the error; scale and other factors are fitted again.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The parts that samples are made of, one in each row.
+    orthogonality_ : dict of Orthogonality
+        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
+        (PNMF Eq. 38, 0 is best).
+    factors_ : dict of arrays
+        Every factor of the form, by name, as the fit left it.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -113,6 +263,14 @@ class OPNMF(PNMF):
     it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
     codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
     ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -126,17 +284,6 @@ class OPNMF(PNMF):
     orthogonality: Any = "soft"
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
-    _attributes: ClassVar[tuple[str, ...]] = ("components_", "orthogonality_")
-    _words: ClassVar[dict[str, str]] = {
-        **PNMF._words,
-        "DEFAULT_SOLVER": "that of `PNMF`, whose objective leads to orthogonal components by itself",
-        "PAPER": "exponent 1 and spectral norm one after each step, from a random start",
-        "ORTHOGONALITY": '{"soft", "exact", "rows", "polar"} or a number from 0 to 1',
-        "EXACT": '"exact" finds components that do not overlap at all, each feature being in one: K-lines, from the soft solution '
-        '(Euclidean only). A number is a price on overlap, from 0, "soft", to 1, "exact", through which all degrees between them '
-        "are reached. ",
-        "STEP_TOL": 'With ``solver="paper"``: when one iteration changes W by no more than `tol` times its norm. ',
-    }
 
     def _constraint(self) -> Constraint:
         return Orthogonal("columns")

@@ -11,17 +11,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..atomic import atomic_fit
 from ..data import as_dense
 from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..initialization import make_generator
 from ..validation import check_non_negative, read_codes, read_samples
-from ..wholeness import whole_or_not_at_all
 
 
 @dataclass(eq=False, repr=False)
 class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Truncated SVD with its negative entries cut off (tSVD): a non-negative approximation of X, without non-negative parts.
+
+    A baseline to compare with. Choose it to see what a factorization without parts would reach; for parts, any of the others.
 
     .. math:: \hat X = \max(U_k S_k V_k^T, 0)
 
@@ -66,7 +68,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     n_components: Any = "auto"
     random_state: Any = None
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the singular vectors, and how many of them to use.
 

@@ -15,34 +15,101 @@ from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
-from ._coclusters import DESCRIBED, STEADY_AND_REFITTED, Coclusters, OrthogonalCoclusters
-from ._documentation import documented
+from ._coclusters import Coclusters, OrthogonalCoclusters
 from ._parameters import Protocol
 from .orthogonal import printed_or_adaptive
 
-_N_COMPONENTS = """int, pair of int, or "auto", default="auto"
-    How many groups of samples and how many of features; one int is for both. "auto" takes as many as there are samples or features,
-    whichever is less."""
-_FACTORS = """dict of arrays
-    "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features."""
 _CLUSTERS = '"coclusters", clusters of samples and of features found together; or "random" where samples or features are too few'
-_COMPONENTS = """array of shape (k, n_features)
-    S H: what the groups of samples look like."""
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMTF(Coclusters, Factorizer):
     r"""Non-negative matrix tri-factorization, X ≈ W S H.
+
+    Groups of samples and of features, as many of each as one likes. Choose it where groups may overlap; `ONMTF` where they
+    should not.
 
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H)
 
     Codes are rows of W; `components_` are S H. It is a co-clusterer, too: `row_labels_`, `column_labels_`, and `predict` for new
     samples.
 
+    Parameters
+    ----------
+    n_components : int, pair of int, or "auto", default="auto"
+        How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
+        are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is the best, after a short run of each, of "coclusters", clusters of samples and of
+        features found together, and "nndsvda"; or "random" where samples or features are too few. An array is not
+        possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
+        constraints. "paper" is the papers' own protocol: the multiplicative rules from a random start.
+        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
+        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
+        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    components_ : array of shape (k, n_features)
+        S H: what the groups of samples look like.
+    factors_ : dict of arrays
+        "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+
     Notes
     -----
     FONT §2; the rules are those of the engine for the form W S H, for the Euclidean distance W ∘ XHᵀSᵀ/(WSHHᵀSᵀ) and so on.
+
+    References
+    ----------
+    FONT: Z. Li, X. Wu, Z. Lu. Fast orthogonal nonnegative matrix tri-factorization for simultaneous clustering. 2010.
 
     Examples
     --------
@@ -58,19 +125,6 @@ class NMTF(Coclusters, Factorizer):
     _paper: ClassVar[Protocol] = Protocol(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = ("coclusters", "nndsvda")
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
-    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_")
-    _described: ClassVar[dict[str, str]] = {
-        **DESCRIBED,
-        "n_components": _N_COMPONENTS,
-        "factors_": _FACTORS,
-        "components_": _COMPONENTS,
-    }
-    _words: ClassVar[dict[str, str]] = {
-        "DEFAULT_INIT": 'the best, after a short run of each, of "coclusters", clusters of samples and of features found together, '
-        'and "nndsvda"; or "random" where samples or features are too few',
-        "INIT_ARRAY": "not possible here",
-        "PAPER": "the multiplicative rules from a random start",
-    }
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence)
@@ -94,18 +148,106 @@ def _is_count(k: Any) -> bool:
     return isinstance(k, Integral) and not isinstance(k, bool) and int(k) >= 1
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class ONMTF(OrthogonalCoclusters, NMTF):
     r"""Orthogonal non-negative matrix tri-factorization, X ≈ W S H with WᵀW = I and H Hᵀ = I.
 
+    Clusters of samples and of features at once, by orthogonal factors. Choose it for documents and words; `FONT` is its faster kin.
+
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H) \quad \text{with } W^T W = I, H H^T = I
+
+    Parameters
+    ----------
+    n_components : int, pair of int, or "auto", default="auto"
+        How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
+        are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
+        where samples or features are too few. An array is not possible here; a dict gives factors by name, the
+        others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at
+        one; from another start than clusters, the printed step where the distance is Euclidean. "paper" is the
+        papers' own protocol: exponent 1, from a random start, with a look at the objective every 100 iterations
+        (the paper has `tol=0.01`). "multiplicative" is the rule with the exponent that the theory proves;
+        "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after the
+        other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    divergence : str, float or Objective, default="euclidean"
+        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
+        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
+        `nonneg.divergences`.
+    orthogonality : {"soft", "rows", "polar"}, default="soft"
+        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
+        never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest
+        entry only, and makes components unit length (ONL §2.4). "polar" takes W(WᵀW)^(−1/2), which is orthogonal,
+        and makes its negative entries zero, after which it is nearly so. All raise the error; scale and other
+        factors are fitted again.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    orthogonality_ : dict of Orthogonality
+        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
+        (PNMF Eq. 38, 0 is best).
+    components_ : array of shape (k, n_features)
+        S H: what the groups of samples look like.
+    factors_ : dict of arrays
+        "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
     FONT Eq. 11, 12 and 7 (its misprints corrected; after Ding et al. 2006): W ∘ XHᵀSᵀ/(WWᵀXHᵀSᵀ), H ∘ SᵀWᵀX/(SᵀWᵀXHᵀH), S ∘
     WᵀXHᵀ/(WᵀWSHHᵀ). In the order WWᵀ(XHᵀSᵀ) the cost is O(nnz · k), not the O(m²n) that FONT holds against it. Other divergences:
     QNMF Theorem 3.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    FONT: Z. Li, X. Wu, Z. Lu. Fast orthogonal nonnegative matrix tri-factorization for simultaneous clustering. 2010.
+    QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
 
     Examples
     --------
@@ -120,14 +262,6 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
-    _attributes: ClassVar[tuple[str, ...]] = ("row_labels_", "column_labels_", "orthogonality_")
-    _words: ClassVar[dict[str, str]] = {
-        **NMTF._words,
-        "DEFAULT_INIT": _CLUSTERS,
-        "PAPER": "exponent 1, from a random start, with a look at the objective every 100 iterations (the paper has `tol=0.01`)",
-        "DEFAULT_SOLVER": STEADY_AND_REFITTED
-        + "; from another start than clusters, the printed step where the distance is Euclidean",
-    }
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
@@ -144,12 +278,86 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         return rank
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class FONT(ONMTF):
     r"""Fast orthogonal non-negative matrix tri-factorization, X ≈ W S H.
 
+    Clusters of samples and of features at once, with a fixed weight on orthogonality. Choose it where `ONMTF` takes too long.
+
     .. math:: \min_{W, S, H \ge 0} \tfrac12 \|X - W S H\|^2 \quad \text{with } W^T W \approx I, H H^T \approx I
+
+    Parameters
+    ----------
+    n_components : int, pair of int, or "auto", default="auto"
+        How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
+        are samples or features, whichever is less.
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
+        where samples or features are too few. An array is not possible here; a dict gives factors by name, the
+        others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
+    solver : {"auto", "paper", "als", "multiplicative", "adaptive"} or Solver, default="auto"
+        "auto" is "multiplicative". "paper" is the papers' own protocol: the multiplicative rules from a random
+        start, with a look at the objective every 100 iterations (the paper has `tol=0.01`). "multiplicative" is
+        the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
+        "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
+        (L-BFGS); or an object of `nonneg.solvers`.
+    n_init : int, default=1
+        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
+    max_iter : int, default=5000
+        The most iterations of a start.
+    tol : float, default=1e-5
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
+        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    n_jobs : int, default=None
+        How many starts run at the same time, as in joblib.
+    warm_start : bool, default=False
+        Whether another `fit` goes on from where the last one ended, where sizes allow.
+    verbose : int, default=0
+        1 prints progress, a line a second at the most.
+    orthogonality : {"soft", "rows", "polar"}, default="soft"
+        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
+        never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest
+        entry only, and makes components unit length (ONL §2.4). "polar" takes W(WᵀW)^(−1/2), which is orthogonal,
+        and makes its negative entries zero, after which it is nearly so. All raise the error; scale and other
+        factors are fitted again.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
+    orthogonality_ : dict of Orthogonality
+        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
+        (PNMF Eq. 38, 0 is best).
+    components_ : array of shape (k, n_features)
+        S H: what the groups of samples look like.
+    factors_ : dict of arrays
+        "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
+    model_ : Model
+        What was fitted; ``print(model_)`` shows the objective and the update rules.
+    n_components_ : int
+        How many components there are.
+    reconstruction_err_ : float
+        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
+        Euclidean distance.
+    objective_ : float
+        What was minimised, at the end: D and the penalties of constraints, if they have any.
+    objectives_ : array of shape (n_init,)
+        The objective that each start ended at.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    status_ : Status
+        Why it ended; ``status_.sentence`` explains.
+    history_ : History
+        Objective, violation and exponents at every check of the start that was kept.
+    n_features_in_ : int
+        How many features X had.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -158,6 +366,14 @@ class FONT(ONMTF):
     ``solver="als"`` H, the factor of the features (the paper's W, of words), is solved for by least squares, FONT Eq. 21,
     negative entries made zero. Neither lowers the objective in every step. The weight of orthogonality has the scale of X: for
     small X it rules.
+
+    References
+    ----------
+    PNMF: Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.
+    NNP: Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. Neurocomputing 71, 2007.
+    ONL: E. Oja, Z. Yang. Orthogonal nonnegative learning for sparse feature extraction and approximate combinatorial
+        optimization. 2010.
+    FONT: Z. Li, X. Wu, Z. Lu. Fast orthogonal nonnegative matrix tri-factorization for simultaneous clustering. 2010.
 
     Examples
     --------
@@ -171,13 +387,6 @@ class FONT(ONMTF):
     divergence: ClassVar[str] = "euclidean"  # type: ignore[misc]
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
-    _words: ClassVar[dict[str, str]] = {
-        **ONMTF._words,
-        "DEFAULT_SOLVER": '"multiplicative"',
-        "PAPER": "the multiplicative rules from a random start, with a look at the objective every 100 iterations (the paper has "
-        "`tol=0.01`)",
-        "SOLVERS": '{"auto", "paper", "als", "multiplicative", "adaptive"}',
-    }
 
     def _model(self) -> Model:
         H = NearOrthogonal("rows") if self._is_als else FixedMultiplier("rows")

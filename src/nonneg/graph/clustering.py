@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 
+from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
 from ..validation import validated
-from ..wholeness import whole_or_not_at_all
 from ._partitions import compact, trace_of
 from ._reading import (
     Graph,
@@ -113,7 +113,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     tol: float = 1e-5
     random_state: Any = None
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
         """Partition a graph.
 

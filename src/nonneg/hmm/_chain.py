@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..atomic import atomic_fit
 from ..engine.solution import History, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import is_number
-from ..wholeness import whole_or_not_at_all
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 
@@ -55,7 +55,7 @@ class HiddenChain(BaseEstimator, ABC):
 
     # ---- fitting
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit(self, X: Any, lengths: Any = None) -> Any:
         """Learn a chain from sequences.
 
@@ -74,7 +74,7 @@ class HiddenChain(BaseEstimator, ABC):
         counts, symbols = pair_counts(X, lengths)
         return self._fit(counts, symbols)
 
-    @whole_or_not_at_all
+    @atomic_fit
     def fit_pairs(self, C: Any, symbols: Any = None) -> Any:
         """Learn a chain from counts, or probabilities, of pairs.
 

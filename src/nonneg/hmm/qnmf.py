@@ -164,7 +164,7 @@ class QNMFHMM(HiddenChain):
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
         runs = run_starts(X, model, solver, self.n_states, starts, generator, self.n_jobs, 0, self.max_iter, {"tol": self.tol})
-        best = min(runs, key=lambda run: run.comparable if np.isfinite(run.comparable) else np.inf)
+        best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=4)

@@ -3,20 +3,22 @@
 Where every row is in one cluster and every column is, an orthogonal tri-factorization is a partition of both, and can be searched
 as one: assign each row to the cluster that it fits best, given the clusters of columns; then each column; and so on. They cost
 little, for a row is then as many numbers as there are clusters of columns, so that several partitions can be tried, and the best
-one kept: those of K-means, by distance and by angle, those of singular vectors (after Dhillon 2001), and some drawn at random.
+one kept: those of K-means, by distance and by angle, those of singular vectors (after Dhillon 2001), and some drawn at random. What
+assigning items one by one cannot leave, a new clustering of all rows given the clusters of columns may, and the other way round.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..constraints import FixedMultiplier
-from ..divergences import Beta
+from ..data import Data
+from ..divergences import Beta, Objective
 from ..engine.problem import Problem
 from ..engine.shapes import dimension_classes
 from .clusters import angular_clusters, one_hot_clusters
@@ -32,6 +34,8 @@ _ROUNDS = 30
 _RANDOM = 4
 """Partitions drawn at random that are tried besides those of K-means and of singular vectors, where entries are not too many."""
 _MANY = 10**5
+_AGAIN = 3
+"""How often each side is clustered anew, given the other, before a partition counts as the best; where entries are not too many."""
 
 
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
@@ -43,8 +47,7 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     k, m = (problem.shapes[name][1 - axis] for name, axis in names)
     if any(count > size for count, size in zip((k, m), X.shape, strict=True)):
         return made_by(start, problem, wanted, generator)
-    is_euclidean = problem.model.divergence == Beta(2)
-    equal, weighted = (EqualSquares(), WeightedSquares()) if is_euclidean else (EqualCounts(), WeightedCounts())
+    equal, weighted = fits_for(problem.model.divergence)
     partition = best_partition(X, (k, m), equal, weighted, int(generator.uniform() * 2**31))
     factors, outer = {}, []
     for (name, axis), side, own in zip(names, (0, 1), partition.factors(), strict=True):
@@ -167,6 +170,10 @@ class Fit(ABC):
     def total(self, X: Table) -> float:
         """What there is to explain."""
 
+    @abstractmethod
+    def clustered(self, side: Side, seed: int) -> np.ndarray:
+        """The items clustered anew, whatever their labels were."""
+
     def weights(self, side: Side) -> np.ndarray:
         """How much each item weighs in its cluster."""
         return np.ones(len(side.labels))
@@ -206,6 +213,9 @@ class EqualCounts(Fit):
     def total(self, X: Table) -> float:
         return 2 * X.total("logarithms")
 
+    def clustered(self, side: Side, seed: int) -> np.ndarray:
+        return one_hot_clusters(np.sqrt(side.items), side.count, seed).argmax(axis=1)  # roots of counts have equal variances
+
 
 class WeightedCounts(Fit):
     """The same with a weight for each row and column: the mutual information of both partitions (Dhillon et al. 2003)."""
@@ -223,6 +233,9 @@ class WeightedCounts(Fit):
 
     def total(self, X: Table) -> float:
         return 2 * (X.total("logarithms") - sum(map(_x_log_x, X.sums)))
+
+    def clustered(self, side: Side, seed: int) -> np.ndarray:
+        return angular_clusters(side.items, side.count, np.random.default_rng(seed)).argmax(axis=1)
 
     def weights(self, side: Side) -> np.ndarray:
         return side.items.sum(axis=1)
@@ -243,6 +256,9 @@ class EqualSquares(Fit):
     def total(self, X: Table) -> float:
         return X.total("squares")
 
+    def clustered(self, side: Side, seed: int) -> np.ndarray:
+        return one_hot_clusters(side.items / np.sqrt(np.maximum(side.sizes, 1)), side.count, seed).argmax(axis=1)
+
 
 class WeightedSquares(Fit):
     """The same with weights: a cluster is a line through the origin, and explains the squares of coordinates on it."""
@@ -262,11 +278,19 @@ class WeightedSquares(Fit):
     def total(self, X: Table) -> float:
         return X.total("squares")
 
+    def clustered(self, side: Side, seed: int) -> np.ndarray:
+        return angular_clusters(side.items, side.count, np.random.default_rng(seed)).argmax(axis=1)
+
     def weights(self, side: Side) -> np.ndarray:
         return self.scores(side)[np.arange(len(side.labels)), side.labels]
 
     def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
         return _disjoint(labels, weights, count)
+
+
+def fits_for(divergence: Objective) -> tuple[Fit, Fit]:
+    """What it is to fit a cluster whose items are equal, and one whose items have weights."""
+    return (EqualSquares(), WeightedSquares()) if divergence == Beta(2) else (EqualCounts(), WeightedCounts())
 
 
 @dataclass
@@ -297,22 +321,67 @@ def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit,
     So many numbers as there are weights explain, of what is left, as large a share as theirs is of all numbers, if they fit nothing
     but noise. Rows of one cluster that are equal, and not only multiples of each other, say more about where they belong.
     """
-    starts = list(_partitions(X, counts, np.random.default_rng(seed)))
-    with_weights = _best(X, starts, counts, weighted)
-    without = _best(X, [*starts, with_weights.labels], counts, equal)
-    left, left_without = (fit.total(X) - found.explained for fit, found in ((weighted, with_weights), (equal, without)))
+    generator = np.random.default_rng(seed)
+    starts = list(_partitions(X, counts, generator))
+    with_weights = _best(X, starts, counts, weighted, generator)
+    without = _best(X, [*starts, with_weights.labels], counts, equal, generator)
+    return with_weights if _are_weights_real(X, (weighted, with_weights), (equal, without)) else without
+
+
+def without_weights(data: Data, labels: list[np.ndarray], counts: tuple[int, int], divergence: Objective) -> list[np.ndarray]:
+    """Clusters of rows and of columns, with items of one cluster taken to be equal if weights explain no more than noise would.
+
+    A factor with weights takes rows that are multiples of each other for alike, and so, of rows that are equal but for noise, one
+    that has by chance the shape of another cluster for one of that. Where the weights are noise, such rows go back to the cluster
+    whose means they are closest to. Clusters keep their numbers; items of zeros keep their labels, all do if a cluster is empty.
+    """
+    data = data.in_units(data.facts.peak)  # or squares might overflow
+    X = Table([Items(data, axis) for axis in (0, 1)])
+    own = [side[which] for side, which in zip(labels, X.kept, strict=True)]
+    if any(len(np.unique(side)) < count for side, count in zip(own, counts, strict=True)):
+        return labels
+    equal, weighted = fits_for(divergence)
+    found = [(fit, _improved(X, own, counts, fit)) for fit in (weighted, equal)]
+    if _are_weights_real(X, found[0], found[1]):
+        return labels
+    read = [side.copy() for side in labels]
+    for side, which, new in zip(read, X.kept, found[1][1].labels, strict=True):
+        side[which] = new
+    return read
+
+
+def _are_weights_real(X: Table, weighted: tuple[Fit, Partition], equal: tuple[Fit, Partition]) -> bool:
+    left, left_without = (fit.total(X) - found.explained for fit, found in (weighted, equal))
+    counts = weighted[1].counts
     n_weights = sum(X.shape) - sum(counts)
     freedom = max(X.shape[0] * X.shape[1] - n_weights - counts[0] * counts[1], 1)
-    noise = n_weights / freedom * max(left, 0.0) + 1e-9 * abs(equal.total(X))
-    return without if left_without - left <= _BEYOND_NOISE * noise else with_weights
+    noise = n_weights / freedom * max(left, 0.0) + 1e-9 * abs(equal[0].total(X))
+    return left_without - left > _BEYOND_NOISE * noise
 
 
 _BEYOND_NOISE = 4
 """How many times as much as noise weights must explain to be taken for real."""
 
 
-def _best(X: Table, starts: list[list[np.ndarray]], counts: tuple[int, int], fit: Fit) -> Partition:
-    return max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
+def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, generator: Any) -> Partition:
+    """The best that the starts lead to; of few entries, until no new clustering of one side, given the other, leads to a better."""
+    best = max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
+    for _ in range(_ROUNDS if X.entries < _MANY else 0):
+        anew = (_improved(X, labels, counts, fit) for labels in _clustered_anew(X, best, fit, generator))
+        found = max(anew, key=lambda partition: partition.explained)
+        if found.explained <= best.explained + 1e-9 * abs(best.explained):
+            break
+        best = found
+    return best
+
+
+def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) -> Iterator[list[np.ndarray]]:
+    for own in (0, 1):
+        side = _side(X, partition.labels, partition.weights, partition.counts, fit, own)
+        for _ in range(_AGAIN):
+            labels = list(partition.labels)
+            labels[own] = fit.clustered(side, int(generator.uniform() * 2**31))
+            yield labels
 
 
 def _partitions(X: Table, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
@@ -329,15 +398,21 @@ def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: 
     explained = 0.0
     for _ in range(_ROUNDS):
         before = [own.copy() for own in labels]
-        for own, other in ((0, 1), (1, 0)):
-            items = X.times(fit.facing(labels[other], weights[other], counts[other]), own)
-            sizes = np.bincount(labels[other], minlength=counts[other])
-            side = Side(items, sizes, _occupied(labels[own], items, counts[own]), counts[own])
-            side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), items, counts[own])
+        for own in (0, 1):
+            side = _side(X, labels, weights, counts, fit, own)
+            side.labels = _occupied(labels[own], side.items, counts[own])
+            side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), side.items, counts[own])
             weights[own], explained = fit.weights(side), fit.explained(side)
         if all(np.array_equal(a, b) for a, b in zip(before, labels, strict=True)):
             break
     return Partition(labels, weights, explained, counts)
+
+
+def _side(X: Table, labels: list[np.ndarray], weights: list[np.ndarray], counts: tuple[int, int], fit: Fit, own: int) -> Side:
+    """One side by what it has in the clusters of the other."""
+    other = 1 - own
+    items = X.times(fit.facing(labels[other], weights[other], counts[other]), own)
+    return Side(items, np.bincount(labels[other], minlength=counts[other]), labels[own], counts[own])
 
 
 def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:

@@ -14,7 +14,7 @@ def default_starts(problem: Problem) -> tuple[str, ...]:
     them. Factors of rows and of columns with dimensions of their own are co-clusters. Two free factors that share one are best made
     of singular vectors, orthogonal ones of clusters. Where there are more components than items, there are no clusters of them.
     """
-    model = problem.given
+    model = problem.user_model
     if not model.divergence.approximates:
         return ("random",)
     classes, data = dimension_classes(model), model.data

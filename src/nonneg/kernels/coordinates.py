@@ -32,13 +32,13 @@ def linear_rows(
     P: Array,
     Q: Array,
     C: Array,
-    price: float,
+    penalty: float,
     overlap: float,
     first: int,
     passes: int,
     enough: float,
 ) -> None:
-    """Rows of F for which ½⟨PFQ, F⟩ − ⟨C, F⟩ + price ΣF + overlap Σ_{j<k} ⟨f_j, f_k⟩ falls; P empty stands for the identity.
+    """Rows of F for which ½⟨PFQ, F⟩ − ⟨C, F⟩ + penalty ΣF + overlap Σ_{j<k} ⟨f_j, f_k⟩ falls; P empty stands for the identity.
 
     Columns before `first` stay. A row is gone over until no entry changes by more than `enough` times its largest one.
     """
@@ -48,7 +48,7 @@ def linear_rows(
         p = 1.0
         total = 0.0
         for k in range(r):
-            y[k], c[k] = F[i, k], C[i, k] - price
+            y[k], c[k] = F[i, k], C[i, k] - penalty
         for k in range(r):
             total += y[k]
         if P.shape[0]:
@@ -129,7 +129,7 @@ def _quadratic_row(
     G: Array,
     c_own: float,
     q_own: float,
-    price: float,
+    penalty: float,
     overlap: float,
     first: int,
     passes: int,
@@ -157,7 +157,7 @@ def _quadratic_row(
         for k in range(first, r):
             wk, bk = w[k], b[k]
             largest = max(largest, wk)
-            c1 = -2 * a[k] + Bw[k] + Gb[k] + price + overlap * (total - wk)
+            c1 = -2 * a[k] + Bw[k] + Gb[k] + penalty + overlap * (total - wk)
             if wk == 0.0 and c1 > 0.0:
                 continue
             c2 = -c_own + 0.5 * q_own * G[k, k] + 0.5 * B[k, k] + bw + bk * wk
@@ -198,7 +198,7 @@ def quadratic_gram(
     G: Array,
     C: Array,
     Q: Array,
-    price: float,
+    penalty: float,
     overlap: float,
     first: int,
     passes: int,
@@ -218,7 +218,7 @@ def quadratic_gram(
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]
             b[k] = w[k] if is_identity else a[k] if is_same else QF[k, i]
-        _quadratic_row(w, a, b, B, G, C[i, i], q_own, price, overlap, first, passes, enough, change, Bw, Gb)
+        _quadratic_row(w, a, b, B, G, C[i, i], q_own, penalty, overlap, first, passes, enough, change, Bw, Gb)
         for k in range(first, r):
             d = change[k]
             if d != 0.0:
@@ -238,7 +238,7 @@ def quadratic_rows(
     B: Array,
     G: Array,
     X: Array,
-    price: float,
+    penalty: float,
     overlap: float,
     first: int,
     passes: int,
@@ -272,7 +272,7 @@ def quadratic_rows(
                     a[k] += K[s, q] * D[q, k]
             for k in range(r):
                 b[k] = a[k]
-            _quadratic_row(w, a, b, B, G, own, own, price, overlap, first, passes, enough, change, Bw, Gb)
+            _quadratic_row(w, a, b, B, G, own, own, penalty, overlap, first, passes, enough, change, Bw, Gb)
             for k in range(first, r):
                 if change[k] != 0.0:
                     F[i, k], D[s, k] = w[k], change[k]
@@ -293,7 +293,7 @@ def quadratic_sparse(
     values: Array,
     is_gram: bool,
     is_identity: bool,
-    price: float,
+    penalty: float,
     overlap: float,
     first: int,
     passes: int,
@@ -323,7 +323,7 @@ def quadratic_sparse(
         for k in range(r):
             w[k] = F[i, k]
             b[k] = w[k] if is_identity else a[k]
-        _quadratic_row(w, a, b, B, G, own, q_own, price, overlap, first, passes, enough, change, Bw, Gb)
+        _quadratic_row(w, a, b, B, G, own, q_own, penalty, overlap, first, passes, enough, change, Bw, Gb)
         moved = False
         for k in range(r):
             if change[k] != 0.0:

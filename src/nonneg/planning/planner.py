@@ -1,4 +1,4 @@
-"""The plans of one problem: a function of its model, its shapes and its prices, and of nothing that has run before."""
+"""The plans of one problem: a function of its model, its shapes, its prices, and of what a point holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways of minimising, and the one loop that drives them."""
+"""Ways of minimising, and which of them "auto" is."""
 
 from __future__ import annotations
 

@@ -148,13 +148,13 @@ class Quadratic(Place):
         self.is_same = canonical(self.C)[0] == canonical(self.Q)[0]
         self.is_data = self.is_same and len(self.B) == 1
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
-        self.is_left = self.is_data and not problem.is_formed(self.C)
+        self.is_implicit = self.is_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
         self.has_products = Need.PRODUCTS in problem.data.gives or Need.COLUMN_GRAM in problem.data.gives
 
     def obstacle(self, problem: Problem) -> str | None:
         rows, columns = problem.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
-        if self.is_left:
+        if self.is_implicit:
             return None if problem.data.can_sweep(transposed=self.is_turned) else "the data cannot be gone over row by row"
         if not self.B or problem.is_formed(self.C) or rows * rows <= max(problem.data.facts.non_zeros, rows * columns, _SMALL):
             return None
@@ -162,7 +162,7 @@ class Quadratic(Place):
 
     def _trim(self, point: Point) -> None:
         """Keep only products that a sweep needs, where rows are many, and others as long as F."""
-        if self.is_left and self.has_products:
+        if self.is_implicit and self.has_products:
             for word in (self.BF, self.FF):
                 point.product(word)
             point.forget_all_but(self.BF, self.FF, self.FCF)
@@ -184,13 +184,13 @@ class Quadratic(Place):
 
     def measure(self, point: Point) -> float:
         """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
-        pair = (self.BF, self.BF) if self.is_left and self.has_products else (self.F, self.CF)
+        pair = (self.BF, self.BF) if self.is_implicit and self.has_products else (self.F, self.CF)
         B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
         F = point.value(self.F)
         return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
 
     def warms_by_rows(self) -> bool:
-        return self.is_left and self.has_products and self.terms == Entrywise()
+        return self.is_implicit and self.has_products and self.terms == Entrywise()
 
     def warmed(self, point: Point) -> Point | None:
         """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ.
@@ -222,7 +222,7 @@ class Quadratic(Place):
     def _sweep(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
         """Go over the rows of F, in place; the products that are known afterwards."""
         data = point.problem.data
-        if self.is_left:
+        if self.is_implicit:
             pair = (self.BF, self.BF) if self.has_products else (self.F, self.CF)
             Y = np.array(_evaluated(point, self.BF), order="C") if self.has_products else F
             sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)

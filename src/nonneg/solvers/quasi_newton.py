@@ -83,7 +83,7 @@ class QuasiNewton(Solver):
 
     memory: int = 10
     warmup: int = 10
-    share_of_a_scout: ClassVar[float] = 1 / 100
+    trial_fraction: ClassVar[float] = 1 / 100
     window: ClassVar[float] = 1 / 5
 
     def __post_init__(self) -> None:

@@ -16,8 +16,8 @@ from .base import Effort, Method, Partitioned
 class POD(Method):
     """The discrete partition nearest to the leading eigenvectors of S, up to a rotation.
 
-    The eigenvectors are those of the algebraically largest eigenvalues. ONL's table has much lower figures for indefinite S, which
-    those of the largest in magnitude explain.
+    The eigenvectors are those of the algebraically largest eigenvalues. ONL's table has much lower figures for indefinite S;
+    eigenvalues that are largest in magnitude come nearer to them, and do not reach them on every graph.
     """
 
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:

@@ -10,7 +10,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def whole_or_not_at_all(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that leaves its estimator as it was before, if anything is raised: an error, or KeyboardInterrupt.
 
     Attributes are to be replaced, not changed in place: what they refer to is not copied.
