@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import overload
 
-READY, FORM, DERIVED, PLANNED = "ready", "by form", "derived", "planned"
-"""A name of its own; a form to be given; a step of a derivation, of no use by itself; not there yet, so nothing to call."""
+READY, FORM, DERIVED = "ready", "by form", "derived"
+"""A name of its own; a form to be given; a step of a derivation, of no use by itself."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
     ----------
     search : str, default=""
         Only those with this text in their name, whatever its case.
-    status : {"ready", "by form", "derived", "planned"}, optional
-        Only those that have a name of their own; that are a form to be given; that are no more than a step in the derivation of
-        others; or that are planned, and not there yet.
+    status : {"ready", "by form", "derived"}, optional
+        Only those that have a name of their own; that are a form to be given; or that are no more than a step in the derivation of
+        others.
     """
-    known = (READY, FORM, DERIVED, PLANNED)
+    known = (READY, FORM, DERIVED)
     if not isinstance(search, str):
         raise TypeError(f"search must be a text, part of a method's name; got {search!r}.")
     if status is not None and status not in known:
@@ -111,8 +111,20 @@ _TABLE = (
         FORM,
     ),
     Method("Convex NMF", "D(X‖X W H); samples as rows, H W X", "QNMF §2", '`nonneg.Factorization("H W X")`', FORM),
-    Method("Semi-NMF", "X and one factor of either sign", "QNMF §2", "", PLANNED),
-    Method("signed matrices", "given matrices of either sign, in any form", "QNMF §3", "", PLANNED),
+    Method(
+        "Semi-NMF",
+        "½‖X − F Gᵀ‖², X and F of either sign",
+        "QNMF §2 (Ding, Li, Jordan 2010)",
+        '`nonneg.Model("F G.T", constraints={"F": "signed"})` for `nonneg.factorize`',
+        FORM,
+    ),
+    Method(
+        "signed matrices",
+        "given matrices of either sign, in any form; ½‖X − X̂‖²",
+        "QNMF §3",
+        '`nonneg.Model("X W H", signed=["X"])` for `nonneg.factorize`; fixed factors as they are',
+        FORM,
+    ),
     Method("orthogonal rows, polar", "truly orthogonal factors", "ONL §2.4", "`orthogonality=` of `nonneg.OPNMF` and others"),
     Method("symmetric NMF", "D(X‖W Wᵀ)", "QNMF §3.1", "`nonneg.SymmetricNMF`"),
     Method("W B Wᵀ", "D(X‖W B Wᵀ)", "QNMF §3.1, 9", '`nonneg.Factorization("W B W.T")`', FORM),
@@ -143,8 +155,15 @@ _TABLE = (
     Method("γ-divergence", "does not depend on scale; γ → 0 is Kullback–Leibler", "QNMF Table 1", "`nonneg.divergences.Gamma`"),
     Method("Rényi divergence", "does not depend on scale; r → 1 is Kullback–Leibler", "QNMF Table 1", "`nonneg.divergences.Renyi`"),
     Method("dual I-divergence", "α → 0, an exponential rule", "QNMF Table 1", "`nonneg.divergences.DualI`"),
-    Method("sums of divergences", "a weighted sum of two", "QNMF §3.2", "", PLANNED),
-    Method("generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "", PLANNED),
+    Method(
+        "sums of divergences",
+        "weighted, of any number",
+        "QNMF §3.2",
+        "`nonneg.divergences.Beta(1) + 0.5 * nonneg.divergences.Beta(2)`, `nonneg.divergences.WeightedSum`",
+    ),
+    Method(
+        "generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "`nonneg.divergences.Polynomial`"
+    ),
     # Projections with a trace objective
     Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40", '`nonneg.graph.GraphClustering(method="nl")`, "sqrt-nl"'),
     Method(

@@ -53,7 +53,7 @@ def encode(
         return np.concatenate(codes)
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
-    if isinstance(divergence, Beta) and divergence.b == 2 and isinstance(constraint, Free | Sparse):
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
         penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
         return _least_squares(X, components, penalty, tol, max_iter)
     return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
@@ -98,11 +98,11 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
 def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
     """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
-    is_free = model.constraints["H"].is_free
+    is_free = model.constraints["H"].is_free and model.divergence.degree is not None
     if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
         size = scale
-        constraint = model.constraints["H"].in_units(math.log2(scale) * model.divergence.degree, 0.0)
-        model = Model(model.form, model.divergence, {**model.constraints, "H": constraint})
+        divergence, doublings = model.divergence.in_units(math.log2(scale))
+        model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})
     X, components = X / size, components / scale
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()

@@ -79,7 +79,7 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
     namespace = problem.namespace
     if unit == 1:
         return factor
-    largest, most = float(namespace.xp.max(factor)), math.log2(namespace.largest)
+    largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
     doublings = math.log2(largest) - math.log2(unit)
     return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
 
@@ -120,7 +120,8 @@ def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float
     value, magnitude = point.objective()
     data = point.problem.data
     has_all_entries = Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]  # zeros are not gone over
-    if model.divergence == Beta(2) and has_all_entries and value < _CANCELLED * data.namespace.eps * magnitude:
+    is_small = value < _CANCELLED * data.namespace.eps * magnitude
+    if model.divergence == Beta(2) and not point.problem.model.signed and has_all_entries and is_small:
         value = point.residual()
     return value, point.problem.units
 

@@ -18,7 +18,7 @@ from .algebra.expression import Word
 from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
 from .data.namespace import Array, namespace_of, to_host
-from .divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi, Trace, get_divergence
+from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi, Trace, WeightedSum, get_divergence
 from .engine.model import Model
 from .engine.problem import point_at
 from .engine.shapes import infer_shapes
@@ -55,13 +55,13 @@ def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
 
 
 def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 1e-6) -> None:
-    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned factor F.
+    """Assert the conditions of Karush, Kuhn and Tucker: F ≥ 0, ∇ ≥ 0 and F∘∇ = 0 for every learned F, ∇ = 0 if signed.
 
     Parameters
     ----------
     model : Model
-        Its learned factors free, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian, with the
-        multipliers that fit best where F is not zero.
+        Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian,
+        with the multipliers that fit best where F is not zero.
     X : array or sparse array
     factors : dict of arrays
         Of all factors, as in ``solution.factors``.
@@ -73,6 +73,10 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
     for name in model.learned:
         factor, (slack, size) = matrices[name], dense_gradient(model, name, matrices)
         slack -= _multipliers(model.constraints[name], factor, slack)
+        if model.constraints[name].is_signed:
+            worst = np.max(np.abs(slack)) / np.max(size)
+            _require(worst <= tol, f"The gradient by {name}, which is of either sign, is not zero but {worst:.3g} of its parts.")
+            continue
         product = np.max(np.abs(factor * slack)) / (np.max(factor) * np.max(size))
         _require(bool(np.all(factor >= 0)), f"{name} has negative entries.")
         _require(
@@ -158,6 +162,11 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
             return sum(weight * term for weight, term in zip((1, g, -1 - g), sums, strict=True)) / (g * (1 + g))
         case Renyi(r):
             return xp.log(xp.sum((X / xp.sum(X)) ** r * (Y / xp.sum(Y)) ** (1 - r))) / (r - 1)
+        case WeightedSum(terms=terms):
+            return sum(weight * divergence_value(part, X, Y) for weight, part in terms)
+        case Polynomial(terms):
+            logarithm = xp.log(xp.where(X > 0, Y, xp.ones_like(Y)) / xp.where(X > 0, X, xp.ones_like(X)))  # 0 ln 0 = 0
+            return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else logarithm)) for c, p, q in terms)
         case Trace():
             return xp.linalg.trace(Y)
         case other:
@@ -181,6 +190,13 @@ def divergence_parts(
             return Y**g / np.sum(Y ** (1 + g)), X * Y ** (g - 1) / np.sum(X * Y**g)
         case Renyi(r):
             return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
+        case WeightedSum(terms=terms):
+            each = [np.multiply(weight, divergence_parts(part, X, Y)) for weight, part in terms]
+            P, Q = np.sum(each, axis=0)
+            return P, Q
+        case Polynomial(terms):
+            slopes = np.array([c * (q or 1.0) * X**p * Y ** (q - 1) for c, p, q in terms])
+            return np.maximum(slopes, 0.0).sum(axis=0), np.maximum(-slopes, 0.0).sum(axis=0)
         case Trace():
             return np.zeros_like(Y), np.eye(len(Y))
         case other:
@@ -199,7 +215,7 @@ def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]
     """
     P, Q = divergence_parts(model.divergence, matrices[model.data], _product(model.form, matrices))
     sizes = {name: np.abs(matrix) for name, matrix in matrices.items()}
-    return _occurrences(model.form, factor, P - Q, matrices), _occurrences(model.form, factor, P + np.abs(Q), sizes)
+    return _occurrences(model.form, factor, P - Q, matrices), _occurrences(model.form, factor, np.abs(P) + np.abs(Q), sizes)
 
 
 def _occurrences(form: Word, factor: str, middle: np.ndarray, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -228,7 +244,7 @@ def _central_differences(model: Model, factor: str, matrices: Mapping[str, np.nd
 
 def _multipliers(constraint: Constraint, factor: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """What the conditions on the sums add up to at each entry: λ, or λ + μ, fitted to the gradient where the factor is not zero."""
-    if constraint.is_free:
+    if constraint.is_free or constraint.is_signed:
         return np.zeros_like(gradient)
     rows, columns = np.indices(factor.shape)
     match constraint:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import Orthogonal
-from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
-from nonneg.testing import assert_kkt
+from nonneg.testing import assert_kkt, divergence_parts, divergence_value
 
 from .transcription import (
     SWEEPS,
@@ -534,3 +535,141 @@ def test_corollary_4(form, divergence, psi, semidefinite):
 def test_corollary_4_rows():
     rules = Model("W S H", constraints={"W": "orthogonal", "H": "orthogonal-rows"}).rules
     assert [rule.exponent for rule in rules.values()] == [1, 1, 1]
+
+
+# Eq. 5 and §3.2: any generalized polynomial, additive hybrids among them
+
+
+HYBRIDS = [
+    pytest.param(0.3 * Beta(1) + Beta(2), [(0.3, Beta(1)), (1.0, Beta(2))], id="I and Euclidean"),
+    pytest.param(2 * Beta(0) + Alpha(0.5), [(2.0, Beta(0)), (1.0, Alpha(0.5))], id="Itakura–Saito and Hellinger"),
+    pytest.param(Alpha(0.5) + Alpha(2) + Beta(3), [(1.0, Alpha(0.5)), (1.0, Alpha(2)), (1.0, Beta(3))], id="three"),
+]
+
+
+@FORMS
+@pytest.mark.parametrize(("hybrid", "parts"), HYBRIDS)
+def test_additive_hybrids(form, hybrid, parts):
+    """P and Q are the sums of those of the parts, each with its slope; ψmax is the largest, ψmin the smallest."""
+    Y = approximation(form)
+    P, Q = (sum(weight * divergence_parts(part, X, Y)[side] for weight, part in parts) for side in (0, 1))
+    bounds = [model(form, part).rules["W"].bounds for _, part in parts]
+    exponent = 1 / (max(b.psi_max for b in bounds) - min(b.psi_min for b in bounds))
+    here, solver = point(form, hybrid), Multiplicative()
+    assert here.problem.model.rules["W"].exponent == pytest.approx(exponent)
+    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    assert_close(derived, W * (gradient(form, Q) / gradient(form, P)) ** exponent)
+    assert_close(here.objective()[0], sum(weight * divergence_value(part, X, Y) for weight, part in parts))
+
+
+def test_what_stands_on_both_sides_of_a_hybrid_is_cancelled():
+    """α = −1 has −X̂ and α = 2 has X̂/2: −X̂/2 together, which stands on one side of the rule."""
+    rule = model(LINEAR, Alpha(-1) + Alpha(2)).rules["W"]
+    assert str(rule.negative) == "1/2 Aᵀ 1 Cᵀ + 1/2 Aᵀ [(X/X̂)^(2)] Cᵀ"
+    assert str(rule.positive) == "Aᵀ [(X/X̂)^(-1)] Cᵀ"
+
+
+@FORMS
+def test_eq_5(form):
+    """X̂⁴/4 − X X̂³/3 + 2 X̂ − 2 X ln X̂: ψ of the monomials are 4, 1, 1, 0 for a factor that occurs once, 8, 0, 2, 0 for two."""
+    Y = approximation(form)
+    P, Q = Y**3 + 2, X * Y**2 + 2 * X / Y
+    here, solver = point(form, Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)])), Multiplicative()
+    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    assert_close(derived, W * (gradient(form, Q) / gradient(form, P)) ** (1 / 4 if form == LINEAR else 1 / 8))
+
+
+# §2 and §3: matrices of either sign, by the decomposition of Ding, Li and Jordan (2010)
+
+
+SIGNED = np.random.default_rng(0).normal(size=(6, 7))
+
+
+def plus(A):
+    return (abs(A) + A) / 2
+
+
+def minus(A):
+    return (abs(A) - A) / 2
+
+
+def test_semi_nmf():
+    """F = X G (GᵀG)⁻¹; G ∘ √[((XᵀF)⁺ + G(FᵀF)⁻)/((XᵀF)⁻ + G(FᵀF)⁺)]: Ding, Li and Jordan, Eq. 10 and 11."""
+    semi = Model("F G.T", constraints={"F": "signed"})
+    assert_printed(semi, "F solves F Gᵀ G = X G", "Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)")
+    assert_printed(
+        semi,
+        "G ← G ∘ [((Xᵀ F)⁺ + G (Fᵀ F)⁻) / ((Xᵀ F)⁻ + G (Fᵀ F)⁺)]^(1/2)",
+        "Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)",
+    )
+    start = positive(7, 3)
+    G = start
+    for _ in range(SWEEPS):
+        F = SIGNED @ G @ np.linalg.inv(G.T @ G)
+        XF, FF = SIGNED.T @ F, F.T @ F
+        G = G * np.sqrt((plus(XF) + G @ minus(FF)) / (minus(XF) + G @ plus(FF)))
+    for data in SIGNED, sparse.csr_array(SIGNED):
+        solution = factorize(data, semi, init={"G": start}, solver="multiplicative", max_iter=SWEEPS, tol=0)
+        np.testing.assert_allclose(solution.factors["F"], F, rtol=1e-9)
+        np.testing.assert_allclose(solution.factors["G"], G, rtol=1e-9)
+        assert solution.objective == pytest.approx(np.sum((SIGNED - F @ G.T) ** 2) / 2, rel=1e-12)
+
+
+def test_convex_nmf_of_either_sign():
+    """X W Gᵀ with X of either sign: Ding, Li and Jordan, Eq. 17 and 18, where XᵀX is split by the parts of X, not formed."""
+    model = Model("X W G.T", signed=["X"])
+    assert {rule.published[0] for rule in model.rules.values()} == {"Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)"}
+    data = SIGNED + 0.5
+    Xp, Xm = plus(data), minus(data)
+    start = {"W": positive(7, 2), "G": positive(7, 2, seed=1)}
+
+    def ratio_W(X, W, G):
+        K, XXG = X.T @ X, X.T @ X @ G
+        Kp, Km = Xp.T @ Xp + Xm.T @ Xm, Xp.T @ Xm + Xm.T @ Xp
+        assert_close(Kp - Km, K)
+        return (plus(XXG) + Km @ W @ G.T @ G) / (minus(XXG) + Kp @ W @ G.T @ G)
+
+    def ratio_G(X, W, G):
+        KW, WKW = X.T @ X @ W, W.T @ X.T @ X @ W
+        return (plus(KW) + G @ minus(WKW)) / (minus(KW) + G @ plus(WKW))
+
+    assert_iterates(data, model, start, {"W": ratio_W, "G": ratio_G}, printed=1 / 2, proven=1 / 2)
+
+
+def test_signed_fixed_matrices():
+    """A W B WᵀC with A, B, C and X of either sign: each product between the W's goes to the side where it is non-negative."""
+    rng = np.random.default_rng(1)
+    given = {"A": rng.normal(size=(6, 5)), "B": rng.normal(size=(3, 3)), "C": rng.normal(size=(5, 7))}
+    A, B, C = given.values()
+    solution = factorize(
+        SIGNED,
+        QUADRATIC,
+        constraints=dict.fromkeys(given, "fixed"),
+        init={**given, "W": W},
+        solver="multiplicative",
+        max_iter=1,
+        tol=0,
+    )
+    AXC, AA, CC = A.T @ SIGNED @ C.T, A.T @ A, C @ C.T
+
+    def product(*pieces):
+        """The positive and negative parts of a product of pieces, of which those that are W stay as they are."""
+        both = [(piece, np.zeros_like(piece)) if piece is W or piece is W.T else (plus(piece), minus(piece)) for piece in pieces]
+        result = both[0]
+        for p, m in both[1:]:
+            result = result[0] @ p + result[1] @ m, result[0] @ m + result[1] @ p
+        return result
+
+    down = [product(AXC, W, B.T), product(AXC.T, W, B)]
+    up = [product(AA, W, B, W.T, CC, W, B.T), product(CC, W, B.T, W.T, AA, W, B)]
+    numerator = sum(p for p, _ in down) + sum(m for _, m in up)
+    denominator = sum(m for _, m in down) + sum(p for p, _ in up)
+    assert_close(numerator - denominator, gradient_of_signed(SIGNED, W, **given))
+    assert_close(solution.factors["W"], W * (numerator / denominator) ** (1 / 4))
+    assert solution.model.signed == {"A", "B", "C", "X"}
+
+
+def gradient_of_signed(X, W, A, B, C):
+    """Minus the gradient of ½‖X − A W B WᵀC‖² by W, as it is."""
+    E = X - A @ W @ B @ W.T @ C
+    return A.T @ E @ C.T @ W @ B.T + C @ E.T @ A @ W @ B

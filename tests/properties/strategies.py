@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nonneg import Model, Solution, factorize
 from nonneg.algebra.expression import Letter, Word, parse
 from nonneg.constraints import NAMES, Constraint, Free
-from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi
 from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import ShapeError
 
@@ -24,6 +24,9 @@ DIVERGENCES = (
     *map(Gamma, (0.5, -0.5, 1, 0, -2)),
     *map(Renyi, (0.5, 2, 1)),
     DualI(),
+    0.3 * Beta(1) + Beta(2),
+    Alpha(0.5) + 2 * Beta(0),
+    Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)]),
 )
 FORMS = ("W H", "W S H", "W W.T X", "W B W.T", "W W.T", "L L.T X R R.T", "A W B W.T C")
 OUTER = {"A": "fixed", "C": "fixed"}
@@ -99,7 +102,8 @@ def cases(
     chosen: dict[str, Constraint] = {}
     for name, dimensions in infer_shapes(Model(word, divergence), shape, rank, {}).items():
         possible = [NAMES[c] for c in constraints if NAMES[c].problem_with(name, dimensions) is None]
-        chosen[name] = draw(st.sampled_from([Free(), *possible]))
+        may_be_signed = divergence.takes_signs and word.count(name) == 1
+        chosen[name] = draw(st.sampled_from([Free(), *(c for c in possible if may_be_signed or not c.is_signed)]))
     if not any(constraint.is_learned for constraint in chosen.values()):
         chosen[next(iter(chosen))] = Free()
     return Case(Model(word, divergence, chosen), shape, rank, draw(st.integers(0, 999)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 
 DIVERGENCES = [
     *(Beta(b) for b in (2, 1, 0, 0.5, 1.5, 3, -1)),
@@ -11,6 +11,9 @@ DIVERGENCES = [
     *(Gamma(g) for g in (0, 1, -0.5, -2)),
     *(Renyi(r) for r in (0.5, 2)),
     DualI(),
+    Beta(1) + 0.5 * Beta(2),
+    0.3 * Beta(0) + Alpha(2) + Beta(3),
+    Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)]),
 ]
 
 

@@ -10,8 +10,8 @@ from nonneg import Model, Status, factorize
 from nonneg.algebra.expression import parse
 from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
-from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Renyi, Trace, get_divergence
-from nonneg.divergences.base import LogRatio, Operand, Sums
+from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Polynomial, Renyi, Trace, WeightedSum, get_divergence
+from nonneg.divergences.base import LogRatio, Operand, Sums, lowest_point
 from nonneg.engine.problem import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 
@@ -43,15 +43,19 @@ def defined(divergence, X, Y):
             return (logs[0] + g * logs[1] - (1 + g) * logs[2]) / (g * (1 + g))
         case Renyi(r):
             return math.log(np.sum(P**r * Q ** (1 - r))) / (r - 1)
+        case WeightedSum():
+            return sum(weight * defined(part, X, Y) for weight, part in divergence.terms)
+        case Polynomial(terms):
+            return sum(c * np.sum(X**p * (Y**q - X**q if q else np.log(Y / X))) for c, p, q in terms)
 
 
 def value(divergence, X, Y):
     """The value as the engine puts it together, from sums alone."""
     if isinstance(divergence, DualI):
-        sums = Sums(np.sum(Y), np.sum(Y * np.log(X / Y)))
+        sums = Sums((np.sum(Y), np.sum(Y * np.log(X / Y))))
     else:
-        contractions = [np.sum(X**part.data_power * Y**part.power) for part in (divergence.positive, divergence.negative)]
-        sums = Sums(*contractions, np.sum(X ** (divergence.log_power or 0.0) * np.log(Y)))
+        terms = tuple(np.sum(X**part.data_power * Y**part.power) for part in divergence.monomials)
+        sums = Sums(terms, tuple(np.sum(X**power * np.log(Y)) for power in divergence.log_powers))
     return divergence.value(divergence.constant(DenseData(X, namespace_of(X))), sums)[0], sums
 
 
@@ -64,7 +68,10 @@ def test_value_is_that_of_the_definition(divergence, X, rng):
 
 def test_degree_of_homogeneity(divergence, X, rng):
     Y = rng.random(X.shape) + 0.1
-    assert defined(divergence, 3 * X, 3 * Y) == pytest.approx(3**divergence.degree * defined(divergence, X, Y))
+    other, doublings = divergence.in_units(math.log2(3))
+    assert defined(divergence, 3 * X, 3 * Y) == pytest.approx(2**doublings * defined(other, X, Y))
+    if divergence.degree is not None:
+        assert (other, doublings) == (divergence, pytest.approx(math.log2(3) * divergence.degree))
     assert divergence.scale_invariant == (defined(divergence, X, 3 * Y) == pytest.approx(defined(divergence, X, Y)))
 
 
@@ -79,7 +86,7 @@ def test_scale_is_the_best_one(divergence, X, rng):
 
 
 def test_scale_of_nothing_is_one():
-    assert Beta(2).scale(Sums(0.0, 0.0)) == DualI().scale(Sums(0.0, 0.0)) == 1
+    assert Beta(2).scale(Sums((0.0, 0.0))) == DualI().scale(Sums((0.0, 0.0))) == (Beta(1) + Beta(2)).scale(Sums((0.0,) * 4)) == 1
 
 
 @pytest.mark.parametrize(("data_power", "power"), [(0, -2), (0, 0.3), (1, -1), (1, -2), (0.5, -0.5), (2, -2), (-1, 1), (1, 0.5)])
@@ -182,3 +189,137 @@ def test_an_infinite_distance_is_not_zero(divergence):
     """X̂ is zero where X is not."""
     point = point_at(Model("W H", divergence), np.eye(2), {"W": np.array([[1.0], [0.0]]), "H": np.array([[1.0, 0.0]])})
     assert point.objective()[0] == math.inf
+
+
+NAMED = [*(Beta(b) for b in (2, 1, 0, 0.5, 1.5, 3, -1)), *(Alpha(a) for a in (0.5, 2, -1))]
+
+
+@pytest.mark.parametrize("named", NAMED, ids=str)
+class TestTwoMonomials:
+    """A polynomial of two monomials is the divergence that has them."""
+
+    def twin(self, named):
+        return Polynomial([(m.coefficient, m.data_power, m.power) for m in named.monomials])
+
+    def test_they_are_equal(self, named):
+        twin = self.twin(named)
+        assert twin == named
+        assert hash(twin) == hash(named)
+        assert twin != Beta(7)
+        assert (twin.bounded, twin.degree, twin.infinite_at_zero) == (True, named.degree, named.infinite_at_zero)
+        assert (
+            twin.requires_positive_data
+            == named.requires_positive_data
+            == (getattr(named, "b", 1) <= 0 or getattr(named, "a", 1) < 0)
+        )
+
+    @pytest.mark.parametrize("form", ["W H", "W W.T X", "W B W.T"])
+    def test_rules_and_runs(self, named, form):
+        X = np.random.default_rng(0).random((6, 6)) + 0.1
+        models = [Model(form, divergence) for divergence in (named, self.twin(named))]
+        assert [str(rule) for rule in models[0].rules.values()] == [str(rule) for rule in models[1].rules.values()]
+        assert [rule.bounds for rule in models[0].rules.values()] == [rule.bounds for rule in models[1].rules.values()]
+        for solver in ("auto", "multiplicative"):
+            runs = [factorize(X, model, 2, solver=solver, max_iter=20, random_state=0) for model in models]
+            for name, factor in runs[0].factors.items():
+                np.testing.assert_array_equal(factor, runs[1].factors[name])
+            np.testing.assert_array_equal(*(run.history.objective for run in runs))
+
+
+class TestSums:
+    def test_the_ways_to_write_one(self):
+        expected = WeightedSum((1.0, Beta(1)), (0.5, Beta(2)))
+        assert Beta(1) + 0.5 * Beta(2) == Beta(1) + Beta(2) * 0.5 == 0.5 * (2 * Beta(1) + Beta(2)) == expected
+        assert repr(expected) == "Beta(b=1) + 0.5 * Beta(b=2)"
+        assert get_divergence(expected) is expected
+
+    def test_what_it_comes_to(self):
+        assert 0.5 * Beta(2) + 0.5 * Beta(2) == Beta(2)
+        assert type(0.5 * Beta(2) + 0.5 * Beta(2)) is Beta
+        assert len((Beta(1) + Alpha(2)).monomials) == 3  # X̂ is in both
+
+    @pytest.mark.parametrize(
+        ("make", "match"),
+        [
+            (lambda: Beta(1) + Gamma(1), "sums of monomials over the entries.*Gamma.g=1. is not"),
+            (lambda: DualI() + Beta(1), "DualI.. is not"),
+            (lambda: Trace() + Beta(2), "Trace.. is not"),
+            (lambda: -1 * Beta(2), "positive weight"),
+            (lambda: 0 * Beta(2), "positive weight"),
+            (lambda: WeightedSum(), "got nothing"),
+            (lambda: WeightedSum(Beta(2)), "pairs of a positive weight and a divergence"),
+        ],
+    )
+    def test_what_cannot_be_added(self, make, match):
+        with pytest.raises(IncompatibleError, match=match):
+            make()
+
+    @pytest.mark.parametrize("other", [1, "kl", None])
+    def test_other_operands(self, other):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            Beta(2) + other
+        with pytest.raises(TypeError):
+            "kl" * Beta(2)
+
+    def test_exponents_are_those_of_the_extremes(self):
+        for degree in (1, 2):
+            parts = [divergence.bounds(degree) for divergence in (Beta(0), Beta(3))]
+            both = (Beta(0) + Beta(3)).bounds(degree)
+            assert both.psi_max == max(part.psi_max for part in parts)
+            assert both.psi_min == min(part.psi_min for part in parts)
+
+
+class TestPolynomials:
+    @pytest.mark.parametrize(
+        ("terms", "match"),
+        [
+            ([(1, 0, 1)], "only rises"),
+            ([(-1, 1, 1)], "only falls"),
+            ([(1, 0, 1), (-1, 0, 2)], "no lower bound"),
+            ([(-1, 0, -1), (1, 0, 1), (-1, 1, 0.5)], "no lower bound"),
+            ([(1, 0, 0), (-1, 1, 0.5)], "no lower bound"),
+            ([(1, 0, 2), (-1, 1, 2), (-1, 1, 1)], "no lower bound"),  # for X > 1
+            ([], "three finite numbers"),
+            (3, "three finite numbers"),
+            ([(1, 0)], "three finite numbers"),
+            ([(1, 0, math.inf)], "three finite numbers"),
+            ([(1, 0, 1000), (-1, 1, 1)], "powers of the data"),
+        ],
+    )
+    def test_what_has_no_minimum_is_refused(self, terms, match):
+        with pytest.raises(IncompatibleError, match=match):
+            Polynomial(terms)
+
+    def test_no_divergence_but_a_polynomial(self):
+        """Its minimum is not at X̂ = X, and its value there is zero all the same."""
+        shrunk = Polynomial([(1, 0, 2), (-1, 1, 1)])
+        assert not shrunk.bounded
+        X = np.random.default_rng(0).random((6, 5)) + 0.1
+        solution = factorize(X, "W H", 5, divergence=shrunk, random_state=0, max_iter=3000)
+        np.testing.assert_allclose(solution.reconstruct(), X / 2, atol=1e-3)
+        assert solution.objective == pytest.approx(-np.sum(X**2) / 4, rel=1e-4)
+
+    def test_zeros_in_the_data(self):
+        assert Polynomial([(1, 0, 1), (-1, 0, 0)]).requires_positive_data  # −ln X is not finite there
+        assert Polynomial([(1, 1, 2), (-1, 0, 1)]).requires_positive_data  # −X̂ has no lower bound there
+        assert not Polynomial([(1, 0, 2), (-1, 0.5, 1)]).requires_positive_data
+
+    def test_text(self):
+        text = str(Model("W H", Polynomial([(1, 0, 1), (-2.5, 0.5, 0)])))
+        assert text.startswith("minimise  Σ [(W H) − 5/2 X^(1/2) ln (W H)]")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lowest_point(seed):
+    """Downhill from one, to where a sum of powers has no slope."""
+    rng = np.random.default_rng(seed)
+    terms = [(rng.exponential() * 10 ** rng.uniform(-6, 6) * sign, power) for sign, power in ((-1, -1), (-1, 0), (1, 1), (1, 2.5))]
+    found = lowest_point(terms)
+    slopes = [slope * found**power for slope, power in terms]
+    assert abs(sum(slopes)) < 1e-10 * max(map(abs, slopes))
+
+
+def test_lowest_point_that_is_not_there():
+    assert lowest_point([(1.0, 1.0), (2.0, 2.0), (1.0, 3.0)]) == 1
+    assert lowest_point([(1.0, -1.0), (-3.0, -2.0), (1.0, -3.0), (1.0, 1.0)]) <= 1
+    assert lowest_point([(math.nan, 1.0), (-1.0, 2.0)]) == 1

@@ -91,11 +91,11 @@ def test_zeros_where_none_may_be(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_signed_data_are_symmetric(kind, rng):
     S = rng.standard_normal((4, 4))
-    assert read_data(KINDS[kind](S + S.T), signed=True).shape == (4, 4)
+    assert read_data(KINDS[kind](S + S.T), signed=True, symmetric=True).shape == (4, 4)
     with pytest.raises(DataError, match=r"must be symmetric here.*mirror image by up to .*mean of the matrix and its transpose"):
-        read_data(KINDS[kind](S), signed=True)
+        read_data(KINDS[kind](S), signed=True, symmetric=True)
     with pytest.raises(DataError, match=r"must be square and symmetric here; its shape is \(3, 4\)"):
-        read_data(KINDS[kind](S[:3]), signed=True)
+        read_data(KINDS[kind](S[:3]), signed=True, symmetric=True)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,18 @@ import numpy as np
 import pytest
 
 from nonneg.algebra.expression import Letter, Word, parse
-from nonneg.algebra.rewriting import Sum, cancel, parts, reduce_identity, split_signs, symmetric, without_common_number
+from nonneg.algebra.rewriting import (
+    Sum,
+    by_sign,
+    cancel,
+    letter_by_letter,
+    parts,
+    rational,
+    reduce_identity,
+    split_signs,
+    symmetric,
+    without_common_number,
+)
 
 
 def sum_of(**terms):
@@ -89,13 +100,31 @@ def test_common_numbers_are_divided_out(a, b, expected):
 def test_split_signs_keeps_the_difference_and_leaves_both_sides_non_negative(rng):
     S, W = rng.standard_normal((3, 3)), rng.random((3, 3))
     matrices = {"S": S, "W": W, "S⁺": np.maximum(S, 0), "S⁻": np.maximum(-S, 0)}
-    positive, negative = sum_of(S_W_S=2), Sum({parse("W S.T W"): 1, parse("W"): 1})
-    sides = split_signs(positive, negative, "S")
-    difference = evaluate(positive, matrices) - evaluate(negative, matrices)
+    part = Sum({parse("S W S"): 2, parse("W S.T W"): -1, parse("W"): -1})
+    sides = by_sign(split_signs(part, "W", lambda piece: letter_by_letter(piece, "S")))
+    difference = evaluate(part, matrices)
     values = [evaluate(side, matrices) for side in sides]
     np.testing.assert_allclose(values[0] - values[1], difference)
     assert all((value >= 0).all() for value in values)
     assert all("S" not in word.names for side in sides for word, _ in side)
+
+
+def test_numbers_that_are_not_simple_stay_readable():
+    assert rational(0.3) == Fraction(3, 10)
+    assert rational(1 / 3) == Fraction(1, 3)
+    assert float(rational(1e-12)) == 1e-12
+    assert float(rational(0.123456789)) == 0.123456789
+    ones, others = without_common_number(sum_of(A=2), Sum({parse("B"): 2 * rational(0.123456789)}))
+    assert (str(ones), str(others)) == ("A", "0.123457 B")
+
+
+def test_pieces_between_a_factor_are_split_as_a_whole():
+    def split(piece):
+        return [(Word([Letter(f"({piece}){mark}")]), sign) for mark, sign in (("⁺", 1), ("⁻", -1))]
+
+    found = split_signs(Sum({parse("A B W C"): 1}), "W", split)
+    assert str(found) == "(A B)⁺ W (C)⁺ − (A B)⁺ W (C)⁻ − (A B)⁻ W (C)⁺ + (A B)⁻ W (C)⁻"
+    assert split_signs(Sum({parse("W W.T"): 3}), "W", split) == Sum({parse("W W.T"): 3})
 
 
 def test_symmetric_matrices_lose_their_transposes():

@@ -47,17 +47,19 @@ SCALES = [(np.float64, scale) for scale in (1e-300, 1e-150, 1e150, 1e300)] + [(n
 @pytest.mark.parametrize("form", ["W H", "W W.T X"])
 @pytest.mark.parametrize("solver", ["adaptive", "multiplicative"])
 def test_the_factorization_does_not_depend_on_the_scale(form, solver, dtype, scale, divergence, X):
-    """By a power of two, so that data, start and every step are the same numbers."""
-    scale = 2.0 ** round(np.log2(scale))
+    """By a power of two, so that data, start and every step are the same numbers; the weights of a sum are scaled along."""
+    doublings = round(np.log2(scale))
+    scale, (scaled, of_objective) = 2.0**doublings, divergence.in_units(doublings)
     X = X.astype(dtype)
-    kwargs = {"divergence": divergence, "random_state": 0, "max_iter": 20, "tol": 0, "solver": solver}
-    ordinary, extreme = (factorize((by * X).astype(dtype), form, 2, **kwargs) for by in (1.0, scale))
+    kwargs = {"random_state": 0, "max_iter": 20, "tol": 0, "solver": solver}
+    ordinary = factorize(X, form, 2, divergence=scaled, **kwargs)
+    extreme = factorize((scale * X).astype(dtype), form, 2, divergence=divergence, **kwargs)
     assert all(np.all(np.isfinite(factor)) and factor.dtype == dtype for factor in extreme.factors.values())
     np.testing.assert_allclose(
         extreme.reconstruct() / dtype(scale), ordinary.reconstruct(), rtol=1e-3 if dtype == np.float32 else 1e-6
     )
     with np.errstate(over="ignore"):
-        expected = ordinary.objective * np.float64(scale) ** divergence.degree
+        expected = ordinary.objective * np.float64(2.0) ** of_objective
     assert extreme.objective == pytest.approx(expected, rel=1e-2 if dtype == np.float32 else 1e-6)
 
 

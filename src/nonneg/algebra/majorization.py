@@ -13,6 +13,7 @@ written nowhere in the library, only in its tests.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -43,6 +44,11 @@ class Monomial:
     def slope(self) -> float:
         """The number in front of Xᵖ X̂^(φ−1) in the derivative by X̂."""
         return self.coefficient * (self.power or 1.0)
+
+    @property
+    def degree(self) -> float:
+        """By which power of c it grows where X and X̂ are multiplied by c; of a logarithm, Σ Xᵖ (ln X̂ − ln X) does."""
+        return self.data_power + self.power
 
     def psi(self, degree: int) -> float:
         """Exponent of a bound by u^ψ, where X̂ is of the given degree in the factor."""
@@ -80,6 +86,14 @@ class Bounds:
     def concave(self) -> Bounds:
         """The bounds when the negative part is linear in W and positive semi-definite: its tangent has ψ = 1 (QNMF §5.1)."""
         return Bounds(self.psi_max, 1.0)
+
+
+def bounds_of_products(rising: Iterable[int], falling: Iterable[int]) -> Bounds:
+    """Of sums of products of so many entries of the factor each, with coefficients of one sign (Ding, Li and Jordan 2010).
+
+    A product of d entries is below the mean of their d-th powers, and above its logarithm; a single one is its own bound.
+    """
+    return Bounds(float(max(rising)), min(1.0 if degree == 1 else 0.0 for degree in falling))
 
 
 class PowerLaw:
@@ -147,6 +161,14 @@ class ExponentialLaw:
         # Bounded for the same reason: exp(±30) is about eps and 1/eps.
         smallest, _ = _limits(xp, numerator.dtype)
         return xp.exp(clip(xp, exponent * numerator / clip(xp, denominator, smallest, math.inf), -30.0, 30.0))
+
+
+class LeastSquaresLaw(PowerLaw):
+    """F takes the value for which the gradient is zero, of either sign: numerator and denominator are equal there."""
+
+    @staticmethod
+    def text(factor: str, numerator: str, denominator: str, exponent: float) -> str:
+        return f"{factor} solves {denominator} = {numerator}"
 
 
 Law = PowerLaw | ExponentialLaw

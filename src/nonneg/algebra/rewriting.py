@@ -110,9 +110,22 @@ def cancel(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
 
 
 def common_number(*sums: Sum) -> Fraction:
-    """The largest number that divides every coefficient."""
+    """The largest number that divides every coefficient; the largest of them where what is left would be large numbers."""
     numbers = [coefficient for part in sums for _, coefficient in part]
-    return Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers))) if numbers else Fraction(1)
+    if not numbers:
+        return Fraction(1)
+    divisor = Fraction(gcd(*(n.numerator for n in numbers)), lcm(*(n.denominator for n in numbers)))
+    most = max(map(abs, numbers))
+    return divisor if most / divisor <= _READABLE else most
+
+
+_READABLE = 64
+
+
+def rational(number: float) -> Fraction:
+    """A number as a fraction, the simple one that is meant where there is one."""
+    nearest = Fraction(number).limit_denominator(1000)
+    return nearest if abs(nearest - Fraction(number)) <= abs(number) * 1e-12 else Fraction(number)
 
 
 def without_common_number(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
@@ -121,25 +134,41 @@ def without_common_number(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
     return numerator.scaled(1 / divisor), denominator.scaled(1 / divisor)
 
 
-def split_signs(positive: Sum, negative: Sum, name: str) -> tuple[Sum, Sum]:
-    """Write a matrix of either sign as name⁺ − name⁻, and move each word to the side where it is non-negative."""
+Difference = list[tuple[Word, int]]
+"""Words with the sign that each has in a sum."""
 
-    def expand(word: Word) -> Iterator[tuple[Word, int]]:
-        for place, letter in enumerate(word):
-            if letter.name == name:
-                for sign, mark in ((1, "⁺"), (-1, "⁻")):
-                    head = Word([*word[:place], Letter(name + mark, letter.transposed)])
-                    for tail, tail_sign in expand(word[place + 1 :]):
-                        yield head + tail, sign * tail_sign
-                return
-        yield word, 1
 
-    sides: dict[int, list[tuple[Word, Fraction]]] = {1: [], -1: []}
-    for side, part in ((1, positive), (-1, negative)):
-        for word, coefficient in part:
-            for signed, sign in expand(word):
-                sides[side * sign].append((signed, coefficient))
-    return Sum(sides[1]), Sum(sides[-1])
+def split_signs(part: Sum, factor: str, split: Callable[[Word], Difference]) -> Sum:
+    """Write what stands between the occurrences of a factor as differences, and multiply them out.
+
+    While that factor is updated, everything between its occurrences stays as it is, so that it may be divided up as a whole: Xᵀ F
+    is (Xᵀ F)⁺ − (Xᵀ F)⁻ (Ding, Li and Jordan 2010). `split` says what becomes of a piece.
+    """
+
+    def expand(word: Word) -> Difference:
+        place = next((place for place, letter in enumerate(word) if letter.name == factor), len(word))
+        heads = split(word[:place]) if place else [(Word(), 1)]
+        tails = expand(word[place + 1 :]) if place < len(word) else [(Word(), 1)]
+        return [(head + word[place : place + 1] + tail, sign * other) for head, sign in heads for tail, other in tails]
+
+    return Sum((word, coefficient * sign) for whole, coefficient in part for word, sign in expand(whole))
+
+
+def letter_by_letter(word: Word, name: str) -> Difference:
+    """A product in which every occurrence of one matrix is written as name⁺ − name⁻."""
+    differences: Difference = [(Word(), 1)]
+    for letter in word:
+        parts = [(letter, 1)] if letter.name != name else [(Letter(name + mark, letter.transposed), sign) for mark, sign in SIGNS]
+        differences = [(head + Word([piece]), sign * other) for head, sign in differences for piece, other in parts]
+    return differences
+
+
+SIGNS = (("⁺", 1), ("⁻", -1))
+
+
+def by_sign(difference: Sum) -> tuple[Sum, Sum]:
+    """The words that are added, and those that are subtracted."""
+    return Sum((w, c) for w, c in difference if c > 0), Sum((w, -c) for w, c in difference if c < 0)
 
 
 def symmetric(word: Word, names: Container[str]) -> Word:

@@ -1,4 +1,4 @@
-"""What a factor must satisfy besides being non-negative."""
+"""What a factor must satisfy besides being non-negative, or in place of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
 from .partly_fixed import PartlyFixed
 from .permutation import Permutation
+from .signed import EitherSign
 from .sparse import Sparse
 from .stochastic import DoublyStochastic, Stochastic
 from .unit import Unit
@@ -19,6 +20,7 @@ __all__ = [
     "Direction",
     "Disjoint",
     "DoublyStochastic",
+    "EitherSign",
     "Entrywise",
     "Fixed",
     "FixedMultiplier",
@@ -48,6 +50,7 @@ NAMES: dict[str, Constraint] = {
     "unit-columns": Unit("columns"),
     "unit-rows": Unit("rows"),
     "permutation": Permutation(),
+    "signed": EitherSign(),
     "fixed": Fixed(),
 }
 

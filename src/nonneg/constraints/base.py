@@ -46,6 +46,8 @@ class Constraint(ABC):
     is_free: ClassVar[bool] = False
     """Whether any non-negative matrix will do, of any scale."""
     is_learned: ClassVar[bool] = True
+    is_signed: ClassVar[bool] = False
+    """Whether entries may be negative."""
     any_scale: ClassVar[bool] = False
     """Whether a multiple of the factor will do as well, so that its scale can be chosen."""
     restores_fully: ClassVar[bool] = False

@@ -85,6 +85,11 @@ def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *ar
         return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, _WORTH_A_THREAD)
 
 
+def positive_part(array: Any) -> Array:
+    """What is positive of an array, or of a sparse one; zero elsewhere."""
+    return array.maximum(0) if sparse.issparse(array) else (abs(array) + array) / 2
+
+
 def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
     """A factor with its entries kept from vanishing: at least eps² times the largest, or a floor that is given.
 

@@ -62,14 +62,24 @@ class Sketch:
         self.rows, self.energy = rows, energy
 
 
-def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool = False, totals: Iterable[Total] = ()) -> Data:
+def read_data(
+    X: Any,
+    name: str = "X",
+    *,
+    signed: bool = False,
+    symmetric: bool = False,
+    positive: bool = False,
+    totals: Iterable[Total] = (),
+) -> Data:
     """Check X and wrap it, in one reading.
 
     Parameters
     ----------
     X : array, sparse array, Gram, Data, or anything NumPy can read as a matrix
     signed : bool
-        Whether negative entries are allowed; X must then be symmetric.
+        Whether negative entries are allowed.
+    symmetric : bool
+        Whether X must be.
     positive : bool
         Whether zeros are not.
     totals : iterable
@@ -92,9 +102,9 @@ def read_data(X: Any, name: str = "X", *, signed: bool = False, positive: bool =
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     data.read(totals)
     _check_finite(data, name)
-    if signed:
+    if symmetric:
         _check_symmetric(data, name)
-    else:
+    if not signed:
         _check_sign(data, name, positive)
     return data
 
@@ -234,7 +244,7 @@ def _check_sign(data: Data, name: str, positive: bool) -> None:
         count, place, value = _first(data, lambda entries: entries < 0)
         raise DataError(
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
-            "factorization has no place for them: shift or clip them first."
+            "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
     zeros = data.shape[0] * data.shape[1] - data.facts.non_zeros
     if positive and zeros:

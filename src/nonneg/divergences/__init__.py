@@ -1,4 +1,7 @@
-"""How far an approximation is from the data: the α, β, γ and Rényi families, the dual I-divergence, and the trace."""
+"""How far an approximation is from the data: the α, β, γ and Rényi families, the dual I-divergence, and the trace.
+
+Divergences that are sums over entries can be added up, ``Beta(1) + 0.5 * Beta(2)``, and a `Polynomial` is one of your own.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,25 @@ from .base import Divergence, Objective
 from .beta import Beta
 from .dual_i import DualI
 from .gamma import Gamma
+from .polynomial import Polynomial
 from .renyi import Renyi
+from .sums import WeightedSum
 from .trace import Trace
 
-__all__ = ["Alpha", "Beta", "Divergence", "DualI", "Gamma", "NAMES", "Objective", "Renyi", "Trace", "get_divergence"]
+__all__ = [
+    "Alpha",
+    "Beta",
+    "Divergence",
+    "DualI",
+    "Gamma",
+    "NAMES",
+    "Objective",
+    "Polynomial",
+    "Renyi",
+    "Trace",
+    "WeightedSum",
+    "get_divergence",
+]
 
 NAMES: dict[str, Objective] = {
     "euclidean": Beta(2),
@@ -39,5 +57,8 @@ def get_divergence(divergence: str | float | Objective) -> Objective:
         return divergence
     if isinstance(divergence, Real) and not isinstance(divergence, bool):
         return Beta(float(divergence))
-    otherwise = "a number b for Beta(b), or one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI() of nonneg.divergences"
+    otherwise = (
+        "a number b for Beta(b), one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI(), Polynomial(terms) of nonneg.divergences, "
+        "or a sum of them"
+    )
     return find("divergence", divergence, NAMES, otherwise)

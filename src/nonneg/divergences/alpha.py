@@ -7,12 +7,12 @@ from typing import Any
 
 from ..algebra.majorization import Monomial, fraction
 from ..naming import is_number
-from .base import DataSums, Divergence
+from .base import Divergence
 from .beta import Beta
 from .dual_i import DualI
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Alpha(Divergence):
     r"""α-divergence (QNMF Table 1).
 
@@ -37,13 +37,6 @@ class Alpha(Divergence):
     def monomials(self) -> tuple[Monomial, Monomial]:
         a = self.a
         return Monomial(1 / a, 0, 1), Monomial(-1 / (a * (1 - a)), a, 1 - a)
-
-    @property
-    def requires_positive_data(self) -> bool:  # type: ignore[override]
-        return self.a < 0
-
-    def constant(self, data: DataSums) -> float:
-        return data.power_sum(1) / (1 - self.a)
 
     @property
     def symbol(self) -> str:

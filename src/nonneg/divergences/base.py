@@ -1,20 +1,23 @@
 """What a divergence must tell the engine, and what follows from its monomials.
 
 A `Divergence` is a list of monomials c · Xᵖ · X̂^φ. From them follow the two parts P and Q of its derivative, the exponents of
-the proven rule, the best scale of an approximation, and the value itself, because Σ P∘X̂ and Σ Q∘X̂ are the very sums that the
-value is made of. A new divergence is a name, its monomials and a constant.
+the proven rule, the best scale of an approximation, which data it is finite for, and the value itself, because Σ P∘X̂ and Σ Q∘X̂ are
+made of the very sums that the value is made of. A new divergence is a name and its monomials.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from scipy.optimize import brentq
+
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
-from ..algebra.rewriting import Sum
+from ..algebra.rewriting import Sum, rational
 from ..exceptions import IncompatibleError
 from ..naming import is_number
 
@@ -95,21 +98,41 @@ class LogRatio(Operand):
 
 
 @dataclass(frozen=True)
+class Logarithm(Operand):
+    """X^data_power ∘ ln X̂, whose sum is part of a value."""
+
+    power: float = 0.0
+
+    @property
+    def exponents(self) -> None:
+        return None
+
+    def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
+        logarithm = xp.log(approximation)
+        return logarithm if x is None or not self.data_power else x**self.data_power * logarithm
+
+
+@dataclass(frozen=True)
 class Middles:
-    """P and Q of ∂D/∂X̂ = P − Q as sums of words, and the operands that their new letters stand for."""
+    """P and Q of ∂D/∂X̂ = slope · (P − Q) as sums of words, and the operands that their new letters stand for."""
 
     positive: Sum
     negative: Sum
     operands: dict[str, Operand]
+    terms: tuple[Word, ...]
+    """The words of both, one for each number of `Sums.terms`, without θ."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What a value is computed from: Σ P∘X̂, Σ Q∘X̂, and Σ Xᵖ ln X̂ where a logarithm occurs."""
+    """What a value is computed from."""
 
-    positive: float
-    negative: float
-    logarithm: float = 0.0
+    terms: tuple[float, ...]
+    """Σ M∘X̂ for each term M of P and Q: for a monomial Σ Xᵖ X̂^φ."""
+    logarithms: tuple[float, ...] = ()
+    """Σ Xᵖ ln X̂ for each p of `log_powers`."""
+    sizes: tuple[float, ...] = ()
+    """The sizes of what the terms are differences of, where they are such."""
 
 
 class Objective(ABC):
@@ -121,6 +144,8 @@ class Objective(ABC):
     maximised: ClassVar[bool] = False
     signed: ClassVar[bool] = False
     """Whether the data may have entries of either sign."""
+    takes_signs: bool = False
+    """Whether X̂, and other data than those of `signed`, may have entries of either sign."""
     scale_invariant: ClassVar[bool] = False
     """Whether D(X ‖ cX̂) = D(X ‖ X̂)."""
     bounded: ClassVar[bool] = True
@@ -128,8 +153,8 @@ class Objective(ABC):
     requires_positive_data: bool = False
     infinite_at_zero: bool = False
     """Whether an approximation that is zero where the data are not is infinitely far away."""
-    log_power: float | None = None
-    """The p of the sum Σ Xᵖ ln X̂ that the value needs, if it needs one."""
+    log_powers: tuple[float, ...] = ()
+    """The p of the sums Σ Xᵖ ln X̂ that the value needs."""
 
     @property
     def slope(self) -> float:
@@ -143,8 +168,13 @@ class Objective(ABC):
 
     @property
     @abstractmethod
-    def degree(self) -> float:
-        """D(cX ‖ cX̂) = c^degree · D(X ‖ X̂)."""
+    def degree(self) -> float | None:
+        """D(cX ‖ cX̂) = c^degree · D(X ‖ X̂); None where that holds for no number."""
+
+    def in_units(self, doublings: float) -> tuple[Objective, float]:
+        """The objective for X and X̂ in units of 2^doublings, and the doublings of the unit that its own values are in."""
+        assert self.degree is not None
+        return self, doublings * self.degree
 
     @abstractmethod
     def middles(self, product: Word, data: str) -> Middles: ...
@@ -175,55 +205,93 @@ class Objective(ABC):
     def __str__(self) -> str:
         return repr(self)
 
+    def __add__(self, other: Any) -> Objective:
+        from .sums import added
+
+        return added(self, other) if isinstance(other, Objective) else NotImplemented
+
+    def __mul__(self, weight: Any) -> Objective:
+        from .sums import weighted
+
+        return weighted(weight, self) if is_number(weight) else NotImplemented
+
+    __rmul__ = __mul__
+
 
 _LARGEST = 100
 """Of the numbers of the families; those in use lie between −1 and 3."""
 
 
+def check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
+    """Refuse parameters of a divergence that are not numbers, or make powers that no number can be."""
+    for parameter, value in numbers.items():
+        if not is_number(value):
+            raise IncompatibleError(f"{name}({parameter}) needs a finite number; got {value!r}.")
+        if abs(value) > _LARGEST:
+            raise IncompatibleError(
+                f"{name}({parameter}) is about powers of the data, and {value!r} makes none that a float can hold; "
+                f"use a number from −{_LARGEST} to {_LARGEST}."
+            )
+
+
 class Divergence(Objective):
-    """An objective given by two monomials, one of them with a positive derivative."""
+    """An objective given by monomials, some with a positive derivative and some with a negative one (QNMF Eq. 5).
+
+    Two divergences with the same monomials are equal, whatever they are called.
+    """
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not is_number(value):
-                raise IncompatibleError(f"{type(self).__name__}({name}) needs a finite number; got {value!r}.")
-            if abs(value) > _LARGEST:
-                raise IncompatibleError(
-                    f"{type(self).__name__}({name}) is about powers of the data, and {value!r} makes none that a float can hold; "
-                    f"use a number from −{_LARGEST} to {_LARGEST}."
-                )
+        check_numbers(type(self).__name__, vars(self))
 
     @property
     @abstractmethod
-    def monomials(self) -> tuple[Monomial, Monomial]: ...
+    def monomials(self) -> tuple[Monomial, ...]:
+        """All of them under a logarithm (two, and the divergence does not depend on scale), or none."""
 
-    @property
-    def positive(self) -> Monomial:
-        return next(monomial for monomial in self.monomials if monomial.slope > 0)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Divergence) and frozenset(self.monomials) == frozenset(other.monomials)
 
-    @property
-    def negative(self) -> Monomial:
-        return next(monomial for monomial in self.monomials if monomial.slope < 0)
+    def __hash__(self) -> int:
+        return hash(frozenset(self.monomials))
+
+    # ---- what the monomials say
 
     @property
     def slope(self) -> float:
-        return self.positive.slope
+        return next(monomial.slope for monomial in self.monomials if monomial.slope > 0)
 
     @property
     def scale_invariant(self) -> bool:  # type: ignore[override]
-        return self.positive.logarithm
+        return all(monomial.logarithm for monomial in self.monomials)
+
+    @property
+    def requires_positive_data(self) -> bool:  # type: ignore[override]
+        """Where X is zero, the value at X̂ = X must be finite, and what is left of the monomials must have a lower bound."""
+        left = [monomial for monomial in self.monomials if monomial.data_power == 0]
+        return not is_bounded(left) or any(
+            monomial.data_power < 0 or monomial.degree < 0 or monomial.data_power == monomial.power == 0
+            for monomial in self.monomials
+        )
+
+    @property
+    def takes_signs(self) -> bool:  # type: ignore[override]
+        """Whether it is made of X̂∘X̂ and X∘X̂ alone, as the Euclidean distance is."""
+        return {(monomial.data_power, monomial.power) for monomial in self.monomials} == {(0, 2), (1, 1)}
 
     @property
     def infinite_at_zero(self) -> bool:  # type: ignore[override]
-        return any(monomial.data_power > 0 and monomial.power <= 0 for monomial in self.monomials)
+        return min(monomial.power for monomial in self.monomials) <= 0
 
     @property
-    def log_power(self) -> float | None:  # type: ignore[override]
-        return next((monomial.data_power for monomial in self.monomials if monomial.power == 0), None)
+    def log_powers(self) -> tuple[float, ...]:  # type: ignore[override]
+        return tuple(monomial.data_power for monomial in self.monomials if monomial.power == 0)
 
     @property
-    def degree(self) -> float:
-        return 0.0 if self.scale_invariant else self.positive.data_power + self.positive.power
+    def degree(self) -> float | None:
+        degrees = {0.0 if self.scale_invariant else round(monomial.degree, 12) for monomial in self.monomials}
+        return degrees.pop() if len(degrees) == 1 else None
+
+    # ---- the rule
 
     def middles(self, product: Word, data: str) -> Middles:
         operands: dict[str, Operand] = {}
@@ -242,35 +310,44 @@ class Divergence(Objective):
                     operands[operand.text(data)] = operand
                     return Word([Letter(operand.text(data))])
 
-        theta = [Letter(THETA)] if self.scale_invariant else []
-        return Middles(Sum.of(middle(self.positive)), Sum.of(Word(theta) + middle(self.negative)), operands)
+        words = tuple(map(middle, self.monomials))
+        theta = Word([Letter(THETA)] if self.scale_invariant else [])
+        weighted = [(word, rational(m.slope / self.slope)) for word, m in zip(words, self.monomials, strict=True)]
+        positive = Sum((word, weight) for word, weight in weighted if weight > 0)
+        negative = Sum((theta + word, -weight) for word, weight in weighted if weight < 0)
+        return Middles(positive, negative, operands, words)
 
     def bounds(self, degree: int) -> Bounds:
-        return Bounds(self.positive.psi(degree), self.negative.psi(degree))
+        # (u^ψ − 1)/ψ grows with ψ, so a bound with a smaller ψmax, or a larger ψmin, is below one with the extreme (QNMF Eq. 6).
+        psi = [(monomial.slope > 0, monomial.psi(degree)) for monomial in self.monomials]
+        return Bounds(max(p for rises, p in psi if rises), min(p for rises, p in psi if not rises))
+
+    def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
+        if not self.scale_invariant:
+            return positive * self.slope, negative * self.slope
+        rises = [monomial.slope > 0 for monomial in self.monomials]
+        return positive * (self.slope / sums.terms[rises.index(True)]), negative * (self.slope / sums.terms[rises.index(False)])
+
+    # ---- the value
+
+    def constant(self, data: DataSums) -> float:
+        """Minus the value at X̂ = X, which is the least there is of a divergence."""
+        totals = ((m.coefficient, _total(m, data.power_sum(m.degree), data.log_sum)) for m in self.monomials)
+        return -sum(coefficient * total for coefficient, total in totals)
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
+        logarithms = dict(zip(self.log_powers, sums.logarithms, strict=True))
         terms, relative = [constant], 0.0
-        for monomial, contraction in ((self.positive, sums.positive), (self.negative, sums.negative)):
-            if monomial.power == 0:
-                total = _divided(sums.logarithm, contraction) if monomial.logarithm else sums.logarithm
-            else:
-                total = log(contraction) if monomial.logarithm else contraction
-            terms.append(monomial.coefficient * total)
+        for monomial, total in zip(self.monomials, sums.terms, strict=True):
+            terms.append(monomial.coefficient * _total(monomial, total, logarithms.__getitem__))
             if monomial.logarithm:  # a sum known to ε of itself has a logarithm known to ε, however small that is
                 relative += abs(monomial.coefficient)
         return sum(terms), sum(map(abs, terms)) + relative
 
     def scale(self, sums: Sums) -> float:
-        if self.scale_invariant or not (sums.positive > 0 and sums.negative > 0):
+        if self.scale_invariant:
             return 1.0
-        return (sums.negative / sums.positive) ** (1.0 / (self.positive.power - self.negative.power))
-
-    def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
-        slope = self.slope
-        return (
-            positive * (slope / (sums.positive if self.scale_invariant else 1.0)),
-            negative * (slope / (sums.negative if self.scale_invariant else 1.0)),
-        )
+        return lowest_point([(m.slope * total, m.power) for m, total in zip(self.monomials, sums.terms, strict=True)])
 
     def text(self, data: str, product: Word) -> str:
         return f"{self.symbol}({data} ‖ {product})"
@@ -278,6 +355,58 @@ class Divergence(Objective):
     @property
     @abstractmethod
     def symbol(self) -> str: ...
+
+
+def _total(monomial: Monomial, power_sum: float, log_sum: Callable[[float], float]) -> float:
+    """What a monomial comes to, but for its coefficient, from Σ Xᵖ X̂^φ, and Σ Xᵖ ln X̂ where φ = 0."""
+    if monomial.power == 0:
+        logarithm = log_sum(monomial.data_power)
+        return _divided(logarithm, power_sum) if monomial.logarithm else logarithm
+    return log(power_sum) if monomial.logarithm else power_sum
+
+
+def is_bounded(monomials: Sequence[Monomial]) -> bool:
+    """Whether Σ c Xᵖ X̂^φ has a lower bound over X̂ > 0, whatever X > 0 is."""
+    powers = [monomial.power for monomial in monomials]
+    lowest, highest = min(powers, default=1.0), max(powers, default=-1.0)
+    near_zero = [m.slope for m in monomials if m.power == lowest <= 0]
+    far_away = [m.slope for m in monomials if m.power == highest >= 0]
+    return all(slope < 0 for slope in near_zero) and all(slope > 0 for slope in far_away)
+
+
+def lowest_point(terms: Sequence[tuple[float, float]]) -> float:
+    """The λ where Σ a λ^φ changes from falling to rising, for pairs of a and φ; a λ^φ being λ times a derivative.
+
+    Two terms of different sign have one such λ. Of more there may be several: it is the one that is reached from 1 downhill, and 1
+    where none is. So it is never worse than 1.
+    """
+    terms = [(slope, power) for slope, power in terms if slope]
+    if not all(math.isfinite(slope) for slope, _ in terms) or not min(terms, default=(1, 0))[0] < 0 < max(terms)[0]:
+        return 1.0
+    if len(terms) == 2:
+        (up, high), (down, low) = sorted(terms, reverse=True)
+        return (-down / up) ** (1.0 / (high - low))
+
+    def slope(doublings: float) -> float:
+        """The sum at λ = 2^doublings, divided by its largest term."""
+        logarithms = [math.log2(abs(a)) + power * doublings for a, power in terms]
+        return sum(math.copysign(2.0 ** (size - max(logarithms)), a) for size, (a, _) in zip(logarithms, terms, strict=True))
+
+    here, step = slope(0.0), 1.0
+    if here == 0:
+        return 1.0
+    far = -math.copysign(step, here)
+    while slope(far) * here > 0:
+        step *= 2
+        far = -math.copysign(step, here)
+        if step > _FARTHEST:
+            return 1.0
+    near = far / 2 if step > 1 else 0.0
+    return 2.0 ** float(brentq(slope, near, far, xtol=1e-15, rtol=1e-14))
+
+
+_FARTHEST = 1000
+"""Doublings of a scale beyond which no number is."""
 
 
 def _divided(number: float, by: float) -> float:

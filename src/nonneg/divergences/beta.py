@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
-from .base import DataSums, Divergence
+from .base import Divergence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Beta(Divergence):
     r"""β-divergence, numbered as in scikit-learn.
 
@@ -32,18 +32,6 @@ class Beta(Divergence):
         if b == 1:
             return Monomial(1, 0, 1), Monomial(-1, 1, 0)  # X̂ − X ln X̂
         return Monomial(1 / b, 0, b), Monomial(-1 / (b - 1), 1, b - 1)
-
-    @property
-    def requires_positive_data(self) -> bool:  # type: ignore[override]
-        return self.b <= 0
-
-    def constant(self, data: DataSums) -> float:
-        b = self.b
-        if b == 0:
-            return -data.log_sum(0) - data.power_sum(0)
-        if b == 1:
-            return data.log_sum(1) - data.power_sum(1)
-        return data.power_sum(b) / (b * (b - 1))
 
     @property
     def symbol(self) -> str:

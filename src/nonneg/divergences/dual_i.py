@@ -37,7 +37,8 @@ class DualI(Objective):
     def middles(self, product: Word, data: str) -> Middles:
         operand = LogRatio()
         name = operand.text(data)
-        return Middles(Sum.of(Word([Letter("1")])), Sum.of(Word([Letter(name)])), {name: operand})
+        ones, logarithm = Word([Letter("1")]), Word([Letter(name)])
+        return Middles(Sum.of(ones), Sum.of(logarithm), {name: operand}, (ones, logarithm))
 
     def bounds(self, degree: int) -> Bounds:
         return Bounds(float(degree), 0.0)  # exp(½ ·) for a factor that occurs twice: the limit of 1/(2 − (2 − 2α)) · α
@@ -46,11 +47,12 @@ class DualI(Objective):
         return data.power_sum(1)
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
-        terms = (constant, -sums.positive, -sums.negative)
+        terms = (constant, *(-term for term in sums.terms))
         return sum(terms), sum(map(abs, terms))
 
     def scale(self, sums: Sums) -> float:
-        return math.exp(sums.negative / sums.positive) if sums.positive > 0 else 1.0
+        positive, negative = sums.terms
+        return math.exp(negative / positive) if positive > 0 else 1.0
 
     def gradient(self, positive: Any, negative: Any, sums: Sums) -> tuple[Any, Any]:
         return 0.0 * positive, negative

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError
-from .base import DataSums, Divergence, log
+from .base import Divergence
 from .beta import Beta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gamma(Divergence):
     r"""γ-divergence (QNMF Table 1).
 
@@ -37,19 +37,8 @@ class Gamma(Divergence):
         return Monomial(1 / (1 + g), 0, 1 + g, logarithm=True), Monomial(-1 / g, 1, g, logarithm=True)
 
     @property
-    def requires_positive_data(self) -> bool:  # type: ignore[override]
-        return self.g < -1
-
-    @property
     def separable(self) -> Beta:
         return Beta(1 + self.g)  # min over c of D_β(x ‖ c y) is an increasing function of D_γ(x ‖ y)
-
-    def constant(self, data: DataSums) -> float:
-        g = self.g
-        if g == 0:
-            mass = data.power_sum(1)
-            return data.log_sum(1) / mass - log(mass)
-        return log(data.power_sum(1 + g)) / (g * (1 + g))
 
     @property
     def symbol(self) -> str:

@@ -9,11 +9,11 @@ from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError
 from ..naming import is_number
 from .alpha import Alpha
-from .base import DataSums, Divergence, log
+from .base import Divergence
 from .gamma import Gamma
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Renyi(Divergence):
     r"""Rényi divergence of X/ΣX from X̂/ΣX̂ (QNMF Table 1).
 
@@ -43,9 +43,6 @@ class Renyi(Divergence):
     @property
     def separable(self) -> Alpha:
         return Alpha(self.r)  # min over c of D_α(x ‖ c y) is an increasing function of D_r(x ‖ y)
-
-    def constant(self, data: DataSums) -> float:
-        return -self.r / (self.r - 1) * log(data.power_sum(1))
 
     @property
     def symbol(self) -> str:

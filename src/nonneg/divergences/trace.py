@@ -34,7 +34,7 @@ class Trace(Objective):
         return 1.0
 
     def middles(self, product: Word, data: str) -> Middles:
-        return Middles(Sum(), Sum.of(Word()), {})
+        return Middles(Sum(), Sum.of(Word()), {}, (Word(),))
 
     def bounds(self, degree: int) -> Bounds:
         return Bounds(float(degree), 0.0)
@@ -43,7 +43,7 @@ class Trace(Objective):
         return 0.0
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
-        return sums.positive - sums.negative, abs(sums.positive) + abs(sums.negative)
+        return -sums.terms[0], sums.sizes[0]
 
     def scale(self, sums: Sums) -> float:
         return 1.0

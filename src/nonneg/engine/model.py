@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..algebra.expression import Letter, Word, parse
-from ..algebra.majorization import Bounds, Law
-from ..algebra.rewriting import Sum, parts, split_signs, symmetric
+from ..algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
+from ..algebra.rewriting import SIGNS, Difference, Sum, by_sign, letter_by_letter, parts, split_signs, symmetric
 from ..constraints import Constraint, Direction, get_constraint
 from ..data.base import Need
 from ..divergences import Objective, get_divergence
@@ -35,6 +35,8 @@ class Rule:
     """∇⁺, before the constraint."""
     negative: Sum
     """∇⁻, before the constraint."""
+    terms: tuple[Sum, ...]
+    """What each term of the derivative by X̂ makes of them; contracted with the factor, they are the sums of the value."""
     numerator: Sum
     denominator: Sum
     bounds: Bounds
@@ -73,6 +75,9 @@ class Model:
         For each factor that has one, a name or an object of `nonneg.constraints`.
     data : str, default="X"
         What the form calls the data.
+    signed : iterable of str, optional
+        Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
+        data, where a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
 
     Attributes
     ----------
@@ -93,6 +98,7 @@ class Model:
         constraints: Mapping[str, str | Constraint | None] | None = None,
         *,
         data: str = "X",
+        signed: Iterable[str] | None = None,
     ) -> None:
         self.form = form if isinstance(form, Word) else parse(form)
         self.divergence = get_divergence(divergence)
@@ -114,22 +120,56 @@ class Model:
             raise ExpressionError(
                 f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
             )
+        self.signed = self._with_signs(signed)
+        self.products: dict[str, tuple[Word, str]] = {}
+        """Letters of the rules that stand for the positive, or the negative, entries of a product."""
         self.middles: Middles = self.divergence.middles(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}
 
     @property
     def needs(self) -> frozenset[Need]:
         """What the rules and the objective use of the data, as their words say."""
-        if self.divergence.signed:
-            return frozenset({Need.SIGNED_PRODUCTS})
-        if self.middles.operands or self.divergence.log_power is not None:
+        if self.middles.operands or self.divergence.log_powers:
             return frozenset({Need.ENTRIES})
         X = Letter(self.data)
         words = [word for rule in self.rules.values() for part in (rule.positive, rule.negative) for word, _ in part]
+        words += [whole for whole, _ in self.products.values()]
+        has_parts = any(letter.name == self.data + mark for word in words for letter in word for mark, _ in SIGNS)
+        parts = frozenset({Need.SIGNED_PRODUCTS} if has_parts else ())
+        if has_parts and not any(word.count(self.data) for word in words):
+            return parts
         for need, pair in ((Need.ROW_GRAM, (X, X.T)), (Need.COLUMN_GRAM, (X.T, X))):
             if all(word.without(pair).count(self.data) == 0 for word in words):
-                return frozenset({need})
-        return frozenset({Need.PRODUCTS})
+                return parts | {need}
+        return parts | {Need.PRODUCTS}
+
+    def _with_signs(self, given: Iterable[str] | None) -> frozenset[str]:
+        """Every matrix that may have negative entries; an error where one cannot."""
+        learned = {name for name in self.learned if self.constraints[name].is_signed}
+        signed = learned | set(({self.data} if learned else ()) if given is None else given)
+        for name in signed:
+            if name not in self.form.names and name != self.data:
+                raise IncompatibleError(f"There is no matrix {name!r} in the form {self.form.text!r} to be of either sign.")
+            if name in self.learned and name not in learned:
+                raise IncompatibleError(f"{name} is learned: constraints={{{name!r}: 'signed'}} lets it be of either sign.")
+            if name in learned and self.form.count(name) != 1:
+                raise IncompatibleError(
+                    f"{name} occurs {self.form.count(name)} times in {self.form.text!r}, and a factor of either sign is found by "
+                    f"least squares, which takes one that occurs once. Write another letter for the others, or leave {name} free."
+                )
+        if signed and not self.divergence.takes_signs and not self.divergence.signed:
+            raise IncompatibleError(
+                f"{' and '.join(sorted(signed))} may be negative, and {self.divergence!r} compares numbers that are not. Use "
+                "'euclidean'."
+            )
+        return frozenset(signed | ({self.data} if self.divergence.signed else set()))
+
+    def with_signs(self, signed: Iterable[str]) -> Model:
+        """The same model where it is exactly these of the given matrices that have negative entries."""
+        learned = {name for name in self.learned if self.constraints[name].is_signed}
+        if self.signed == learned | set(signed) or self.divergence.signed:
+            return self
+        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed)
 
     def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:
         if constraints is None:
@@ -163,23 +203,45 @@ class Model:
     def _rule(self, factor: str) -> Rule:
         positive = parts(self.form, factor, self.middles.positive)
         negative = parts(self.form, factor, self.middles.negative)
-        if self.divergence.signed:
-            positive, negative = (part.rewritten(lambda w: symmetric(w, {self.data})) for part in (positive, negative))
-            positive, negative = split_signs(positive, negative, self.data)
+        terms = tuple(parts(self.form, factor, Sum.of(word)) for word in self.middles.terms)
         degree = self.form.count(factor)
-        bounds = self.divergence.bounds(degree)
+        law, constraint, bounds = self.divergence.law, self._in_scale_of_parts(factor), self.divergence.bounds(degree)
+        if constraint.is_signed:
+            law = LeastSquaresLaw()
+        elif self.signed:
+            terms = tuple(split_signs(self._symmetric(term), factor, self._data_in_parts) for term in terms)
+            descent = split_signs(self._symmetric(negative - positive), factor, self._data_in_parts)
+            negative, positive = by_sign(split_signs(descent, factor, self._products_in_parts))
+            bounds = bounds_of_products(*([word.count(factor) + 1 for word, _ in part] for part in (positive, negative)))
         if self._is_concave(factor, negative):
             bounds = bounds.concave()
-        law, constraint = self.divergence.law, self._in_scale_of_parts(factor)
         numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
         if not numerator:
             raise IncompatibleError(
                 f"With {constraint.text(factor)}, the form {self.form.text!r} does not depend on {factor} any more, so there is "
                 f"nothing to learn of it. Constrain the other axis of {factor}, or leave it free."
             )
-        wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data)
+        given_signs = bool(self.signed) and not self.divergence.signed and self.signed.isdisjoint(self.learned)
+        wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data, signed=given_signs)
         where = citations(wanted, bounds.exponent, simplified=simplified)
-        return Rule(factor, degree, positive, negative, numerator, denominator, bounds, constraint, law, tuple(where))
+        return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, tuple(where))
+
+    def _symmetric(self, part: Sum) -> Sum:
+        return part.rewritten(lambda word: symmetric(word, {self.data})) if self.divergence.signed else part
+
+    def _data_in_parts(self, piece: Word) -> Difference:
+        """A piece of a word with X written as X⁺ − X⁻, where it is as large as the data on both sides and should not be formed."""
+        signed = self.signed.intersection(piece.names)
+        is_large = self.divergence.signed or piece[0].name == piece[-1].name == self.data
+        return letter_by_letter(piece, self.data) if signed == {self.data} and is_large else [(piece, 1)]
+
+    def _products_in_parts(self, piece: Word) -> Difference:
+        """A piece of a word that may be of either sign, as the difference of two letters for its parts."""
+        if not self.signed.intersection(piece.names):
+            return [(piece, 1)]
+        name = str(piece) if len(piece) == 1 else f"({piece})"
+        self.products |= {name + mark: (piece, mark) for mark, _ in SIGNS}
+        return [(Word([Letter(name + mark)]), sign) for mark, sign in SIGNS]
 
     def _in_scale_of_parts(self, factor: str) -> Constraint:
         """A factor's constraint; where it has a penalty, in the scale of P and Q, which lack the slope of the divergence."""
@@ -198,7 +260,7 @@ class Model:
 
     def _is_concave(self, factor: str, negative: Sum) -> bool:
         """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""
-        if not self.middles.negative or self.middles.operands or self.divergence.signed:
+        if not self.middles.negative or self.middles.operands:
             return False
         F = Letter(factor)
         return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
@@ -221,6 +283,9 @@ class Model:
     def __repr__(self) -> str:
         constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
         data = f", data={self.data!r}" if self.data != "X" else ""
+        given = self.signed.difference(self.learned)
+        if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):
+            data += f", signed={sorted(given)!r}"
         return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
 
     def __eq__(self, other: object) -> bool:
@@ -230,4 +295,4 @@ class Model:
         return hash(self._identity())
 
     def _identity(self) -> tuple[object, ...]:
-        return self.form, self.divergence, tuple(self.constraints.items()), self.data
+        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed

@@ -18,11 +18,24 @@ from ..algebra.expression import THETA, Letter, Word
 from ..algebra.rewriting import Sum
 from ..constraints import Direction
 from ..data import Data, Request, SquaredDifference, Unreached, as_dense, read_data
-from ..data.host import inner, multiplied
+from ..data.host import inner, multiplied, positive_part
 from ..data.namespace import Array, Namespace
-from ..divergences.base import Sums
+from ..divergences.base import Logarithm, Sums
 from ..exceptions import DataError, IncompatibleError
-from ..planning import LOGARITHM, Apply, ApplyGram, Contraction, Multiply, Planner, Prices, SelfProduct, Step, Visit, canonical
+from ..planning import (
+    LOGARITHM,
+    Apply,
+    ApplyGram,
+    Contraction,
+    Multiply,
+    Part,
+    Planner,
+    Prices,
+    SelfProduct,
+    Step,
+    Visit,
+    canonical,
+)
 from ..planning.planner import COLUMNS, ROWS, Term, terms
 from ..planning.plans import low_rank
 from .model import Model
@@ -111,12 +124,17 @@ class Problem:
         operands = frozenset(model.middles.operands)
         m, n = data.shape
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
+        constant = frozenset(shapes) - set(model.learned) - operands
+        constant |= {name for name, (whole, _) in model.products.items() if constant.issuperset(whole.names)}
+        of_products = Prices(shapes, {}, constant, model.form)
+        shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
         return Prices(
             shapes=shapes,
+            parts=model.products,
             # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
             sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
-            constant=frozenset(shapes) - set(model.learned) - operands,
+            constant=constant,
             operands=operands,
             product=model.form,
             data=frozenset(of_data),
@@ -192,7 +210,7 @@ class Point:
         known = {
             word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)
             for word, product in self.known.items()
-            if not any(letter.name in self.problem.planner.implicit for letter in word)
+            if not any(letter.name in self.problem.planner.scales_otherwise for letter in word)
         }
         return Point(self.problem, {**self.factors, name: self.factors[name] * by}, known)
 
@@ -220,14 +238,15 @@ class Point:
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
         words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
-        logarithm = self.problem.model.divergence.log_power is not None
+        logarithm = bool(self.problem.model.divergence.log_powers)
         self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
-        """Σ P∘X̂ and Σ Q∘X̂, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times the sum."""
-        logarithm = self.problem.model.divergence.log_power is not None
-        positive, negative = self._sums(factor, logarithm)
-        return Sums(float(positive), float(negative), float(self.known[LOGARITHM]) if logarithm else 0.0)
+        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
+        logarithm = bool(self.problem.model.divergence.log_powers)
+        terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
+        logarithms = self.known[LOGARITHM] if logarithm else ()
+        return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
 
     def total(self) -> float:
         """Σ X̂."""
@@ -318,6 +337,10 @@ class Point:
             F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
             if 0 in F.shape:
                 return 0.0  # all of it is given
+            if constraint.is_signed:
+                sizes = abs(numerator - denominator), abs(numerator) + abs(denominator)
+                excess, whole = (float(xp.sum(abs(F) * size, dtype=xp.float64)) for size in sizes)
+                return excess / whole if whole > 0 else 0.0
             axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
             up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
             if not constraint.any_scale:
@@ -372,19 +395,24 @@ class Point:
                 self.keep(result, product if is_gram_first else product.T)
             case SelfProduct(result):
                 self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
+            case Part(result, whole, sign):
+                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
             case Visit():
                 self._visit(step)
 
     def _visit(self, step: Visit) -> None:
         right = self.value(step.right) if step.right else None
-        power = self.problem.model.divergence.log_power if step.logarithm else None
         requests = [self._request(word) for word in step.products]
+        # The data know a quick way to one sum of logarithms; more of them are products like others.
+        power, *powers = (self.problem.model.divergence.log_powers if step.logarithm else ()) or (None,)
+        requests += [Request(Logarithm(power), "right", self.problem.matrices[COLUMNS]) for power in powers]
         products, total = self.problem.data.visit(self.value(step.left), right, requests, power)
-        for word, product in zip(step.products, products, strict=True):
+        for word, product in zip(step.products, products, strict=False):
             operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
             self.keep(word.T if operand_is_transposed else word, product)
         if step.logarithm:
-            self.known[LOGARITHM] = total
+            xp = self.problem.namespace.xp
+            self.known[LOGARITHM] = [total, *(xp.sum(sums, dtype=xp.float64) for sums in products[len(step.products) :])]
 
     @property
     def _operands(self) -> Mapping[str, Any]:
@@ -419,16 +447,17 @@ class Point:
     def _theta(self, factor: str) -> Array:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
         if _THETA not in self.known:
-            positive, negative = self._sums(factor, logarithm=False)
+            (positive, _), (negative, _) = self._sums(factor, logarithm=False)
             self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
         return self.known[_THETA]
 
-    def _sums(self, factor: str, logarithm: bool) -> list[Array]:
-        """⟨F, ∇⁺⟩/q and ⟨F, ∇⁻⟩/q, without θ, as 0-d arrays."""
+    def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
+        """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
         planner = self.problem.planner
         self._follow(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
         degree = self.problem.model.rules[factor].degree
-        return [sum(map(self._contracted, part), 0.0) / degree for part in planner.rules[factor].sums]
+        found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
+        return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]
 
     def _contracted(self, contraction: Contraction) -> Array:
         xp, (coefficient, left, right) = self.problem.namespace.xp, contraction
@@ -457,10 +486,29 @@ def read_for(model: Model, X: Any) -> Data:
     """The data, checked for what a model asks of them, in one reading."""
     divergence, asked = model.divergence, _Asked()
     divergence.constant(asked)
-    data = read_data(X, model.data, signed=divergence.signed, positive=divergence.requires_positive_data, totals=asked.totals)
+    data = read_data(
+        X,
+        model.data,
+        signed=model.data in model.signed,
+        symmetric=divergence.signed,
+        positive=divergence.requires_positive_data,
+        totals=asked.totals,
+    )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
     return data
+
+
+def _with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, Data]:
+    """The model that fits the signs of what is given, and the data: X may be negative where it says so, or where X̂ may be."""
+    if not model.divergence.takes_signs:
+        return model, read_for(model, X)
+    negative = {
+        name for name in model.fixed if name in given and read_data(given[name], f"init[{name!r}]", signed=True).facts.lowest < 0
+    }
+    may_be = model.signed | negative | ({model.data} if negative else set())
+    data = read_for(model.with_signs(may_be & {model.data, *model.fixed}), X)
+    return model.with_signs(negative | ({model.data} if data.facts.lowest < 0 and model.data in may_be else set())), data
 
 
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = _HORIZON) -> Problem:
@@ -477,7 +525,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon : int
         How many iterations to expect.
     """
-    data = read_for(model, X)
+    model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
@@ -498,23 +546,25 @@ def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace)
     for name in model.fixed:
         if name not in given:
             raise IncompatibleError(f"{name} is fixed but has no value: pass init={{{name!r}: array}}.")
-    return {name: _read_factor(given[name], name, namespace, fixed=name in model.fixed) for name in given}
+    return {
+        name: _read_factor(given[name], name, namespace, fixed=name in model.fixed, signed=name in model.signed) for name in given
+    }
 
 
-def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool) -> Any:
+def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, signed: bool) -> Any:
     label = f"init[{name!r}]"
-    data = read_data(value, label)
+    data = read_data(value, label, signed=signed)
     if fixed and namespace.is_host and hasattr(data.itself(), "nnz"):
         return data.itself().astype(namespace.dtype)  # a fixed factor may be sparse
     array = namespace.asarray(data.whole())
-    if not fixed and not data.facts.highest > 0:
+    if not fixed and not signed and not data.facts.highest > 0:
         raise DataError(f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers.")
     return array
 
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    data = read_for(model, X)
+    model, data = _with_signs(model, X, factors)
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)

@@ -34,6 +34,8 @@ class Published:
     divergence: str = "euclidean"
     constraints: Mapping[str, str | Constraint] = field(default_factory=dict)
     data: str = "X"
+    signed: bool = False
+    """Whether it is printed for given matrices of either sign."""
 
 
 _FONT = {"W": FixedMultiplier("columns"), "H": FixedMultiplier("rows")}
@@ -50,8 +52,12 @@ PUBLISHED = (
     Published("W H", "W", "ONMF: ONL Eq. 27", constraints={"W": Orthogonal(steps=2)}),
     Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=1)}),
     Published("W H", "H", "ONMF: ONL §3.4", constraints={"W": Orthogonal(steps=2)}),
+    Published("F G.T", "F", "Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)", constraints={"F": "signed"}),
+    Published("F G.T", "G", "Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, constraints={"F": "signed"}),
     Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
     Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
+    Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signed=True),
+    Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signed=True),
     Published("W W.T X", "W", "PNMF: QNMF §5.1", exponent=1 / 3),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 20, NNP Eq. 36"),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 29, ONL Eq. 34", divergence="kullback-leibler"),
@@ -77,15 +83,17 @@ PUBLISHED = (
     Published("W.T S W", "W", "ONL: ONL Eq. 41, NNP Eq. 28", divergence="trace", constraints={"W": "orthogonal"}, data="S"),
 )
 
-Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...]]
+Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...], bool]
 
 
-def keys(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> list[Key]:
+def keys(
+    form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, *, signed: bool = False
+) -> list[Key]:
     """What a rule is a rule for, whatever its matrices are called and whichever way round they are written."""
-    return [_key(word, factor, divergence, constraints, data) for word in (form, form.T)]
+    return [_key(word, factor, divergence, constraints, data, signed) for word in (form, form.T)]
 
 
-def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str) -> Key:
+def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, signed: bool) -> Key:
     """The form with its matrices renamed in order of appearance, each written untransposed where it first appears."""
     first: dict[str, Letter] = {}
     for letter in form:
@@ -96,14 +104,14 @@ def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[st
         names[name]: (constraint.T if first[name].transposed else constraint) if constraint.is_learned or name == factor else Free()
         for name, constraint in constraints.items()
     }
-    return renamed, names[factor], divergence, tuple(sorted(written.items()))
+    return renamed, names[factor], divergence, tuple(sorted(written.items())), signed
 
 
 def _published_key(published: Published) -> Key:
     form = parse(published.form)
     learned = [name for name in form.names if name != published.data]
     constraints = {name: get_constraint(published.constraints.get(name)) for name in learned}
-    return _key(form, published.factor, get_divergence(published.divergence), constraints, published.data)
+    return _key(form, published.factor, get_divergence(published.divergence), constraints, published.data, published.signed)
 
 
 def citations(wanted: list[Key], exponent: float, *, simplified: bool = False) -> list[str]:
@@ -124,10 +132,11 @@ def _printed_with(published: Published, exponent: float) -> str:
 
 def _theorem(wanted: Key) -> str:
     """The theorem that a rule without a number of its own follows from."""
-    form, factor, divergence, constraints = wanted
+    form, factor, divergence, constraints, signed = wanted
     constraint = dict(constraints)[factor]
     if isinstance(divergence, DualI):
         return "QNMF §3.2, dual I-divergence" + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
     if not constraint.is_free:
         return constraint.theorem
-    return "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"
+    theorem = "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"
+    return theorem + (", matrices of either sign in parts (QNMF §3; Ding, Li, Jordan 2010)" if signed else "")

@@ -36,14 +36,15 @@ class Units:
             return math.copysign(math.inf, value)
 
     def model_from_user(self, model: Model) -> Model:
-        """The model with every penalty that has a scale converted."""
+        """The model with every weight that has a scale converted."""
         if self.data == 1:
             return model
         constraints = {
             name: constraint.in_units(self.doublings, math.log2(self.factors.get(name, 1.0)))
             for name, constraint in model.constraints.items()
         }
-        return Model(model.form, model.divergence, constraints, data=model.data)
+        divergence, _ = model.divergence.in_units(math.log2(self.data))
+        return Model(model.form, divergence, constraints, data=model.data, signed=model.signed & {model.data, *model.fixed})
 
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
         return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
@@ -72,4 +73,4 @@ def choose_units(model: Model, data: Data) -> Units:
             f"2^{doublings} to make up for it, which no number can be. Multiply {model.data} by a number first."
         )
     factor = 2.0**doublings
-    return Units(2.0**power, dict.fromkeys(movable, factor), power * model.divergence.degree)
+    return Units(2.0**power, dict.fromkeys(movable, factor), model.divergence.in_units(power)[1])

@@ -118,10 +118,11 @@ class OnlineMixin(Factorizer):
             run = self._hardened(X, replace(run, model=self._model()))
             objective = run.objective
         self._stream = replace(stream, n_steps=stream.n_steps + 1)
-        self.objective_ = Units(doublings=math.log2(stream.unit) * model.divergence.degree).objective_to_user(objective)
+        _, doublings = model.divergence.in_units(math.log2(stream.unit))
+        self.objective_ = Units(doublings=doublings).objective_to_user(objective)
         self.factors_, self.components_ = run.factors, np.ascontiguousarray(run.factors["W"].T)
         self.n_iter_, self.status_, self.history_ = self.n_iter_ + run.n_iter, run.status, run.history
-        self.reconstruction_err_ = float(np.sqrt(2 * max(objective, 0.0))) * stream.unit ** (model.divergence.degree / 2)
+        self.reconstruction_err_ = float(np.sqrt(2 * max(objective, 0.0))) * 2.0 ** (doublings / 2)
         return self
 
     def _learned(self, stream: Stream, model: Model, solver: str | Solver) -> tuple[Solution, Stream]:

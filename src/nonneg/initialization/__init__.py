@@ -16,6 +16,7 @@ from ..data.namespace import Array
 from ..engine.problem import Problem
 from ..exceptions import IncompatibleError
 from ..naming import unknown
+from ..solvers.exact import solved
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
 from .defaults import default_starts
@@ -61,7 +62,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     ``L L.T X R R.T`` have a plateau around random starts, on which a run may seem to have converged.
 
     No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the epsilon of
-    double precision, in single precision too, times the factor's largest entry.
+    double precision, in single precision too, times the factor's largest entry. Factors of either sign are fitted to the others.
     """
     if not isinstance(start, str) or start not in NAMES:
         raise unknown("init", start, STARTS, "a dict of factors")
@@ -72,16 +73,24 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.order:
         if name in given:
-            value = xp.where(given[name] > 0, given[name], xp.max(given[name]) * _LEAST)
+            value = given[name]
+            if not constraints[name].is_signed:
+                value = xp.where(value > 0, value, xp.max(value) * _LEAST)
             has_given_entries = constraints[name].moving(value).shape != value.shape
             must_hold = constraints[name].restores_fully or has_given_entries
             factors[name] = constraints[name].restore(xp, value) if must_hold else value
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
+        if problem.model.signed:  # what faces clusters of data of either sign is so too
+            drawn = np.maximum(drawn, np.abs(drawn).max() * _LEAST)
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
         if constraints[name].any_scale:
             scalable.append(name)
-    return _well_scaled(problem, factors, scalable)
+    factors = _well_scaled(problem, factors, scalable)
+    for name in open_:
+        if constraints[name].is_signed:
+            factors[name] = solved(problem.start(factors), name)
+    return factors
 
 
 def make_generator(random_state: RandomState) -> Any:

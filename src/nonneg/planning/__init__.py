@@ -2,7 +2,7 @@
 
 from .planner import Planner
 from .prices import Prices
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, Part, SelfProduct, Step, Visit, canonical
 from .traces import Contraction
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "ApplyGram",
     "Contraction",
     "Multiply",
+    "Part",
     "Planner",
     "Prices",
     "SelfProduct",

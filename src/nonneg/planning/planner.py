@@ -43,7 +43,7 @@ def terms(part: Sum) -> tuple[Term, ...]:
 
 
 class RuleWords(Protocol):
-    """What is planned for: the two sides of a rule, and the two parts of a gradient."""
+    """What is planned for: the two sides of a rule, the two parts of a gradient, and the terms that the value is made of."""
 
     @property
     def factor(self) -> str: ...
@@ -55,6 +55,8 @@ class RuleWords(Protocol):
     def positive(self) -> Sum: ...
     @property
     def negative(self) -> Sum: ...
+    @property
+    def terms(self) -> tuple[Sum, ...]: ...
 
 
 class PlannedRule(NamedTuple):
@@ -66,8 +68,8 @@ class PlannedRule(NamedTuple):
     negative: tuple[Term, ...]
     words: tuple[Word, ...]
     """What a step needs."""
-    sums: tuple[tuple[Contraction, ...], tuple[Contraction, ...]]
-    """⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩, from what a step needs anyway."""
+    sums: tuple[tuple[Contraction, ...], ...]
+    """⟨F, ∇⟩ for each term of the derivative, from what a step needs anyway."""
     sum_words: tuple[Word, ...]
     """What they need of it."""
 
@@ -88,6 +90,8 @@ class Planner:
         self.prices = prices
         self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
+        self.scales_otherwise = self.implicit | set(prices.parts)
+        """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
         self.learned = tuple(rules)
         self._given = frozenset(canonical(word)[0] for word in given)
         self.constants = self._constants(rules.values())
@@ -108,14 +112,15 @@ class Planner:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
-        positive, negative = (contractions([term[:2] for term in part], F, have, self.prices.entries) for part in parts[2:])
-        used = (word for part in (positive, negative) for _, *pair in part for word in pair)
+        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.prices.entries) for part in rule.terms)
+        used = (word for part in sums for _, *pair in part for word in pair)
         sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in used))
-        return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, (positive, negative), sum_words)
+        return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, sums, sum_words)
 
     def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
         """What is known after some steps, in its canonical form, and the way round in which it is computed."""
-        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in self.prices.operands | self.prices.data)
+        made = {*self.implicit, *self.prices.data, *self.prices.parts}
+        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in made)
         return results(steps) | {word: word for word in (*known, *self.constants, *letters)}
 
     def plan(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> list[Step]:
@@ -130,7 +135,7 @@ class Planner:
         return plan((word,), self._given, self.prices)
 
     def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
-        """The steps that ⟨F, ∇⁺⟩ and ⟨F, ∇⁻⟩ need: some of those that a step needs anyway, planned with them."""
+        """The steps that the terms of ⟨F, ∇⟩ need: some of those that a step needs anyway, planned with them."""
         key, rule = (factor, known, logarithm), self.rules[factor]
         if key not in self._sums:
             steps = self.plan(rule.words, known, logarithm=logarithm)
@@ -143,7 +148,7 @@ class Planner:
         """The factors that a known product changes with; what is made of X̂ changes with all of them."""
         factors = self._changing.get(word)
         if factors is None:
-            names = {letter.name for letter in word}
+            names = self.prices.letters(word)
             factors = frozenset(self.learned if names & self.implicit else names.intersection(self.learned))
             self._changing[word] = factors
         return factors

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..algebra.expression import Letter, Word
 from .prices import Prices, PricesOfWord
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, Part, SelfProduct, Step, Visit, canonical
 
 
 def plan(targets: Iterable[Word], known: frozenset[Word], prices: Prices, logarithm: bool = False) -> list[Step]:
@@ -34,6 +34,11 @@ def plan(targets: Iterable[Word], known: frozenset[Word], prices: Prices, logari
         steps.append(Visit(left, right, tuple(products), logarithm))
         have.update(canonical(word)[0] for word in products)
 
+    wholes = {letter.name: prices.parts[letter.name] for word in targets for letter in word if letter.name in prices.parts}
+    missing = {name: part for name, part in wholes.items() if Word([Letter(name)]) not in have}
+    steps += _chains([whole for whole, _ in missing.values()], have, prices)
+    steps += [Part(Word([Letter(name)]), *part) for name, part in missing.items()]
+    have.update(canonical(word)[0] for step in steps if not isinstance(step, Visit) for word in [step.result])
     return steps + _chains(targets, have, prices)
 
 
@@ -157,7 +162,7 @@ def _step(left: Word, right: Word, have: set[Word], prices: Prices) -> Step:
 
 def _price(step: Step, prices: Prices) -> float:
     match step:
-        case Visit():
+        case Visit() | Part():
             return 0.0
         case SelfProduct(result):
             return prices.multiplication(result[:1], result[1:])

@@ -31,6 +31,8 @@ class Prices:
     """Iterations over which the cost of a constant product is shared."""
     largest: float = math.inf
     """Entries of the largest matrix there is anyway."""
+    parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
+    """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
 
     def shape(self, word: Word) -> tuple[int, int]:
         """Rows and columns of a word."""
@@ -51,6 +53,11 @@ class Prices:
     def size(self, word: Word) -> float | None:
         """Entries to visit in a product with the value of a word, where that is not rows × columns."""
         return self.sizes.get(word[0].name) if len(word) == 1 else self.grams.get(word)
+
+    def letters(self, word: Word) -> set[str]:
+        """The names of all matrices that the value of a word depends on."""
+        names = {letter.name for letter in word}
+        return names.union(*(self.parts[name][0].names for name in names if name in self.parts))
 
     def multiplication(self, left: Word, right: Word) -> float:
         """What it costs to multiply two words whose values are known."""
@@ -75,5 +82,7 @@ class PricesOfWord:
             flops = right * rows
         if self.changing[j] == self.changing[i]:
             flops /= self.prices.horizon
+        if j - i == 2 and all(letter.name in self.prices.data for letter in self.word[i:j]) and self.word[i].name[-1] in "⁺⁻":
+            return math.inf  # the data know the product of X with itself, not that of its parts
         excess = rows * columns - self.prices.largest
         return flops if excess <= 0 else flops + 1e6 * excess

@@ -49,6 +49,14 @@ class SelfProduct(NamedTuple):
     result: Word
 
 
+class Part(NamedTuple):
+    """result, one letter, is the positive part of a product, or that of minus it."""
+
+    result: Word
+    whole: Word
+    sign: str
+
+
 LOGARITHM = Word([Letter("Σ ln X̂")])
 """Not a product, but known or not like one: the sum of logarithms that some objectives need."""
 
@@ -65,7 +73,7 @@ class Visit(NamedTuple):
     """Whether to sum the logarithms on the way."""
 
 
-Step = Multiply | Apply | ApplyGram | SelfProduct | Visit
+Step = Multiply | Apply | ApplyGram | SelfProduct | Part | Visit
 
 
 def results(steps: list[Step]) -> dict[Word, Word]:

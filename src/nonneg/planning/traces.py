@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from ..algebra.expression import Word
-from .steps import SelfProduct, Step, Visit, canonical
+from .steps import Part, SelfProduct, Step, Visit, canonical
 
 
 class Contraction(NamedTuple):
@@ -60,5 +60,15 @@ def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:
     for step in reversed(steps[first:]):
         if not isinstance(step, Visit) and canonical(step.result)[0] in wanted:
             leading.append(step)
-            wanted.update(canonical(word)[0] for word in ((step.left, step.right) if not isinstance(step, SelfProduct) else ()))
+            wanted.update(canonical(word)[0] for word in _made_of(step))
     return [*steps[:first], *reversed(leading)]
+
+
+def _made_of(step: Step) -> tuple[Word, ...]:
+    match step:
+        case SelfProduct() | Visit():
+            return ()
+        case Part(_, whole, _):
+            return (whole,)
+        case _:
+            return step.left, step.right

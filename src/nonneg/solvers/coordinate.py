@@ -150,7 +150,9 @@ class Coordinate(Solver):
         before, rounding = measure(point) if state.value is None else state.value
         last, momentum, state.last, state.value = state.last, state.momentum, point.factors, None
         if last and momentum:
-            ahead = {name: np.maximum(F + momentum * (F - last[name]), 0.0) for name, F in point.factors.items()}
+            ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
+            constraints = point.problem.model.constraints
+            ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
             candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
             value = measure(candidate)
             if value[0] <= before + rounding:

@@ -67,7 +67,7 @@ class AlternatingLeastSquares(Solver):
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.order:
             if self._is_solved(factor):
-                value = above_floor(point.problem.namespace.xp, _solved(point, point.problem.model.rules[factor]))
+                value = _solved(point, point.problem.model.rules[factor])
             else:
                 value = moved(point, factor, state.exponents[factor])
             state.unrestored[factor] = value
@@ -92,4 +92,4 @@ def _solved(point: Point, rule: Rule) -> Array:
     ridge = xp.linalg.trace(G) * float(xp.finfo(G.dtype).eps) + float(xp.finfo(G.dtype).smallest_normal)
     G = G + ridge * xp.eye(G.shape[0], dtype=G.dtype, device=G.device)
     solution = xp.linalg.solve(G.T, numerator.T).T if first else xp.linalg.solve(G, numerator)
-    return xp.clip(solution, 0.0, None)
+    return solution if rule.constraint.is_signed else above_floor(xp, xp.clip(solution, 0.0, None))

@@ -10,11 +10,17 @@ from ..engine.problem import Point, Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_number
+from .exact import solved
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:
-    """A factor after one multiplicative step, F ∘ (numerator/denominator)^exponent, before its constraint is restored."""
+    """A factor after one multiplicative step, F ∘ (numerator/denominator)^exponent, before its constraint is restored.
+
+    One of either sign has no such step, and is solved for.
+    """
     xp, law = point.problem.namespace.xp, point.problem.model.rules[factor].law
+    if point.problem.model.constraints[factor].is_signed:
+        return solved(point, factor)
 
     def stepped(F: Array, numerator: Array, denominator: Array) -> Array:
         return F * law.multiplier(xp, numerator, denominator, exponent)
@@ -126,5 +132,6 @@ class Adaptive(Solver):
                     point, state.stalled = candidate, False
                     state.exponents[factor], state.unrestored[factor] = exponent, value
                     break
-            state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if improves else proven
+            grows = improves and not constraint.is_signed
+            state.trials[factor] = min(max(self.largest, proven), exponent * self.growth) if grows else proven
         return point

@@ -17,6 +17,7 @@ from ..data.namespace import Array
 from ..engine.problem import Point, Problem
 from ..kernels.threads import over_rows
 from ..planning import canonical
+from .exact import solved
 
 _TINY = 1e-10
 """Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
@@ -45,6 +46,8 @@ def places(problem: Problem) -> dict[str, Place | None]:
 
 def _place(problem: Problem, factor: str) -> Place | None:
     form = problem.model.form
+    if problem.model.constraints[factor].is_signed:
+        return EitherSignPlace(problem, Letter(factor), False, form[:0], form[:0])
     if form.count(factor) == 1:
         is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent where it stands first
         ((before, letter, after),) = (form.T if is_turned else form).around(factor)
@@ -123,6 +126,13 @@ class Linear(Place):
         else:
             over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
         return self.replaced(point, F)
+
+
+class EitherSignPlace(Place):
+    """A factor of either sign, which takes its exact minimum as a whole."""
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+        return self.replaced(point, solved(point, self.letter.name))
 
 
 class Quadratic(Place):

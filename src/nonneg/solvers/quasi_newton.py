@@ -95,12 +95,20 @@ class QuasiNewton(Solver):
     def resumed(self) -> QuasiNewton:
         return replace(self, warmup=0)
 
+    def obstacle(self, problem: Problem) -> str | None:
+        signed = [name for name in problem.order if problem.model.constraints[name].is_signed]
+        return f"it is about square roots, and {signed[0]} is of either sign" if signed else None
+
     def suits(self, problem: Problem) -> bool:
         """Where a constraint does not hold after each step, or takes a loop to restore, steps of single factors serve better."""
         constraints = (problem.model.constraints[name] for name in problem.order)
-        return all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
+        restored = all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
+        return restored and self.obstacle(problem) is None
 
     def init(self, problem: Problem) -> QuasiNewtonState:
+        obstacle = self.obstacle(problem)
+        if obstacle is not None:
+            raise IncompatibleError(f"Quasi-Newton steps cannot be used here: {obstacle}. Use solver='adaptive'.")
         first = _SWEEP.init(problem)
         return QuasiNewtonState(first.exponents, trials=first.trials, exponent=min(first.exponents.values()))
 

@@ -1,0 +1,43 @@
+"""Factors of either sign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .base import Constraint, Entrywise
+
+
+@dataclass(frozen=True)
+class EitherSign(Constraint):
+    """Any real matrix: the F of Semi-NMF, X ≈ F Gᵀ with G ≥ 0 and X of either sign (Ding, Li and Jordan 2010; QNMF §2).
+
+    For the Euclidean distance, and a factor that occurs once. It has no multiplicative rule: for A F B, every solver takes the F of
+    least squares, AᵀA F B Bᵀ = AᵀX Bᵀ. Matrices of either sign in the rules of the others are divided up into positive and
+    negative parts.
+
+    Examples
+    --------
+    >>> from nonneg import Model
+    >>> print(Model("F G.T", constraints={"F": "signed"}))
+    minimise  ½‖X − F Gᵀ‖²
+    over      F of either sign; G ≥ 0
+    <BLANKLINE>
+    F solves F Gᵀ G = X G
+        Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)
+    <BLANKLINE>
+    G ← G ∘ [((Xᵀ F)⁺ + G (Fᵀ F)⁻) / ((Xᵀ F)⁻ + G (Fᵀ F)⁺)]^(1/2)
+        Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)
+    """
+
+    theorem: ClassVar[str] = "least squares (Ding, Li, Jordan 2010)"
+    is_signed: ClassVar[bool] = True
+    any_scale: ClassVar[bool] = True
+    restores_fully: ClassVar[bool] = True
+
+    @property
+    def entrywise(self) -> Entrywise:
+        return Entrywise()
+
+    def text(self, factor: str) -> str:
+        return f"{factor} of either sign"

@@ -1,0 +1,30 @@
+"""Factors of either sign, by least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.expression import Letter, Word
+from ..data import as_dense
+from ..data.namespace import Array
+from ..engine.problem import Point
+
+
+def solved(point: Point, factor: str) -> Array:
+    """The F for which ‖X − A F B‖ is least, the others staying as they are: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010)."""
+    model, xp = point.problem.model, point.problem.namespace.xp
+    ((A, letter, B),) = model.form.around(factor)
+    F = as_dense(point.product(A.T + Word([Letter(model.data)]) + B.T))
+    if A:
+        F = xp.linalg.solve(_definite(xp, point.product(A.T + A)), F)
+    if B:
+        F = xp.linalg.solve(_definite(xp, point.product(B + B.T)), F.T).T
+    return point.problem.namespace.in_rows(F.T if letter.transposed else F)
+
+
+def _definite(xp: Any, gram: Array) -> Array:
+    """A Gram matrix with so small a ridge that it changes nothing but singular ones, as a dead component makes it."""
+    gram = as_dense(gram)
+    info = xp.finfo(gram.dtype)
+    ridge = xp.linalg.trace(gram) * float(info.eps) + float(info.smallest_normal)
+    return gram + ridge * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
