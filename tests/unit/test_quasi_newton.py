@@ -151,15 +151,15 @@ def test_the_direction_undoes_what_was_seen_last():
         state.roots, state.gradient = roots, hessian @ roots
         roots = roots + rng.normal(size=9)
         quasi_newton._learn(np, state, roots, hessian @ roots, weight)
-    last = state.pairs[-1]
-    for pairs in (state.pairs, state.pairs[-4:]):
+    last = state.corrections[-1]
+    for pairs in (state.corrections, state.corrections[-4:]):
         np.testing.assert_allclose(quasi_newton._direction(pairs, state.exponent, last.change, weight), -last.move)
 
 
 def test_negative_curvature_teaches_nothing():
     state = QuasiNewtonState(exponent=0.5, roots=np.zeros(3), gradient=np.zeros(3))
     quasi_newton._learn(np, state, np.ones(3), -np.ones(3), np.ones(3))
-    direction = quasi_newton._direction(state.pairs, state.exponent, np.arange(3.0), np.full(3, 2.0))
+    direction = quasi_newton._direction(state.corrections, state.exponent, np.arange(3.0), np.full(3, 2.0))
     np.testing.assert_array_equal(direction, -np.arange(3.0) / 4)
 
 
@@ -172,7 +172,7 @@ def test_no_more_is_remembered_than_was_asked_for(memory):
     counts = []
     for _ in range(9):
         point = solver.step(point, state)
-        counts.append(len(state.pairs))
+        counts.append(len(state.corrections))
     assert max(counts) == memory
 
 

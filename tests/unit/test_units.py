@@ -51,7 +51,7 @@ def test_the_factorization_does_not_depend_on_the_scale(form, solver, dtype, sca
     doublings = round(np.log2(scale))
     scale, (scaled, of_objective) = 2.0**doublings, divergence.in_units(doublings)
     X = X.astype(dtype)
-    kwargs = {"random_state": 0, "max_iter": 20, "tol": 0, "solver": solver}
+    kwargs = {"init": "random", "random_state": 0, "max_iter": 20, "tol": 0, "solver": solver}
     ordinary = factorize(X, form, 2, divergence=scaled, **kwargs)
     extreme = factorize((scale * X).astype(dtype), form, 2, divergence=divergence, **kwargs)
     assert all(np.all(np.isfinite(factor)) and factor.dtype == dtype for factor in extreme.factors.values())

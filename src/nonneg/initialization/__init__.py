@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..data.namespace import Array
+from ..engine.exact import solved
 from ..engine.problem import Problem
 from ..exceptions import IncompatibleError
 from ..naming import unknown
-from ..solvers.exact import solved
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
 from .defaults import default_starts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -24,8 +25,9 @@ class Items:
 
     def __init__(self, data: Data, axis: int) -> None:
         data, peak = data.items, data.facts.peak
-        # Where squares of the data are no numbers, they are measured in units of their largest entry; factors are scaled later.
-        self.data = data.in_units(peak) if peak and not _SAFE[0] < peak < _SAFE[1] else data
+        # Where squares of the data are no numbers, they are measured in units of about their largest entry, a power of two, so that
+        # no digit changes; factors are scaled later.
+        self.data = data.in_units(2.0 ** round(math.log2(peak))) if peak and not _SAFE[0] < peak < _SAFE[1] else data
         self.axis = axis
 
     @property

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from ..data.host import above_floor, by_pieces
 from ..data.namespace import Array
+from ..engine.exact import solved
 from ..engine.problem import Point, Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_number
-from .exact import solved
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:

@@ -14,10 +14,10 @@ from ..algebra.expression import Letter, Word
 from ..constraints import Entrywise
 from ..data import Need, Sweep, as_dense
 from ..data.namespace import Array
+from ..engine.exact import solved
 from ..engine.problem import Point, Problem
 from ..kernels.threads import over_rows
 from ..planning import canonical
-from .exact import solved
 
 _TINY = 1e-10
 """Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""

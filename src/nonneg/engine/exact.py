@@ -7,7 +7,7 @@ from typing import Any
 from ..algebra.expression import Letter, Word
 from ..data import as_dense
 from ..data.namespace import Array
-from ..engine.problem import Point
+from .problem import Point
 
 
 def solved(point: Point, factor: str) -> Array:
