@@ -28,7 +28,7 @@ def main(path: Path) -> None:
     model.fit(X)
     print(f"Five starts end at {', '.join(f'{objective:.0f}' for objective in model.objectives_)}. The best of them:\n")
     print("iteration  objective")
-    for record in model.history_[:: len(model.history_) // 8]:
+    for record in model.history_[:: max(1, len(model.history_) // 8)]:
         print(f"{record.iteration:9d}  {record.objective:9.0f}")
     print(f"\n{model.status_.sentence}")
 

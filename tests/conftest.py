@@ -3,29 +3,43 @@
 from zlib import crc32
 
 ONE_IN = {
-    "backends/test_backends.py": 2,
-    "equations/test_qnmf.py": 2,
-    "estimators/test_bad_input.py": 2,
-    "estimators/test_checks.py": 2,
-    "estimators/test_coclusters.py": 3,
-    "estimators/test_discriminants.py": 2,
-    "estimators/test_fits.py": 2,
+    "backends/test_backends.py": 3,
+    "equations/test_qnmf.py": 3,
+    "estimators/test_bad_input.py": 3,
+    "estimators/test_checks.py": 3,
+    "estimators/test_codes.py": 2,
+    "estimators/test_coclusters.py": 4,
+    "estimators/test_discriminants.py": 4,
+    "estimators/test_fits.py": 3,
+    "estimators/test_storage.py": 2,
+    "estimators/test_streams.py": 2,
+    "peers/test_their_nmf.py": 2,
     "properties/test_engine.py": 2,
-    "properties/test_monotone.py": 3,
-    "properties/test_penalties.py": 3,
-    "unit/test_coordinate.py": 3,
-    "unit/test_door.py": 2,
-    "unit/test_encoding.py": 3,
-    "unit/test_factorize.py": 2,
-    "unit/test_large_sparse.py": 3,
-    "unit/test_matching.py": 2,
-    "unit/test_partitions.py": 2,
-    "unit/test_quasi_newton.py": 3,
-    "unit/test_runs.py": 2,
-    "unit/test_starts.py": 2,
+    "properties/test_gradient.py": 3,
+    "properties/test_kkt.py": 3,
+    "properties/test_monotone.py": 5,
+    "properties/test_penalties.py": 5,
+    "properties/test_signs.py": 4,
+    "unit/test_convergence.py": 2,
+    "unit/test_coordinate.py": 4,
+    "unit/test_door.py": 5,
+    "unit/test_eigenvectors.py": 3,
+    "unit/test_encoding.py": 4,
+    "unit/test_factorize.py": 3,
+    "unit/test_large_sparse.py": 4,
+    "unit/test_matching.py": 3,
+    "unit/test_partitions.py": 3,
+    "unit/test_quasi_newton.py": 4,
+    "unit/test_runs.py": 3,
+    "unit/test_similarities.py": 3,
+    "unit/test_starts.py": 3,
+    "unit/test_units.py": 2,
 }
 """Of the cases of each parametrized test in these files."""
-WIDE = ("test_benchmarks.py::test_every_group_measures_something",)
+WIDE = (
+    "test_benchmarks.py::test_every_group_measures_something",
+    "test_benchmarks.py::test_nothing_fails_and_what_is_left_out_says_why",
+)
 """What takes minutes."""
 
 

@@ -100,7 +100,8 @@ def test_what_else_is_wanted_counts(machinery):
 def test_a_peer_that_is_missing_is_a_row(machinery, monkeypatch):
     import _peers
 
-    monkeypatch.setitem(sys.modules, "opnmf", None)
+    for name in ("opnmf", "opnmf.opnmf"):
+        monkeypatch.setitem(sys.modules, name, None)
     bench = machinery.Bench()
     with bench.attempt("p", "w", "opnmf"):
         _peers.opnmf(np.ones((3, 4)), np.ones((3, 2)))

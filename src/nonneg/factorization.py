@@ -87,7 +87,7 @@ def factorize(
     model = _model(form, divergence, constraints)
     if solver != "auto":
         get_solver(solver)
-    if isinstance(init, str) and init not in ("auto", *STARTS):
+    if not isinstance(init, Mapping) and (not isinstance(init, str) or init not in ("auto", *STARTS)):
         raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")

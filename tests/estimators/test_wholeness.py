@@ -91,7 +91,7 @@ def test_where_one_start_fails_the_others_end(X, monkeypatch):
 
     under_way, solve, numbers = threading.Event(), restarts.solve_from, iter([1, 2])
 
-    def solved(problem, init, solver, stopping, seed=None, callback=None):
+    def solved(problem, init, solver, stopping, seed=None, callback=None, sketched=None):
         if next(numbers) == 2:
             under_way.wait(60)
             raise ValueError("the second start cannot be")

@@ -26,7 +26,9 @@ def settled(model, seed=0, **changes):
     shape = (6, 6) if model.form.text in ("W", "W B W.T") else (7, 5)
     X = positive_data(shape, model.divergence, seed, density=1.0)
     rank = None if model.form.text == "W" else 2
-    return X, factorize(X, model, rank, **{"tol": 0, "max_iter": 2000, "check_every": 25, "random_state": seed, **changes})
+    return X, factorize(
+        X, model, rank, **{"tol": 0, "max_iter": 2000, "check_every": 25, "init": "random", "random_state": seed, **changes}
+    )
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)

@@ -194,7 +194,7 @@ def test_sparse_input_keeps_its_duplicates_and_zeros():
 
 
 def test_seeds(X):
-    first, same, other = (factorize(X, "W H", 2, random_state=seed, max_iter=5).factors["W"] for seed in (0, 0, 1))
+    first, same, other = (factorize(X, "W H", 2, init="random", random_state=seed, max_iter=5).factors["W"] for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, same)
     assert not np.allclose(first, other)
 

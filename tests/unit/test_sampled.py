@@ -192,9 +192,8 @@ def test_matrices_may_be_sparse(X, factors, rng):
 def test_sparse_and_dense_data_give_the_same_factors(form, divergence, solver, rng):
     X = rng.random((40, 30)) + 0.1
     X[rng.random(X.shape) < 0.5] = 0
-    runs = [
-        factorize(x, form, 3, divergence=divergence, solver=solver, max_iter=5, random_state=0) for x in (X, sparse.csr_array(X))
-    ]
+    settings = {"divergence": divergence, "solver": solver, "init": "random", "max_iter": 5, "random_state": 0}
+    runs = [factorize(x, form, 3, **settings) for x in (X, sparse.csr_array(X))]
     for name, factor in runs[0].factors.items():
         np.testing.assert_allclose(runs[1].factors[name], factor, rtol=1e-9, atol=1e-12)
     assert runs[1].objective == pytest.approx(runs[0].objective, rel=1e-11)

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from scipy.optimize import brentq
-
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..algebra.rewriting import Sum, rational
@@ -380,6 +378,8 @@ def lowest_point(terms: Sequence[tuple[float, float]]) -> float:
     Two terms of different sign have one such λ. Of more there may be several: it is the one that is reached from 1 downhill, and 1
     where none is. So it is never worse than 1.
     """
+    from scipy.optimize import brentq  # imported here: it takes long, and few need it
+
     terms = [(slope, power) for slope, power in terms if slope]
     if not all(math.isfinite(slope) for slope, _ in terms) or not min(terms, default=(1, 0))[0] < 0 < max(terms)[0]:
         return 1.0

@@ -5,6 +5,7 @@ For A F B these are Aᵀ A, B Bᵀ and Aᵀ X Bᵀ; for F Fᵀ B, X Bᵀ and B B
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..constraints import Entrywise
-from ..data import Need, Sweep, as_dense
+from ..data import Sweep, as_dense
 from ..data.namespace import Array
 from ..engine.exact import solved
 from ..engine.problem import Point, Problem
@@ -150,7 +151,8 @@ class Quadratic(Place):
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
-        self.has_products = Need.PRODUCTS in problem.data.gives or Need.COLUMN_GRAM in problem.data.gives
+        self.has_products = math.isinf(problem.data.gram_size)
+        """Whether the data, or their sketch, can be multiplied, rather than their Gram matrix alone."""
 
     def obstacle(self, problem: Problem) -> str | None:
         rows, columns = problem.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
