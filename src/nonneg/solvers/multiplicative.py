@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from ..data.host import above_floor, by_pieces
-from ..data.namespace import Array
+from ..data.namespace import Array, Namespace
 from ..engine.exact import solved
 from ..engine.problem import Point, Problem
 from ..engine.solver import Solver, State
@@ -30,8 +31,20 @@ def moved(point: Point, factor: str, exponent: float, floor: float | None = None
 
 def restored(point: Point, factor: str, value: Array) -> Point:
     """The point with a factor replaced, its constraint restored."""
-    constraint = point.problem.model.constraints[factor]
-    return point.with_factor(factor, constraint.restore(point.problem.namespace.xp, value))
+    model, namespace = point.problem.model, point.problem.namespace
+    constraint = model.constraints[factor]
+    value = constraint.restore(namespace.xp, value)
+    if model.divergence.scale_invariant and constraint.any_scale:
+        value = _within_reach(namespace, value)
+    return point.with_factor(factor, value)
+
+
+def _within_reach(namespace: Namespace, factor: Array) -> Array:
+    """A factor whose scale does not matter, brought back where steps have led it so far that products would over- or underflow."""
+    peak = float(namespace.xp.max(factor))
+    if peak == 0 or namespace.smallest ** (1 / 8) < peak < namespace.largest ** (1 / 8) or not math.isfinite(peak):
+        return factor
+    return factor / 2.0 ** round(math.log2(peak))
 
 
 @dataclass(frozen=True)

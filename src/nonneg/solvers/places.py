@@ -22,6 +22,8 @@ from ..planning import canonical
 
 _TINY = 1e-10
 """Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
+_CANCELLED = 1e-4
+"""A sweep that leaves less than this share of FᵀF, as from a start far too large, leaves products that have lost digits."""
 _NOTHING = np.empty((0, 0))
 _SMALL = 2**20
 """Entries of a matrix that may be formed whatever the size of the data."""
@@ -177,9 +179,10 @@ class Quadratic(Place):
             F[least > F] = 0.0
         order = _order(generator, self.first_row, F.shape[0])
         gram = np.array(_evaluated(point, self.FF), dtype=np.float64)
+        before = np.trace(gram)
         kept = self._sweep(point, F, gram, order, self.options(settings))
         point = self.replaced(point, F)
-        if settings.keeps:
+        if settings.keeps and np.trace(gram) > _CANCELLED * before:
             for word, product in (kept | {self.FF: gram}).items():
                 point.keep(word, product)
         return point
