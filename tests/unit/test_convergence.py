@@ -8,9 +8,11 @@ from scipy import sparse
 
 from nonneg import Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
+from nonneg.divergences import Renyi
 from nonneg.engine.problem import point_at
 from nonneg.engine.stopping import Watch
-from nonneg.solvers import Multiplicative, Stopping
+from nonneg.solvers import Coordinate, Multiplicative, Stopping
+from nonneg.solving import objective_of
 
 
 def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, **stopping):
@@ -160,3 +162,17 @@ def test_a_callback_cannot_write_to_the_factors(rng):
 
     with pytest.raises(ValueError, match="read-only"):
         factorize(rng.random((5, 4)), "W H", 2, callback=spoil, random_state=0)
+
+
+def test_a_scale_that_does_not_matter_stays_within_reach():
+    """With exponent 1, steps for a divergence without scale lead W to 1e-72, where products are no numbers any more."""
+    X, model = np.eye(2), Model("W X W.T", Renyi(2))
+    solution = factorize(X, model, init="random", solver=Multiplicative(exponent=1), max_iter=60, random_state=0, tol=0)
+    assert solution.objective == pytest.approx(objective_of(X, model, solution.factors), rel=1e-9)
+
+
+def test_a_start_that_is_far_too_large_costs_no_digits():
+    """FᵀF is kept up to date entry by entry, and 1e12 less 1e12 is nothing to keep."""
+    X, start = np.ones((1, 1)), {"W": np.array([[6e5]])}
+    solution = factorize(X, "W W.T X", 1, init=start, solver=Coordinate(warmup=0, passes=2), max_iter=1)
+    assert solution.objective == pytest.approx(objective_of(X, solution.model, solution.factors), rel=1e-9)
