@@ -296,6 +296,9 @@ def _read_counts(C: Any) -> Any:
         raise DataError(f"C has negative entries, the least of them {entries.min():g}; counts of pairs are at least 0.")
     if not entries.any():
         raise DataError("C is zero everywhere: there are no pairs to learn from.")
+    if sparse.issparse(counts) and not entries.all():
+        counts = counts.copy()
+        counts.eliminate_zeros()  # zeros that are stored would be rows with entries, and sums of 0
     return counts
 
 

@@ -49,16 +49,17 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
         return made_by(start, problem, wanted, generator)
     equal, weighted = fits_for(problem.model.divergence)
     partition = best_partition(X, (k, m), equal, weighted, int(generator.uniform() * 2**31))
+    blur = max(_BLUR, problem.namespace.eps**0.5)  # less, and no step that makes it grow would lower the objective visibly
     factors, outer = {}, []
     for (name, axis), side, own in zip(names, (0, 1), partition.factors(), strict=True):
         outer.append(X.spread(own, side))
         is_soft = isinstance(problem.model.constraints[name], FixedMultiplier)
-        factor = outer[-1] + (_SOFT if is_soft else _BLUR) * own.mean()
+        factor = outer[-1] + (_SOFT if is_soft else blur) * own.mean()
         factors[name] = factor if axis == 0 else factor.T
     form = problem.model.form
     if len(form) == 3 and form[1].name in wanted and form[1].name not in factors:
         S = (X.items[1] @ outer[0]).T @ outer[1]
-        factors[form[1].name] = (S.T if form[1].transposed else S) + _BLUR * S.mean()
+        factors[form[1].name] = (S.T if form[1].transposed else S) + blur * S.mean()
     return factors
 
 
