@@ -297,8 +297,9 @@ def _read_counts(C: Any) -> Any:
     if not entries.any():
         raise DataError("C is zero everywhere: there are no pairs to learn from.")
     if sparse.issparse(counts) and not entries.all():
-        counts = counts.copy()
-        counts.eliminate_zeros()  # zeros that are stored would be rows with entries, and sums of 0
+        stored = sparse.csr_array(counts, copy=True)
+        stored.eliminate_zeros()  # zeros that are stored would be rows with entries, and sums of 0
+        return stored
     return counts
 
 
