@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,12 +92,13 @@ def _objective(point: Point, factors: Mapping[str, Array], history: History, sta
         return last
     with np.errstate(over="ignore", invalid="ignore"):
         divergence = units.objective_to_user(point.divergence()[0])
-    return divergence + _penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
+    return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
 
 
-def _penalties(model: Model, factors: Mapping[str, Array], xp: Any) -> float:
-    """What the constraints of a model add to the objective."""
-    terms = (constraint.penalty(xp, factors[name]) for name, constraint in model.constraints.items() if constraint.is_learned)
+def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequence[str] | None = None) -> float:
+    """What the constraints of a model, on these factors or on all, add to the objective."""
+    constraints = {name: model.constraints[name] for name in (model.learned if names is None else names)}
+    terms = (constraint.penalty(xp, factors[name]) for name, constraint in constraints.items())
     with np.errstate(over="ignore"):  # it may be more than a number can hold
         return sum(float(term) for term in terms if term is not None)
 

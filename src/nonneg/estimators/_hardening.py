@@ -20,7 +20,7 @@ from ..factorization import factorize
 from ..initialization.lines import k_lines
 from ..naming import is_number
 from ..solvers import Coordinate, Stopping
-from ..solving import objective_of, solve_from
+from ..solving import objective_of, penalties, solve_from
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
 
@@ -137,7 +137,8 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
     return replace(
         run,
         factors=solution.factors,
-        objective=solution.objective,
+        # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
+        objective=solution.objective + penalties(model, solution.factors, np, names),
         scaled_objective=solution.scaled_objective,
         history=run.history.followed_by(solution.history),
     )
