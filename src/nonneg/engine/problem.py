@@ -350,7 +350,10 @@ class Point:
             excess = numerator - denominator
             weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
             whole = float(xp.sum(up + down))
-            return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole if whole > 0 else 0.0
+            if whole > 0:
+                return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole
+            # Nothing moves where a factor is zero; elsewhere both sides have underflowed, and tell nothing.
+            return 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
 
         return max(map(of_factor, self.problem.order))
 
