@@ -247,7 +247,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         X, model = X if isinstance(X, Data) else self._read(X, reset=False), self.model_
         if model.form[0].name == model.data:
             left, _ = self._cut(model)
-            return np.asarray(as_dense(multiply(left, self.factors_, {model.data: X})))
+            with np.errstate(over="ignore", invalid="ignore"):
+                codes = np.asarray(as_dense(multiply(left, self.factors_, {model.data: X})))
+            if not np.isfinite(codes).all():
+                raise DataError(
+                    f"X has entries of up to {X.facts.peak:g} and the components of up to {self.components_.max():g}: codes would "
+                    f"be more than {codes.dtype} can hold. Divide X by a number first."
+                )
+            return codes
         constraint = model.constraints[model.form[0].name].on_new_rows
         return encode(X, self.components_, model.divergence, constraint)
 
@@ -261,7 +268,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
-        return read_codes(X, self.components_.shape[0]) @ self.components_
+        with np.errstate(over="ignore", invalid="ignore"):  # codes as large as numbers are may stand for more
+            return read_codes(X, self.components_.shape[0]) @ self.components_
 
     @available_if(lambda self: self._reconstructs and _can_transform(self))
     def score(self, X: Any, y: Any = None) -> float:
