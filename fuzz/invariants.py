@@ -66,6 +66,10 @@ def finite(t: Trial, name: str, array: Any, *, signed: bool = False) -> None:
         t.check("non-negative", not (entries < 0).any(), lambda: f"{name} has negative entries, down to {entries.min():g}")
 
 
+_TINIEST = float(np.finfo(np.float64).tiny)
+"""Below this a double has fewer digits, or is zero."""
+
+
 def equal(t: Trial, invariant: str, what: str, one: Any, other: Any, tolerance: float = 0.0, size: Any = None) -> None:
     """Two arrays or numbers that are to be the same, to a share of the largest of them, or of the size that is given."""
     a, b = dense.wide(one), dense.wide(other)
@@ -74,6 +78,7 @@ def equal(t: Trial, invariant: str, what: str, one: Any, other: Any, tolerance: 
         size = max(abs(a).max(initial=0), abs(b).max(initial=0)) if size is None else size
         differs = abs(a - b)
         is_same = (a == b) | (np.isnan(a) & np.isnan(b)) | (differs <= tolerance * size)
+        is_same |= (differs < _TINIEST) & bool(tolerance)
     t.check(
         invariant,
         is_same.all(),
