@@ -220,4 +220,4 @@ def _best_of(
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # factors of many rows take memory
     xp = problem.namespace.xp
-    return {name: factor for name, factor in best.items() if bool(xp.any(factor > 0))}  # what has become zero starts at random
+    return {name: factor for name, factor in best.items() if bool(xp.any(factor != 0))}  # what has become zero starts at random

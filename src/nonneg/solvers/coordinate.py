@@ -174,7 +174,7 @@ class Coordinate(Solver):
         With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
         """
         found = list(point.problem.derived(places).values())
-        if len(found) == 1 and found[0].warms_by_rows():
+        if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows():
             return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
         candidate = _WARMUP.step(point, state)
         return candidate if candidate.objective()[0] <= point.objective()[0] else _PROVEN.step(point, _PROVEN.init(point.problem))

@@ -97,14 +97,6 @@ class Place(ABC):
         """Why the factor cannot be worked on; None where it can."""
         return None
 
-    def warms_by_rows(self) -> bool:
-        """Whether `warmed` can be used."""
-        return False
-
-    def warmed(self, point: Point) -> Point | None:
-        """The point after a multiplicative step, a few rows at a time; None where the objective would rise."""
-        raise NotImplementedError
-
     @abstractmethod
     def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
         """One sweep over the rows."""
@@ -195,6 +187,7 @@ class Quadratic(Place):
         return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
 
     def warms_by_rows(self) -> bool:
+        """Whether `warmed` can be used: X Xᵀ is not formed, and no constraint is in the way."""
         return self.is_implicit and self.has_products and self.terms == Entrywise()
 
     def warmed(self, point: Point) -> Point | None:
