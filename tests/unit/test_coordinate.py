@@ -320,11 +320,13 @@ def test_nothing_rises_not_even_while_it_warms_up(form, store):
         size = int(generator.integers(2, 9))
         X = generator.random((size, size)) * (generator.random((size, size)) < 0.6) + np.eye(size) / 10
         X = X + X.T if seed % 2 else X
-        solution = nonneg.factorize(store(X), form, min(size, 3), random_state=seed, tol=0, max_iter=25, check_every=1)
+        solution = nonneg.factorize(
+            store(X), form, min(size, 3), init="random", random_state=seed, tol=0, max_iter=25, check_every=1
+        )
         assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]
 
 
 def test_nothing_rises_while_many_rows_warm_up(rng):
     X = np.kron(np.eye(4), np.ones((2100, 3))) + 1e-3 * rng.random((8400, 12))
-    solution = nonneg.factorize(X, "W W.T X", 4, random_state=0, tol=0, max_iter=12, check_every=1)
+    solution = nonneg.factorize(X, "W W.T X", 4, init="random", random_state=0, tol=0, max_iter=12, check_every=1)
     assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]
