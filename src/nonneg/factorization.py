@@ -7,8 +7,8 @@ from typing import Any
 
 from .constraints import Constraint
 from .divergences import Objective
+from .engine.binding import bind
 from .engine.model import Model
-from .engine.problem import bind
 from .engine.run import Callback
 from .engine.solution import Solution
 from .engine.stopping import Stopping

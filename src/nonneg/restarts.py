@@ -14,8 +14,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from .engine.binding import bind
 from .engine.model import Model
-from .engine.problem import Problem, bind
+from .engine.problem import Problem
 from .engine.run import Callback
 from .engine.sketching import Sketched, pays, rough_of_gram
 from .engine.solution import History, Progress, Solution

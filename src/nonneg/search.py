@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .data import as_dense
-from .engine.problem import Point, Problem
+from .engine.point import Point
+from .engine.problem import Problem
 from .engine.run import begin, solve
 from .engine.stopping import Stopping
 from .initialization import initial_factors

@@ -11,8 +11,10 @@ import numpy as np
 from .data import Need
 from .data.namespace import Array
 from .divergences import Beta
+from .engine.binding import point_at, read_init
 from .engine.model import Model
-from .engine.problem import Point, Problem, point_at, read_init
+from .engine.point import Point
+from .engine.problem import Problem
 from .engine.run import Callback, begin, solve
 from .engine.sketching import Sketched, solve_sketched
 from .engine.solution import History, Solution, Status

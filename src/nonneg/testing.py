@@ -19,8 +19,8 @@ from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
 from .data.namespace import Array, namespace_of, to_host
 from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi, Trace, WeightedSum, get_divergence
+from .engine.binding import point_at
 from .engine.model import Model
-from .engine.problem import point_at
 from .engine.shapes import infer_shapes
 from .engine.solution import Solution
 from .exceptions import IncompatibleError

@@ -23,8 +23,8 @@ from nonneg import (
     factorize,
 )
 from nonneg.data.reading import read_data
+from nonneg.engine.binding import bind
 from nonneg.engine.model import Model
-from nonneg.engine.problem import bind
 from nonneg.engine.sketching import Sketched, pays
 from nonneg.solvers import best_solver
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 import nonneg
 from nonneg import Model, factorize
 from nonneg.divergences import Beta
-from nonneg.engine.problem import bind
+from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError
 from nonneg.solving import objective_of, start_factors
 

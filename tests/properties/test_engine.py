@@ -14,7 +14,7 @@ from strategies import DIVERGENCES, Case, cases, forms, without
 from nonneg import Model
 from nonneg.algebra.expression import Word, parse
 from nonneg.data.namespace import to_host
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.planning.plans import multiply
 from nonneg.solvers.multiplicative import moved
 from nonneg.testing import divergence_value

@@ -9,7 +9,7 @@ from strategies import DIVERGENCES, positive_data
 from nonneg import Model, factorize
 from nonneg.constraints import Disjoint, FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers.multiplicative import moved
 from nonneg.testing import assert_monotone, dense_gradient

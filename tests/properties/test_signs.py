@@ -9,7 +9,7 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.constraints import EitherSign, Fixed, Sparse
 from nonneg.divergences import Beta
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from nonneg import Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
 from nonneg.divergences import Renyi
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.engine.stopping import Watch
 from nonneg.solvers import Coordinate, Multiplicative, Stopping
 from nonneg.solving import objective_of

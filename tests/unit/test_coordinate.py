@@ -8,8 +8,8 @@ import nonneg
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
 from nonneg.data import dense
 from nonneg.data.reading import Gram
+from nonneg.engine.binding import point_at
 from nonneg.engine.model import Model
-from nonneg.engine.problem import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.coordinates import least_quartic
 from nonneg.kernels.threads import limited

@@ -12,7 +12,7 @@ from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
 from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Polynomial, Renyi, Trace, WeightedSum, get_divergence
 from nonneg.divergences.base import LogRatio, Operand, Sums, lowest_point
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 
 

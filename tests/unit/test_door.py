@@ -21,7 +21,7 @@ from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
 from nonneg.data.reading import read_data
 from nonneg.divergences import Beta
-from nonneg.engine.problem import bind
+from nonneg.engine.binding import bind
 from nonneg.initialization import STARTS
 from nonneg.solvers import NAMES as SOLVERS
 from nonneg.solvers import best_solver

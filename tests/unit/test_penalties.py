@@ -9,7 +9,7 @@ from nonneg import Model, factorize
 from nonneg.algebra.majorization import Bounds
 from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError, ShapeError
 from nonneg.solvers import Multiplicative
 from nonneg.testing import dense_gradient

@@ -6,7 +6,7 @@ from nonneg import Model, factorize
 from nonneg.constraints import PartlyFixed, Sparse, Unit
 from nonneg.data.dense import DenseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
-from nonneg.engine.problem import point_at
+from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import Adaptive, quasi_newton
 from nonneg.solvers.quasi_newton import QuasiNewton, QuasiNewtonState

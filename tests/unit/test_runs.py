@@ -11,7 +11,7 @@ from scipy import sparse
 from nonneg import Model
 from nonneg.data.namespace import to_host
 from nonneg.divergences import Beta
-from nonneg.engine.problem import bind
+from nonneg.engine.binding import bind
 from nonneg.engine.run import begin, solve
 from nonneg.engine.solution import Status
 from nonneg.engine.storing import read, write

@@ -7,7 +7,7 @@ from typing import Any
 from ..algebra.expression import Letter, Word
 from ..data import as_dense
 from ..data.namespace import Array
-from .problem import Point
+from .point import Point
 
 
 def solved(point: Point, factor: str) -> Array:

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..data.host import locked
 from ..data.namespace import Array
-from .problem import Point, Problem
+from .point import Point
+from .problem import Problem
 from .solution import History, Progress, Record, Status
 from .solver import Solver, State
 from .stopping import Stopping, Watch

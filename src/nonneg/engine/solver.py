@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..data.namespace import Array
-from .problem import Point, Problem
+from .point import Point
+from .problem import Problem
 
 
 @dataclass

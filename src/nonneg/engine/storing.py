@@ -2,7 +2,7 @@
 
 >>> import io, numpy as np
 >>> from nonneg import Model
->>> from nonneg.engine.problem import bind
+>>> from nonneg.engine.binding import bind
 >>> from nonneg.engine.run import begin, solve
 >>> from nonneg.engine.stopping import Stopping
 >>> from nonneg.solvers import Multiplicative
@@ -31,7 +31,8 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..data.namespace import is_array, to_host
 from ..exceptions import DataError
-from .problem import Point, Problem
+from .point import Point
+from .problem import Problem
 from .run import Run
 from .solution import History, Record, Status
 from .solver import State

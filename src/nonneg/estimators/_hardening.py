@@ -12,8 +12,8 @@ import numpy as np
 from ..algebra.expression import parse
 from ..constraints import Disjoint
 from ..divergences import Beta
+from ..engine.binding import bind, point_at
 from ..engine.model import Model
-from ..engine.problem import bind, point_at
 from ..engine.solution import Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize

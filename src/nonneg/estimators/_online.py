@@ -21,8 +21,8 @@ from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
 from ..divergences import Beta
+from ..engine.binding import bind, point_at
 from ..engine.model import Model
-from ..engine.problem import bind, point_at
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError

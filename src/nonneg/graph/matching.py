@@ -14,8 +14,9 @@ from scipy.spatial.distance import cdist
 from ..constraints import Constraint, get_constraint
 from ..constraints.stochastic import balanced
 from ..divergences import Objective
+from ..engine.binding import bind
 from ..engine.model import Model
-from ..engine.problem import Problem, bind
+from ..engine.problem import Problem
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import find

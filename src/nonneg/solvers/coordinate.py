@@ -15,7 +15,8 @@ import numpy as np
 
 from ..data.namespace import Array
 from ..divergences import Beta
-from ..engine.problem import Point, Problem
+from ..engine.point import Point
+from ..engine.problem import Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number

@@ -10,7 +10,8 @@ from ..algebra.rewriting import Sum
 from ..data.host import above_floor
 from ..data.namespace import Array
 from ..engine.model import Rule
-from ..engine.problem import Point, Problem
+from ..engine.point import Point
+from ..engine.problem import Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from .multiplicative import moved, restored

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from ..data.host import above_floor, by_pieces
 from ..data.namespace import Array, Namespace
 from ..engine.exact import solved
-from ..engine.problem import Point, Problem
+from ..engine.point import Point
+from ..engine.problem import Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_number

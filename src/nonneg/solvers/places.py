@@ -16,7 +16,8 @@ from ..constraints import Entrywise
 from ..data import Sweep, as_dense
 from ..data.namespace import Array
 from ..engine.exact import solved
-from ..engine.problem import Point, Problem
+from ..engine.point import Point
+from ..engine.problem import Problem
 from ..kernels.threads import over_rows
 from ..planning import canonical
 

@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 from ..algebra.majorization import PowerLaw
 from ..data.host import above_floor, plus
 from ..data.namespace import Array
-from ..engine.problem import Point, Problem
+from ..engine.point import Point
+from ..engine.problem import Problem
 from ..engine.solver import Solver
 from ..exceptions import IncompatibleError
 from ..naming import is_count

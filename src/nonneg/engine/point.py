@@ -1,0 +1,327 @@
+"""The learned factors at one moment, with every product of them that has been computed, so that nothing is computed twice.
+
+Points are not changed; a step makes a new one, which takes over all products that the step left valid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..algebra.expression import THETA, Letter, Word
+from ..algebra.rewriting import Sum
+from ..data import Request, SquaredDifference, Unreached, as_dense
+from ..data.host import inner, multiplied, positive_part
+from ..data.namespace import Array
+from ..divergences.base import Logarithm, Sums
+from ..planning import (
+    LOGARITHM,
+    Apply,
+    ApplyGram,
+    Contraction,
+    Multiply,
+    Part,
+    SelfProduct,
+    Step,
+    Visit,
+    canonical,
+)
+from ..planning.planner import COLUMNS, ROWS, Term, terms
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+_THETA = Word([Letter(THETA)])
+
+
+class Point:
+    """The learned factors at one moment, and the products of them that are known."""
+
+    __slots__ = ("factors", "known", "measured", "problem")
+
+    def __init__(self, problem: Problem, factors: dict[str, Array], known: dict[Word, Array]) -> None:
+        self.problem, self.factors, self.known = problem, factors, known
+        self.measured: tuple[float, float] | None = None
+        """The objective and the size of its terms, once they are known."""
+
+    def bare(self) -> Point:
+        """The point and its objective, if known, without the products, which take memory."""
+        bare = Point(self.problem, self.factors, {})
+        bare.measured = self.measured
+        return bare
+
+    def forget_all_but(self, *words: Word) -> None:
+        """Let go of the other products, which take memory; they would be computed again."""
+        kept = {canonical(word)[0] for word in words}
+        self.known = {word: value for word, value in self.known.items() if word in kept}
+
+    def with_factor(self, name: str, value: Array) -> Point:
+        """The point with one factor replaced."""
+        changing = self.problem.planner.changing
+        known = {word: product for word, product in self.known.items() if name not in changing(word)}
+        return Point(self.problem, {**self.factors, name: value}, known)
+
+    def with_scaled(self, name: str, by: float) -> Point:
+        """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again."""
+        known = {
+            word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)
+            for word, product in self.known.items()
+            if not any(letter.name in self.problem.planner.scales_otherwise for letter in word)
+        }
+        return Point(self.problem, {**self.factors, name: self.factors[name] * by}, known)
+
+    def sides(self, factor: str) -> tuple[Array, Array]:
+        """Numerator and denominator of a factor's rule, with all multiplier terms."""
+        planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
+        self.compute(planned.words)
+        numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
+        if self.problem.data.facts.lowest < 0 and not self.problem.model.divergence.signed:
+            # A sketch has entries of either sign, and so may its products here and there have, where those of the data have none.
+            numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
+        constraint = rule.constraint
+        multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)
+        if multipliers is None:
+            return numerator, denominator
+        return rule.law.lagrangian(numerator, denominator, *multipliers)
+
+    def gradient(self, factor: str) -> tuple[Array, Array]:
+        """∇⁺ and ∇⁻ of the objective by a factor, whatever its constraint."""
+        planned = self.problem.planner.rules[factor]
+        self.compute(tuple(term.word for term in (*planned.positive, *planned.negative)))
+        positive, negative = (self._add(part, factor, theta=False) for part in (planned.positive, planned.negative))
+        return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
+
+    def prepare(self) -> None:
+        """Compute what the objective and the rules of all factors need, in one visit to the data."""
+        words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
+        logarithm = bool(self.problem.model.divergence.log_powers)
+        self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
+
+    def sums(self, factor: str) -> Sums:
+        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
+        logarithm = bool(self.problem.model.divergence.log_powers)
+        terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
+        logarithms = self.known[LOGARITHM] if logarithm else ()
+        return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
+
+    def total(self) -> float:
+        """Σ X̂."""
+        word = Word([Letter(ROWS, True), *self.problem.model.form, Letter(COLUMNS)])
+        self.compute((word,))
+        return float(self.value(word)[0, 0])
+
+    def best_scale(self, factor: str | None = None) -> float:
+        """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+        divergence = self.problem.model.divergence
+        if not divergence.scale_invariant:
+            return divergence.scale(self.sums(factor or self.problem.order[0]))
+        total = self.total()
+        return self.problem.data.power_sum(1) / total if total > 0 else 1.0
+
+    def objective(self, factor: str | None = None) -> tuple[float, float]:
+        """What is minimised, and the size of the terms it is a difference of.
+
+        With the factor whose turn comes next, the products computed here are those that its step needs.
+        """
+        if self.measured is None:
+            value, magnitude = self.divergence(factor)
+            for name, constraint in self.problem.model.constraints.items():
+                penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+                value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
+            self.measured = value, magnitude
+        return self.measured
+
+    def divergence(self, factor: str | None = None) -> tuple[float, float]:
+        """The same without what constraints add to it."""
+        divergence = self.problem.model.divergence
+        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+        if divergence.bounded and self.problem.data.bounded and value < 0:
+            # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
+            # belong together, as where X̂ is zero and ln X̂ is not finite.
+            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf
+        return value, magnitude
+
+    def product(self, word: Word) -> Array:
+        """The value of one word in the factors and the data, as it is kept: not to be written to."""
+        self.compute((word,))
+        return self.value(word)
+
+    def evaluate(self, part: Sum) -> Array:
+        """The value of any sum of words in the factors and the data."""
+        parts = terms(part)
+        self.compute(tuple(term.word for term in parts))
+        return self._add(parts, self.problem.order[0])
+
+    def residual(self) -> float:
+        """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
+        model, xp = self.problem.model, self.problem.namespace.xp
+        squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
+        penalties = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
+        return squares / 2 + sum(float(penalty) for penalty in penalties if penalty is not None)
+
+    def unreached(self) -> int:
+        """How many entries of X are positive where X̂ is zero."""
+        return int(self.problem.namespace.xp.sum(self._visited(Unreached())))
+
+    def _visited(self, operand: Any) -> Array:
+        """The sums over each row of an elementwise function of X and X̂."""
+        left, right = self.problem.divide(self.problem.model.form)
+        self.compute((left, right) if right else (left,))
+        request = Request(operand, "right", self.problem.matrices[COLUMNS])
+        (sums,), _ = self.problem.data.visit(self.value(left), self.value(right) if right else None, [request])
+        return sums
+
+    def violation(self, factor: str) -> float:
+        """How far a factor is from satisfying its constraint."""
+        return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
+
+    def kkt_residual(self) -> float:
+        """How far the point is from being stationary, from 0: the largest among its factors.
+
+        At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
+        the larger one where it is zero (the K.K.T. conditions, with the multipliers of constraints). What they differ by is taken
+        as a share of their sum, both weighted with the factor; where an entry should grow, with at least the factor's mean, lest
+        what is zero and should not be counts for nothing. A factor whose scale is set by its constraint is at rest also where the
+        two differ by a common number, or one for each column, which `restore` takes out again.
+        """
+        xp, law = self.problem.namespace.xp, self.problem.model.divergence.law
+
+        def of_factor(name: str) -> float:
+            constraint = self.problem.model.constraints[name]
+            sides = law.balanced(*self.sides(name))
+            F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
+            if 0 in F.shape:
+                return 0.0  # all of it is given
+            if constraint.is_signed:
+                sizes = abs(numerator - denominator), abs(numerator) + abs(denominator)
+                excess, whole = (float(xp.sum(abs(F) * size, dtype=xp.float64)) for size in sizes)
+                return excess / whole if whole > 0 else 0.0
+            axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
+            up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
+            if not constraint.any_scale:
+                one = xp.ones_like(up)
+                scale = xp.where((up > 0) & (down > 0), up / xp.where(down > 0, down, one), one)
+                denominator, down = denominator * xp.astype(scale, denominator.dtype), down * scale
+            excess = numerator - denominator
+            weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
+            whole = float(xp.sum(up + down))
+            if whole > 0:
+                return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole
+            # Nothing moves where a factor is zero; elsewhere both sides have underflowed, and tell nothing.
+            return 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
+
+        return max(map(of_factor, self.problem.order))
+
+    def value(self, word: Word) -> Array:
+        """A matrix, or a known product."""
+        kept, flipped = canonical(word)
+        array = self.known.get(kept)
+        if array is None:
+            array = self.problem.constant_value(kept) if kept in self.problem.planner.constants else self._matrix(kept)
+        return array.T if flipped else array
+
+    def _matrix(self, word: Word) -> Array:
+        ((name, flipped),) = word
+        if name in self.problem.planner.prices.data:
+            array = self.problem.data.itself()
+        else:
+            array = self.factors[name] if name in self.factors else self.problem.matrices[name]
+        return array.T if flipped else array
+
+    def compute(self, words: tuple[Word, ...]) -> None:
+        """Make some words known."""
+        self._follow(self.problem.planner.plan(words, frozenset(self.known)))
+
+    def _follow(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            self.follow(step)
+
+    def follow(self, step: Step) -> None:
+        """Take one step of a plan."""
+        data, value = self.problem.data, self.value
+        match step:
+            case Multiply(result, left, right):
+                self.keep(result, multiplied(value(left), value(right)))
+            case Apply(result, left, right, is_data_first):
+                letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
+                apply = data.apply if is_data_first else data.apply_after
+                sign = letter.name.removeprefix(self.problem.model.data)
+                self.keep(result, apply(other, transposed=letter.transposed, sign=sign))
+            case ApplyGram(result, left, right, is_gram_first):
+                gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
+                product = data.apply_gram(other, transposed=gram[0].transposed)
+                self.keep(result, product if is_gram_first else product.T)
+            case SelfProduct(result):
+                self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
+            case Part(result, whole, sign):
+                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
+            case Visit():
+                self._visit(step)
+
+    def _visit(self, step: Visit) -> None:
+        right = self.value(step.right) if step.right else None
+        requests = [self._request(word) for word in step.products]
+        # The data know a quick way to one sum of logarithms; more of them are products like others.
+        power, *powers = (self.problem.model.divergence.log_powers if step.logarithm else ()) or (None,)
+        requests += [Request(Logarithm(power), "right", self.problem.matrices[COLUMNS]) for power in powers]
+        products, total = self.problem.data.visit(self.value(step.left), right, requests, power)
+        for word, product in zip(step.products, products, strict=False):
+            operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
+            self.keep(word.T if operand_is_transposed else word, product)
+        if step.logarithm:
+            xp = self.problem.namespace.xp
+            self.known[LOGARITHM] = [total, *(xp.sum(sums, dtype=xp.float64) for sums in products[len(step.products) :])]
+
+    @property
+    def _operands(self) -> Mapping[str, Any]:
+        return self.problem.model.middles.operands
+
+    def keep(self, word: Word, product: Array) -> None:
+        """Take note of a product."""
+        kept, flipped = canonical(word)
+        self.known[kept] = product.T if flipped else product
+
+    def _request(self, word: Word) -> Request:
+        place = next(i for i, letter in enumerate(word) if letter.name in self._operands)
+        name, transposed = word[place]
+        if transposed:  # v Eᵀ is (E vᵀ)ᵀ
+            return self._request(word.T)
+        before, after = word[:place], word[place + 1 :]
+        if before:
+            return Request(self._operands[name], "left", self.value(before))
+        return Request(self._operands[name], "right", self.value(after) if after else None)
+
+    def _add(self, terms: Sequence[Term], factor: str, *, theta: bool = True) -> Array:
+        total: Any = None
+        for coefficient, word, has_theta in terms:
+            product = as_dense(self.value(word))
+            if coefficient != 1:
+                product = product * coefficient
+            if has_theta and theta:
+                product = product * self._theta(factor)
+            total = product if total is None else total + product
+        return total
+
+    def _theta(self, factor: str) -> Array:
+        """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
+        if _THETA not in self.known:
+            (positive, _), (negative, _) = self._sums(factor, logarithm=False)
+            self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
+        return self.known[_THETA]
+
+    def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
+        """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
+        planner = self.problem.planner
+        self._follow(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
+        degree = self.problem.model.rules[factor].degree
+        found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
+        return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]
+
+    def _contracted(self, contraction: Contraction) -> Array:
+        xp, (coefficient, left, right) = self.problem.namespace.xp, contraction
+        product = as_dense(self.value(left))
+        if not right:
+            return coefficient * xp.linalg.trace(product, dtype=xp.float64)
+        return coefficient * inner(xp, product, as_dense(self.value(right)))
