@@ -144,3 +144,19 @@ class TestObjectiveOf:
         model = Model("W H", 1, {"H": Sparse(0.3)})
         ordinary = objective_of(X, model, {"W": W, "H": H})
         assert objective_of(scale * X, model, {"W": W, "H": scale * H}) / scale == pytest.approx(ordinary)
+
+
+@pytest.mark.parametrize("form", ["X W W.T", "W W.T X"])
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array, np.float32], ids=["dense", "sparse", "float32"])
+def test_a_run_on_a_sketch_ends_at_the_objective_of_the_data(form, store):
+    """A sketch misses much of noise, and its own objective is above that of the data at the same factors."""
+    X = np.random.default_rng(0).random((300, 700))
+    X = store(X if form == "X W W.T" else X.T)
+    problem = bind(Model(form), X, 6)
+    assert pays(problem)
+    solution = factorize(X, form, 6, random_state=0)
+    W, D = solution.factors["W"].astype(float), as_dense(X).astype(float)
+    rest = D - (D @ W @ W.T if form == "X W W.T" else W @ (W.T @ D))
+    assert solution.objective == pytest.approx(0.5 * np.sum(rest**2), rel=1e-6 if store is np.float32 else 1e-10)
+    assert np.diff(solution.history.objective).max() <= 1e-6 * solution.objective
+    assert point_at(solution.model, X, solution.factors).kkt_residual() < 2e-3

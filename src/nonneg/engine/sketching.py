@@ -18,15 +18,18 @@ from ..data import Need
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..planning import canonical
+from .point import Point
 from .problem import Problem
 from .run import Callback, Run, begin, solve
 from .solution import History, Status
 from .solver import Solver
-from .stopping import STATIONARY, Stopping
+from .stopping import Stopping
 
 _PER_COMPONENT = 4
 """Directions for each component."""
 _REFINEMENTS = 5
+_STATIONARY = 5e-4
+"""The K.K.T. residual for the data themselves at which a solution for the sketch is one for them."""
 _LEAST = 2**16
 """Non-zeros of X below which there is nothing to save."""
 
@@ -68,22 +71,20 @@ class Sketched:
         assert of is not None
         size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
         self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
-        self.small = _bound(problem, self._nystrom.sketch)
+        self._sketch = self._nystrom.sketch
+        self.small = _bound(problem, self._sketch)
 
     @property
     def rough(self) -> Problem:
-        return _bound(self.problem, in_single_precision(self._nystrom.sketch))
+        return _bound(self.problem, in_single_precision(self._sketch))
 
-    def refine(self, factors: dict[str, Any]) -> bool:
-        """Whether the factors are stationary for the data; if not, the sketch is made exact for them."""
-        point = self.problem.start(factors)
-        if point.kkt_residual() <= STATIONARY / 2:
-            return True
+    def refine(self, point: Point) -> None:
+        """Make the sketch exact for the factors of a point."""
         (name,), of = self.problem.order, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
         self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
-        self.small = _bound(self.problem, self._nystrom.sketch)
-        return False
+        self._sketch = self._nystrom.sketch
+        self.small = _bound(self.problem, self._sketch)
 
 
 def rough_of_gram(problem: Problem) -> Problem | None:
@@ -109,12 +110,14 @@ def solve_sketched(
         left = replace(stopping, max_iter=stopping.max_iter - done)
         run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
-        is_over = run.status is not Status.CONVERGED or sketched.refine(factors)
-        solver = solver.resumed
-        if is_over:
-            run.point, run.good = sketched.problem.start(factors), None
-            run.history, run.n_iter = history, done
+        point = sketched.problem.start(factors)
+        if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
+            value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
+            last = replace(history[-1], objective=value)
+            run.point, run.good, run.history, run.n_iter = point, None, History([*history[:-1], last]), done
             return run
+        sketched.refine(point)
+        solver = solver.resumed
     left = replace(stopping, max_iter=max(stopping.max_iter - done, 0))
     run = solve(begin(sketched.problem, factors, solver, left), solver, left, callback)
     run.history, run.n_iter = history.followed_by(run.history), done + run.n_iter
