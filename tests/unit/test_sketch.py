@@ -6,9 +6,12 @@ from scipy import sparse
 
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
+from nonneg.data import as_dense
 from nonneg.data.reading import Sketch, read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
+from nonneg.engine.binding import bind, point_at
+from nonneg.engine.sketching import pays
 from nonneg.exceptions import IncompatibleError
 from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
@@ -157,6 +160,7 @@ def test_a_run_on_a_sketch_ends_at_the_objective_of_the_data(form, store):
     solution = factorize(X, form, 6, random_state=0)
     W, D = solution.factors["W"].astype(float), as_dense(X).astype(float)
     rest = D - (D @ W @ W.T if form == "X W W.T" else W @ (W.T @ D))
-    assert solution.objective == pytest.approx(0.5 * np.sum(rest**2), rel=1e-6 if store is np.float32 else 1e-10)
-    assert np.diff(solution.history.objective).max() <= 1e-6 * solution.objective
+    rounding = 1e-5 if store is np.float32 else 1e-10
+    assert solution.objective == pytest.approx(0.5 * np.sum(rest**2), rel=rounding)
+    assert np.diff(solution.history.objective).max() <= rounding * solution.objective
     assert point_at(solution.model, X, solution.factors).kkt_residual() < 2e-3
