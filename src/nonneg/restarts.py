@@ -193,8 +193,8 @@ def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Rep
     with np.errstate(over="ignore", invalid="ignore"):
         factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
     watch.say("searched for a start")
-    if not all(np.isfinite(factor).all() for factor in factors.values()):
-        return {}
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
