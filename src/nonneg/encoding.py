@@ -1,7 +1,9 @@
 """What a new sample is made of: the codes h ≥ 0 for which h C approximates it best, the components C being known.
 
 Every sample is solved for on its own: its code does not depend on what other samples come with it, so a matrix can be encoded in
-pieces. Samples that have converged are left alone, the others go on.
+pieces. Samples that have converged are left alone, the others go on. That is why there are loops here beside the engine's, which
+has one objective and one end for all of X: rounds of the engine that let go of the samples that are done, and with the Euclidean
+distance the kernel of coordinate descent itself, which goes over each row until that has converged.
 """
 
 from __future__ import annotations

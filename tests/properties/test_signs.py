@@ -54,8 +54,9 @@ def test_nothing_rises(name, store, solver):
 
 
 @ALL
-def test_sparse_is_dense(name):
-    dense, packed = (run(name, data, solver="multiplicative", max_iter=20) for data in (X, sparse.csr_array(X)))
+@pytest.mark.parametrize("solver", ["multiplicative", "auto"])
+def test_sparse_is_dense(name, solver):
+    dense, packed = (run(name, data, solver=solver, max_iter=20) for data in (X, sparse.csr_array(X)))
     for factor in dense.factors:
         np.testing.assert_allclose(dense.factors[factor], packed.factors[factor], rtol=1e-8, atol=1e-10)
 
