@@ -105,7 +105,8 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
         size = scale
         divergence, doublings = model.divergence.in_units(math.log2(scale))
         model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})
-    X, components = X / size, components / scale
+    # In the type of the components: a single precision X may have another scale than its type can hold.
+    X, components = X / components.dtype.type(size), components / components.dtype.type(scale)
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
