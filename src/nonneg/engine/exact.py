@@ -23,8 +23,13 @@ def solved(point: Point, factor: str) -> Array:
 
 
 def _definite(xp: Any, gram: Array) -> Array:
-    """A Gram matrix with so small a ridge that it changes nothing but singular ones, as a dead component makes it."""
+    """A Gram matrix with a ridge on its diagonal, of √eps of its entries.
+
+    Where columns are nearly parallel the least squares would be numbers of any size that cancel, in F and in the objective; a column
+    of zeros, of a component that is dead, would have none.
+    """
     gram = as_dense(gram)
     info = xp.finfo(gram.dtype)
-    ridge = xp.linalg.trace(gram) * float(info.eps) + float(info.smallest_normal)
+    diagonal = xp.linalg.diagonal(gram)
+    ridge = float(info.eps) ** 0.5 * diagonal + float(info.eps) * xp.max(diagonal) + float(info.smallest_normal)
     return gram + ridge * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
