@@ -58,6 +58,9 @@ def encode(
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
         penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
         return _least_squares(X, components, penalty, tol, max_iter)
+    if constraint.is_signed:  # there is nothing to keep from falling below zero
+        C = components.astype(np.float64)
+        return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
     return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 

@@ -194,10 +194,10 @@ def _empty_row(F: Array, i: int, G: Array, first: int) -> None:
     for k in range(first, F.shape[1]):
         entry = float(F[i, k])
         if entry != 0.0:
-            for l in range(F.shape[1]):
-                if l != k:
-                    G[k, l] -= entry * F[i, l]
-                    G[l, k] -= entry * F[i, l]
+            for j in range(F.shape[1]):
+                if j != k:
+                    G[k, j] -= entry * F[i, j]
+                    G[j, k] -= entry * F[i, j]
             G[k, k] -= entry * entry
             F[i, k] = 0.0
 
