@@ -97,7 +97,8 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
             f"X has entries of up to {size:g} and the components of up to {scale:g}: codes would be more than {most:g}, the most "
             f"that {np.dtype(dtype)} can hold. Give X in the units in which the model was fitted."
         )
-    return (codes * size / scale if size < scale else codes / scale * size).astype(dtype)
+    root = math.sqrt(size) / math.sqrt(scale)  # what lies between the codes and the product lies within reach
+    return (codes if size == scale else codes * root * root).astype(dtype)
 
 
 def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:

@@ -11,14 +11,23 @@ from .point import Point
 
 
 def solved(point: Point, factor: str) -> Array:
-    """The F for which ‖X − A F B‖ is least, the others staying as they are: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010)."""
+    """The F for which ‖X − A F B‖ is least, the others staying as they are: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010).
+
+    It is a step from the F there is. With a little added to the diagonals of AᵀA and B Bᵀ it is the least point of a bound, which
+    never raises the objective and ends, after some of them, where the equation says.
+    """
     model, xp = point.problem.model, point.problem.namespace.xp
     ((A, letter, B),) = model.form.around(factor)
-    F = as_dense(point.product(A.T + Word([Letter(model.data)]) + B.T))
-    if A:
-        F = xp.linalg.solve(_definite(xp, point.product(A.T + A)), F)
-    if B:
-        F = xp.linalg.solve(_definite(xp, point.product(B + B.T)), F.T).T
+    F = as_dense(point.value(Word([letter])))
+    step = as_dense(point.product(A.T + Word([Letter(model.data)]) + B.T))
+    left, right = (as_dense(point.product(gram)) if gram else None for gram in (A.T + A, B + B.T))
+    fitted = F if left is None else left @ F
+    step = step - (fitted if right is None else fitted @ right)
+    if left is not None:
+        step = xp.linalg.solve(_definite(xp, left), step)
+    if right is not None:
+        step = xp.linalg.solve(_definite(xp, right), step.T).T
+    F = F + step
     return point.problem.namespace.in_rows(F.T if letter.transposed else F)
 
 
@@ -28,7 +37,6 @@ def _definite(xp: Any, gram: Array) -> Array:
     Where columns are nearly parallel the least squares would be numbers of any size that cancel, in F and in the objective; a
     column of zeros, of a component that is dead, would have none.
     """
-    gram = as_dense(gram)
     info = xp.finfo(gram.dtype)
     diagonal = xp.linalg.diagonal(gram)
     ridge = float(info.eps) ** 0.5 * diagonal + float(info.eps) * xp.max(diagonal) + float(info.smallest_normal)
