@@ -13,21 +13,21 @@ from .point import Point
 def solved(point: Point, factor: str) -> Array:
     """The F for which ‖X − A F B‖ is least, the others staying as they are: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010).
 
-    It is a step from the F there is. With a little added to the diagonals of AᵀA and B Bᵀ it is the least point of a bound, which
-    never raises the objective and ends, after some of them, where the equation says.
+    It is found by steps from the F there is, each with a little added to the diagonals of AᵀA and B Bᵀ: the least point of a bound,
+    which never raises the objective. Two of them come to the solution, to rounding, unless columns are nearly parallel.
     """
     model, xp = point.problem.model, point.problem.namespace.xp
     ((A, letter, B),) = model.form.around(factor)
-    F = as_dense(point.value(Word([letter])))
-    step = as_dense(point.product(A.T + Word([Letter(model.data)]) + B.T))
+    F, target = (as_dense(point.product(word)) for word in (Word([letter]), A.T + Word([Letter(model.data)]) + B.T))
     left, right = (as_dense(point.product(gram)) if gram else None for gram in (A.T + A, B + B.T))
-    fitted = F if left is None else left @ F
-    step = step - (fitted if right is None else fitted @ right)
-    if left is not None:
-        step = xp.linalg.solve(_definite(xp, left), step)
-    if right is not None:
-        step = xp.linalg.solve(_definite(xp, right), step.T).T
-    F = F + step
+    for _ in range(2):
+        fitted = F if left is None else left @ F
+        step = target - (fitted if right is None else fitted @ right)
+        if left is not None:
+            step = xp.linalg.solve(_definite(xp, left), step)
+        if right is not None:
+            step = xp.linalg.solve(_definite(xp, right), step.T).T
+        F = F + step
     return point.problem.namespace.in_rows(F.T if letter.transposed else F)
 
 
