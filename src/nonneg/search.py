@@ -136,13 +136,17 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     axis, (name,) = int(place.is_turned), problem.order
     squares = data.lengths(axis) ** 2
     some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
-    part = data.part(some, axis)
+    part, has_any = data.part(some, axis), np.arange(data.shape[1 - axis])
+    filled = np.flatnonzero(part.lengths(1 - axis))
+    if 2 * len(filled) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
+        part, has_any = part.part(filled, 1 - axis), filled
     rows, columns = problem.shapes[name]
     shape = (rows, few) if place.letter.transposed else (few, columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
     found = _best(small, small_place, generator, stop)
-    codes = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
+    codes[has_any] = part.apply(small_place.value(found), transposed=not place.is_turned)
     codes = unit_length(np, codes, "columns")
     C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
     F = np.maximum(C, 0.0)

@@ -506,7 +506,8 @@ def test_one_sample_or_one_feature(name, shape, X):
 )
 def test_data_of_extreme_scale(name, scale, X):
     """What comes out has the scale of the data and is otherwise the same, to what rounding does to the last iterations."""
-    plain, scaled = MAKERS[name]().fit(X), MAKERS[name]().fit(X * scale)
+    params = {"tol": 1e-8} if name == "BiQNMF" else {}  # whose objective is flat along the way
+    plain, scaled = MAKERS[name](**params).fit(X), MAKERS[name](**params).fit(X * scale)
     expected = plain.inverse_transform(plain.transform(X))
     actual = scaled.inverse_transform(scaled.transform(X * scale)) / scale
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)

@@ -90,8 +90,7 @@ class DenseData(Data):
         if namespace.is_host:
             some = values[items, :]
         else:
-            places = namespace.xp.asarray(items, device=namespace.device)
-            some = to_host(namespace.xp.take(values, places, axis=0))
+            some = to_host(namespace.xp.take(values, namespace.xp.asarray(items, device=namespace.device), axis=0))
         return some if self.unit == 1 else some / self.unit
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:

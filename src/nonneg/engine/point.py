@@ -76,8 +76,7 @@ class Point:
         planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
         self.compute(planned.words)
         numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
-        if self.problem.data.facts.lowest < 0 and not self.problem.model.divergence.signed:
-            # A sketch has entries of either sign, and so may its products here and there have, where those of the data have none.
+        if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
         multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)

@@ -73,6 +73,10 @@ class Problem:
             raise data.refuse(missing)
         if model.divergence.signed:
             self._check_signs()
+        self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
+        """The factors whose scale does not matter, so that steps may lead it anywhere."""
+        self.has_stray_signs = data.facts.lowest < 0 and not model.divergence.signed
+        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none."""
         m, n = data.shape
         self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
         """The small matrices that do not change, by name; X is not among them."""

@@ -46,8 +46,10 @@ def pays(problem: Problem) -> bool:
     of = side_of(problem)
     if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
+    combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
     size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
-    return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+    is_smaller = 3 * size < 2 * combined and size * kept <= problem.data.facts.non_zeros
+    return is_smaller and not problem.is_formed(_gram(problem, of))
 
 
 def _gram(problem: Problem, of: Literal["rows", "columns"]) -> Word:
