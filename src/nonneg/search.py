@@ -140,10 +140,10 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
         return initial_factors(problem, "random", {}, generator)
     shares = squares[filled] / squares.sum()
     some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
-    part, has_any = data.part(some, axis), np.arange(data.shape[1 - axis])
+    part, has_any = data.subset(some, axis), np.arange(data.shape[1 - axis])
     others = np.flatnonzero(part.lengths(1 - axis))
     if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
-        part, has_any = part.part(others, 1 - axis), others
+        part, has_any = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
     shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})

@@ -571,7 +571,7 @@ def test_clusters_of_extreme_scale(scale, X):
 
 @pytest.mark.parametrize("scale", [1e30, 1e100, 1e200])
 @pytest.mark.parametrize("name", ["FONT", "FONT-ALS", "NonnegativeSparseCoding"])
-def test_prices_vanish_beside_huge_data(name, scale, X):
+def test_penalties_vanish_beside_huge_data(name, scale, X):
     """Their weight is one, whatever the scale of X; the fit is then as good as one without them."""
     estimator = MAKERS[name]().fit(X * scale)
     error = np.linalg.norm(estimator.inverse_transform(estimator.transform(X * scale)) / scale - X)

@@ -164,7 +164,7 @@ def test_a_part_of_sparse_data_is_sparse():
     X = sparse.random_array((30, 20), density=0.1, rng=0, format="csr")
     data = read_data(X)
     for axis in (0, 1):
-        part = data.part(np.array([3, 1, 7]), axis)
+        part = data.subset(np.array([3, 1, 7]), axis)
         assert part.size < 30 * 20 / 5
         expected = X.toarray()[[3, 1, 7]] if axis == 0 else X.toarray()[:, [3, 1, 7]]
         np.testing.assert_array_equal(part.apply(np.eye(expected.shape[1])), expected)

@@ -81,7 +81,7 @@ def test_constraints_that_can_be_restored_hold(constraints, tolerance, divergenc
         assert solution.model.constraints[name].violation(np, solution.factors[name]) < tolerance
 
 
-def test_prices_are_paid():
+def test_penalties_are_paid():
     X = parts((14, 12))
     constraints = {"W": Unit(), "H": Sparse(0.3)}
     solution = run(X, "W H", constraints=constraints, divergence=1, max_iter=200)

@@ -82,7 +82,7 @@ class SparseData(Data):
     def take(self, items: np.ndarray, axis: int) -> sparse.csr_array:
         return (self.values if axis == 0 else self._transposed)[items]
 
-    def part(self, items: np.ndarray, axis: int) -> SparseData:
+    def subset(self, items: np.ndarray, axis: int) -> SparseData:
         some = self.take(items, axis)
         return SparseData(some.T.tocsr() if axis else some, self.namespace)
 

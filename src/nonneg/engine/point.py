@@ -11,22 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.rewriting import Sum
-from ..data import Request, SquaredDifference, Unreached, as_dense
-from ..data.host import inner, multiplied, positive_part
+from ..data import Data, Request, SquaredDifference, Unreached, as_dense
+from ..data.host import inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Sums
-from ..planning import (
-    LOGARITHM,
-    Apply,
-    ApplyGram,
-    Contraction,
-    Multiply,
-    Part,
-    SelfProduct,
-    Step,
-    Visit,
-    canonical,
-)
+from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
 from ..planning.planner import COLUMNS, ROWS, Term, terms
 
 if TYPE_CHECKING:
@@ -224,7 +213,7 @@ class Point:
 
     def _matrix(self, word: Word) -> Array:
         ((name, flipped),) = word
-        if name in self.problem.planner.prices.data:
+        if name in self.problem.planner.costs.data:
             array = self.problem.data.itself()
         else:
             array = self.factors[name] if name in self.factors else self.problem.matrices[name]
@@ -240,25 +229,14 @@ class Point:
 
     def follow(self, step: Step) -> None:
         """Take one step of a plan."""
-        data, value = self.problem.data, self.value
-        match step:
-            case Multiply(result, left, right):
-                self.keep(result, multiplied(value(left), value(right)))
-            case Apply(result, left, right, is_data_first):
-                letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
-                apply = data.apply if is_data_first else data.apply_after
-                sign = letter.name.removeprefix(self.problem.model.data)
-                self.keep(result, apply(other, transposed=letter.transposed, sign=sign))
-            case ApplyGram(result, left, right, is_gram_first):
-                gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
-                product = data.apply_gram(other, transposed=gram[0].transposed)
-                self.keep(result, product if is_gram_first else product.T)
-            case SelfProduct(result):
-                self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
-            case Part(result, whole, sign):
-                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
-            case Visit():
-                self._visit(step)
+        if isinstance(step, Visit):
+            self._visit(step)
+        else:
+            self.keep(step.result, follow(step, self.value, self._reach))
+
+    def _reach(self, letter: Letter) -> tuple[Data, str]:
+        """The data, and the sign that the letter X⁺ or X⁻ stands for."""
+        return self.problem.data, letter.name.removeprefix(self.problem.model.data)
 
     def _visit(self, step: Visit) -> None:
         right = self.value(step.right) if step.right else None
