@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
-from .data.reading import Gram
+from .data.reading import Gram, Observed
 from .engine.model import Model
 from .engine.solution import Solution, Status
 from .factorization import factorize
@@ -51,6 +51,7 @@ __all__ = [
     "ONMF",
     "ONMTF",
     "OPNMF",
+    "Observed",
     "PNMF",
     "ProjectiveClustering",
     "QNMFHMM",

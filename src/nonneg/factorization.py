@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .constraints import Constraint
+from .data import read_weighted
 from .divergences import Objective
 from .engine.binding import bind
 from .engine.model import Model
@@ -34,6 +35,8 @@ def factorize(
     check_every: int = 10,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    weights: Any = None,
+    missing: str = "raise",
 ) -> Solution:
     """Approximate X by a product of non-negative factors.
 
@@ -69,6 +72,13 @@ def factorize(
         For the start; the same seed gives the same result.
     callback : callable, optional
         Called at every check with a `Progress`; returning True stops the run.
+    weights : array of the shape of X, or pair of arrays (rows, columns), default=None
+        By which the loss of each entry is multiplied, not negative; of a pair, by both. An integer weight of a row, or of a column,
+        is what as many copies of it would be. An entry of weight 0 is missing, whatever stands there. A sparse array of weights has
+        none where nothing is stored. None in place of one of a pair stands for ones.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, about what is masked in a masked array, and about NA in a table. With "ignore" it has no part in the
+        objective. See `Observed` for sparse data.
 
     Returns
     -------
@@ -92,7 +102,7 @@ def factorize(
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
-    problem = bind(model, X, rank, init, horizon=max_iter)
+    problem = bind(model, read_weighted(X, model.data, missing=missing, weights=weights), rank, init, horizon=max_iter)
     return solve_problem(problem, init, solver, stopping, random_state, callback)
 
 

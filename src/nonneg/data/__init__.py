@@ -2,7 +2,7 @@
 
 from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
-from .reading import Gram, Signed, Sketch, read_array, read_data
+from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
 from .signed import Operator
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Facts",
     "Gram",
     "Need",
+    "Observed",
     "Operator",
     "Request",
     "Signed",
@@ -22,4 +23,5 @@ __all__ = [
     "as_dense",
     "read_array",
     "read_data",
+    "read_weighted",
 ]

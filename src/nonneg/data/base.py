@@ -139,6 +139,9 @@ class Data(ABC):
     bounded: ClassVar[bool] = True
     """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
+    weighted: ClassVar[bool] = False
+    """Whether entries have weights, of which those that are missing have none."""
+
     has_items: ClassVar[bool] = True
     """Whether single rows and columns can be looked at, by `take`."""
 
@@ -172,6 +175,16 @@ class Data(ABC):
     def size(self) -> int:
         """Entries that are stored, and that a product with X has to visit."""
         return self.shape[0] * self.shape[1]
+
+    @property
+    def zeros(self) -> int:
+        """Entries that are zero."""
+        return self.shape[0] * self.shape[1] - self.facts.non_zeros
+
+    @property
+    def missing(self) -> int:
+        """Entries that have no weight, so that nothing is known of them."""
+        return 0
 
     def read(self, totals: Iterable[Total] = ()) -> Facts:
         """What the first reading tells; sums that are asked for then need no other."""

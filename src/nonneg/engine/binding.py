@@ -73,7 +73,8 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon : int
         How many iterations to expect.
     """
-    model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
+    user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
+    model = user_model.with_weights() if data.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
@@ -83,7 +84,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = data if units.data == 1 else data.in_units(units.data)
     return Problem(
-        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=horizon
+        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=horizon
     )
 
 
@@ -112,11 +113,13 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, si
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    model, data = _with_signs(model, X, factors)
+    user_model, data = _with_signs(model, X, factors)
+    model = user_model.with_weights() if data.weighted else user_model
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)
     arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=1)
+    model = units.model_from_user(model)
+    problem = Problem(model, scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=1)
     return problem.start(arrays)

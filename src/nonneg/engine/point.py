@@ -14,7 +14,7 @@ from ..algebra.rewriting import Sum
 from ..data import Data, Request, SquaredDifference, Unreached, as_dense
 from ..data.host import inner
 from ..data.namespace import Array
-from ..divergences.base import Logarithm, Sums
+from ..divergences.base import Logarithm, Operand, Sums
 from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
 from ..planning.planner import COLUMNS, ROWS, Term, terms
 
@@ -94,7 +94,9 @@ class Point:
         return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
 
     def total(self) -> float:
-        """Σ X̂."""
+        """Σ X̂, with the weights of the data."""
+        if self.problem.model.weighted:
+            return float(self.problem.namespace.xp.sum(self._visited(Operand(0, 1))))
         word = Word([Letter(ROWS, True), *self.problem.model.form, Letter(COLUMNS)])
         self.compute((word,))
         return float(self.value(word)[0, 0])
