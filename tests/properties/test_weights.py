@@ -142,5 +142,3 @@ def test_extreme_scales_keep_their_weights():
         scaled = {"W": start["W"] * scale**0.5, "H": start["H"] * scale**0.5}
         found = factorize(X * scale, "W H", 2, init=scaled, weights=weights, solver="multiplicative", max_iter=10, tol=0)
         np.testing.assert_allclose(found.reconstruct() / scale, expected.reconstruct(), rtol=1e-10)
-
-

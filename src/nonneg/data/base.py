@@ -181,6 +181,12 @@ class Data(ABC):
         """Entries that are zero."""
         return self.shape[0] * self.shape[1] - self.facts.non_zeros
 
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        """Data whose squared distance from X̂, multiplied along, is the weighted one, where weights of rows, or columns, are asked
+        for and can be taken into the data; else the data as they are.
+        """
+        return self
+
     @property
     def missing(self) -> int:
         """Entries that have no weight, so that nothing is known of them."""
@@ -264,6 +270,13 @@ class Data(ABC):
             own = F[some]
             quadratic_rows(np.arange(len(some)), own, Y, B, G, X, *options)
             F[some] = own
+
+    can_sweep_rows: ClassVar[bool] = False
+    """Whether `sweep_rows` can be used."""
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        """Go over the rows of F once, in place, for ½ Σ vᵢⱼ (xᵢⱼ − ⟨fᵢ, bⱼ⟩)², bⱼ the rows of B; or the same of Xᵀ."""
+        raise self.refuse({Need.ENTRIES})
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         """The same for C = (X + Xᵀ)/2 and Q = I; X is square."""

@@ -190,9 +190,11 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
     if given is None:
         return data if has_nan else DenseData(values, namespace)
-    if has_nan or not isinstance(given, Pair) or not all(bool(namespace.xp.all(part > 0)) for part in given):
+    whole = DenseData(values, namespace)
+    if has_nan or not isinstance(given, Pair):
         return data
-    return PairWeighted(DenseData(values, namespace), given)
+    hides = not all(bool(namespace.xp.all(part > 0)) for part in given)
+    return data if hides and not (whole.facts.lowest >= 0 and math.isfinite(whole.facts.highest)) else PairWeighted(whole, given)
 
 
 def read_array(X: Any, name: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .base import Data, ElementwiseOperand, Facts, Pass, Request, Total, Unreached, row_blocks, share_out
+from .base import Data, ElementwiseOperand, Facts, Pass, Request, Total, Unreached, chunk_rows, row_blocks, share_out
 from .dense import DenseData
 from .host import as_dense
 from .namespace import Array, Namespace
@@ -131,6 +131,53 @@ class WeightedDense(DenseData):
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 
+    # ---- row by row
+
+    @property
+    def can_sweep_rows(self) -> bool:  # type: ignore[override]
+        return self.namespace.is_host
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        data = self._turned if transposed else self
+        if self.weights is None and 2 * self.missing < self.observed:
+            data._sweep_without_missing(F, B, options)
+            return
+        for start in range(0, len(F), step := chunk_rows(data.shape[1])):
+            rows = slice(start, start + step)
+            x, weights = data.weighted_block(rows)
+            seen = weights > 0
+            indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+            own = np.ascontiguousarray(F[rows])
+            sweep_entries(own, B, indptr, np.nonzero(seen)[1], x[seen], weights[seen], options)
+            F[rows] = own
+
+    @cached_property
+    def _turned(self) -> WeightedDense:
+        weights = self.weights
+        turned = None if weights is None else Pair(*weights[::-1]) if isinstance(weights, Pair) else weights.T
+        data = WeightedDense(self.values.T, self.namespace, self.unit, turned)
+        data._facts, data._observed = self.facts, self.observed
+        return data
+
+    @cached_property
+    def _gaps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where in each row something is missing, in compressed rows: these are few."""
+        counts, columns = [np.zeros(1, np.int64)], []
+        for rows in row_blocks(*self.shape, "cpu"):
+            gaps = np.isnan(self.values[rows])
+            counts.append(gaps.sum(axis=1))
+            columns.append(np.nonzero(gaps)[1])
+        return np.cumsum(np.concatenate(counts)), np.concatenate(columns)
+
+    def _sweep_without_missing(self, F: Array, B: Array, options: tuple[float, float, int, int, float]) -> None:
+        """All of B Bᵀ and X Bᵀ, less what belongs to the entries that are missing."""
+        C = np.empty(F.shape)
+        for rows in row_blocks(*self.shape, "cpu"):
+            C[rows] = _without_nan(self._block(rows)) @ B
+        wide = B.astype(np.float64)
+        indptr, indices = self._gaps
+        sweep_entries(F, B, indptr, indices, np.empty(0, F.dtype), np.empty(0, F.dtype), options, wide.T @ wide, C)
+
     # ---- X itself
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
@@ -229,6 +276,14 @@ class ObservedData(SparseData):
     @cached_property
     def _transposed_weights(self) -> sparse.csr_array | None:
         return None if self.weights is None else self.weights.T.tocsr()
+
+    # ---- row by row
+
+    can_sweep_rows: ClassVar[bool] = True
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        X = self._transposed if transposed else self.values
+        sweep_entries(F, B, X.indptr, X.indices, X.data, self._weights(transposed), options)
 
     # ---- X itself
 
@@ -378,6 +433,51 @@ class PairWeighted(Data):
             return products, None
         return products[:-1], self.namespace.xp.sum(products[-1], dtype=self.namespace.xp.float64)
 
+    # ---- row by row
+
+    @property
+    def can_sweep_rows(self) -> bool:  # type: ignore[override]
+        return self.namespace.is_host
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        from ..kernels.coordinates import linear_rows
+        from ..kernels.threads import over_rows
+
+        own, others = self.weights[::-1] if transposed else self.weights
+        penalty, overlap, *rest = options
+        weighted = others[:, None] * B
+        Q = (B.T @ weighted).astype(np.float64)
+        C = np.ascontiguousarray(self.base.apply(weighted, transposed=transposed), dtype=np.float64)
+        C -= penalty / np.maximum(own, np.finfo(own.dtype).tiny)[:, None] if penalty else 0.0
+        none = np.empty((0, 0))
+        if not overlap:
+            over_rows(linear_rows, F.shape[0], F, none, Q, C, 0.0, 0.0, *rest)
+            return
+        for i, weight in enumerate(own.tolist()):  # each row has its own share of it
+            if weight:
+                linear_rows(i, i + 1, F, none, Q, C, 0.0, overlap / weight, *rest)
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
+        (of_rows, of_columns), xp = self.weights, self.namespace.xp
+        kept = Pair(xp.ones_like(of_rows) if rows else of_rows, xp.ones_like(of_columns) if columns else of_columns)
+        base: Any = self.base
+        left, right = (
+            xp.sqrt(part) if asked else xp.ones_like(part) for part, asked in zip(self.weights, (rows, columns), strict=True)
+        )
+        if isinstance(base, SparseData):
+            entries = base.values.data * np.repeat(left, np.diff(base.values.indptr)) * right[base.values.indices]
+            values = sparse.csr_array((entries, base.values.indices, base.values.indptr), shape=base.shape)
+            values.eliminate_zeros()
+            scaled: Data = SparseData(values, self.namespace)
+        elif isinstance(base, DenseData):
+            scaled = replace(base, values=base.values * left[:, None] * right[None, :])
+        else:
+            return self
+        return scaled if all(bool(xp.all(part == 1)) for part in kept) else PairWeighted(scaled, kept)
+
+    # ---- entry by entry
+
     def _of(self, operand: ElementwiseOperand) -> Pair:
         """The weights; of what is counted, whether there are any."""
         if not isinstance(operand, Unreached):
@@ -426,6 +526,27 @@ _PLAIN = ((0, 0), (0, 1), (1, 0))
 
 
 # ---- what they share
+
+
+def sweep_entries(
+    F: Array,
+    B: Array,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    x: np.ndarray,
+    weights: np.ndarray,
+    options: tuple[float, float, int, int, float],
+    G: np.ndarray | None = None,
+    C: np.ndarray | None = None,
+) -> None:
+    """Go over the rows of F with the entries of X that are given; rows are shared out among threads. See `weighted_rows`."""
+    from ..kernels.coordinates import weighted_rows
+    from ..kernels.threads import over_rows
+
+    none = np.empty((0, 0))
+    entries = indptr, indices, x, weights
+    products = (none, none) if G is None else (G, C)
+    over_rows(weighted_rows, indptr + np.arange(len(indptr)), F, np.ascontiguousarray(B), *entries, *products, *options)
 
 
 @dataclass(frozen=True)

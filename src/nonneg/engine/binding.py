@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..algebra.expression import Letter
 from ..data import Data, as_dense, read_data
 from ..data.namespace import Array, Namespace
 from ..exceptions import DataError, IncompatibleError
@@ -59,6 +60,18 @@ def _with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, 
     return model.with_signs(negative | ({model.data} if data.facts.lowest < 0 and model.data in may_be else set())), data
 
 
+def absorbed(model: Model, data: Data) -> Data:
+    """The data with weights of rows, or of columns, taken into them, where X̂ is multiplied along and the model stays what it is.
+
+    With the Euclidean distance s‖x − x̂‖² = ‖√s x − √s x̂‖², and √s x̂ is what the form makes of √s x where it begins with X.
+    """
+    form, X = model.form, Letter(model.data)
+    if not data.weighted or not model.divergence.takes_signs or form.count(model.data) != 1:
+        return data
+    rows, columns = form[0] == X, form[-1] == X
+    return data.absorbed(rows, columns) if rows or columns else data
+
+
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
@@ -74,7 +87,8 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         How many iterations to expect.
     """
     user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
-    model = user_model.with_weights() if data.weighted else user_model
+    inner = absorbed(user_model, data)
+    model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
@@ -82,7 +96,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
         units = Units()  # what is given is too far from the scale of the data to be measured with it
     fixed = units.from_user({name: given[name] for name in model.fixed})
-    scaled = data if units.data == 1 else data.in_units(units.data)
+    scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(
         units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=horizon
     )
@@ -114,11 +128,12 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, si
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
     user_model, data = _with_signs(model, X, factors)
-    model = user_model.with_weights() if data.weighted else user_model
+    inner = absorbed(user_model, data)
+    model = user_model.with_weights() if inner.weighted else user_model
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)
-    arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
+    arrays, scaled = units.from_user(arrays), inner if units.data == 1 else inner.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
     model = units.model_from_user(model)
     problem = Problem(model, scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=1)

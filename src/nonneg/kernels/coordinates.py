@@ -351,3 +351,92 @@ def quadratic_sparse(
                 j, x = indices[p], values[p]
                 for k in range(r):
                     Z[j, k] += x * change[k]
+
+
+# ---- a factor that occurs once, where each row has entries and weights of its own
+
+
+@compiled
+def weighted_rows(
+    start: int,
+    stop: int,
+    F: Array,
+    B: Array,
+    indptr: Array,
+    indices: Array,
+    x: Array,
+    weights: Array,
+    G: Array,
+    C: Array,
+    penalty: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows f of F for which ½ Σⱼ vⱼ (xⱼ − ⟨f, bⱼ⟩)² falls, with what a penalty and an overlap add, as in `linear_rows`.
+
+    The rows of B are the bⱼ. The entries of a row of X are given in compressed rows; no `weights` stand for ones. Where there are
+    G = Σⱼ bⱼ bⱼᵀ over all j and C, which has Σⱼ xⱼ bⱼ over what is known for each row, the entries are those that are missing.
+    """
+    r = F.shape[1]
+    is_rest, has_weights = G.shape[0] > 0, len(weights) > 0
+    Q, c, f = np.empty((r, r)), np.empty(r), np.empty(r)
+    rows, weighted = np.empty((_GATHERED, r)), np.empty((_GATHERED, r))
+    for i in range(start, stop):
+        for k in range(r):
+            f[k] = F[i, k]
+            c[k] = C[i, k] if is_rest else 0.0
+            for j in range(r):
+                Q[k, j] = G[k, j] if is_rest else 0.0
+        for begin in range(indptr[i], indptr[i + 1], _GATHERED):
+            count = min(_GATHERED, indptr[i + 1] - begin)
+            for t in range(count):
+                b = B[indices[begin + t]]
+                v = -1.0 if is_rest else float(weights[begin + t]) if has_weights else 1.0
+                for k in range(r):
+                    rows[t, k] = b[k]
+                for k in range(r):
+                    weighted[t, k] = v * b[k]
+            Q += np.dot(rows[:count].T, weighted[:count])
+            if not is_rest:
+                for t in range(count):
+                    entry = float(x[begin + t])
+                    for k in range(r):
+                        c[k] += entry * weighted[t, k]
+        if is_rest or indptr[i + 1] > indptr[i]:  # of a row without entries nothing is known
+            _descend(f, Q, c, penalty, overlap, first, passes, enough)
+        for k in range(first, r):
+            F[i, k] = f[k]
+
+
+@inlined
+def _descend(f: Array, Q: Array, c: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
+    """The entries of one row, in turn, to the least of ½ fᵀQf − ⟨c, f⟩ and what is added to it."""
+    r, total, size = len(f), 0.0, 0.0
+    for k in range(r):
+        total += f[k]
+    for k in range(r):
+        size = max(size, Q[k, k])
+    for _ in range(passes):
+        largest, moved = 0.0, 0.0
+        for k in range(first, r):
+            curvature = Q[k, k]
+            if curvature <= _ROUNDING * size:  # nothing that is known has any of it
+                continue
+            slope = overlap * (total - f[k]) + penalty - c[k]
+            for j in range(r):
+                slope += Q[k, j] * f[j]
+            largest = max(largest, f[k])
+            d = max(-slope / curvature, -f[k])
+            f[k] += d
+            total += d
+            moved = max(moved, abs(d))
+        if moved <= enough * largest:
+            break
+
+
+_GATHERED = 64
+"""Rows of B that are gathered at a time."""
+_ROUNDING = 1e-13
+"""What is left of the largest, at most, where a sum is taken from another that is the same."""

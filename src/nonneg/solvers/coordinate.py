@@ -119,6 +119,8 @@ class Coordinate(Solver):
             terms = model.constraints[name].entrywise
             if terms is None:
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
+            if place is None and model.weighted:
+                return f"{name} does not stand at one end of {model.form.text!r} alone, and the data have weights"
             if place is None:
                 return f"{name} occurs in {model.form.text!r} neither once nor as {name} {name}.T at an end"
             if terms.overlap and not place.is_by_columns:

@@ -50,6 +50,8 @@ def places(problem: Problem) -> dict[str, Place | None]:
 
 def _place(problem: Problem, factor: str) -> Place | None:
     form = problem.model.form
+    if problem.model.weighted:
+        return _weighted_place(problem, factor)
     if problem.model.constraints[factor].is_signed:
         return EitherSignPlace(problem, Letter(factor), False, form[:0], form[:0])
     if form.count(factor) == 1:
@@ -59,6 +61,15 @@ def _place(problem: Problem, factor: str) -> Place | None:
     for word, is_turned in ((form, False), (form.T, True)):
         if form.count(factor) == 2 and len(word) > 1 and word[0].name == factor and word[1] == word[0].T:
             return Quadratic(problem, word[0], is_turned, word[:0], word[2:])
+    return None
+
+
+def _weighted_place(problem: Problem, factor: str) -> Place | None:
+    """Where entries have weights, rows of a factor are independent only if it stands at an end of the form, and nowhere else."""
+    form = problem.model.form
+    for word, is_turned in ((form, False), (form.T, True)):
+        if form.count(factor) == 1 and len(word) > 1 and word[0].name == factor:
+            return Weighted(problem, word[0], is_turned, word[:0], word[1:])
     return None
 
 
@@ -113,14 +124,38 @@ class Linear(Place):
         P = _evaluated(point, self.A.T + self.A, np.float64) if self.A else _NOTHING
         Q = _evaluated(point, self.B + self.B.T, np.float64) if self.B else np.eye(F.shape[1])
         C = _evaluated(point, self.A.T + self.X + self.B.T)
-        # A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same
-        # number of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
-        affordable = max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
-        arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, affordable))))
+        arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, _affordable(point, F)))))
         if self.A:  # rows depend on each other, and are taken one after the other
             linear_rows(self.first_row, F.shape[0], *arguments)
         else:
             over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
+        return self.replaced(point, F)
+
+
+def _affordable(point: Point, F: Array) -> int:
+    """How often a row may be gone over.
+
+    A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same number
+    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
+    """
+    return max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
+
+
+class Weighted(Place):
+    """F B, where entries have weights: each row has a quadratic function of its own."""
+
+    def obstacle(self, problem: Problem) -> str | None:
+        if not problem.data.can_sweep_rows:
+            return "the data cannot be gone over row by row"
+        if self.terms.given and not self.is_by_columns:
+            return f"some rows of {self.letter.name} are given, and the data have weights"
+        return None
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+        F = self.value(point)
+        B = np.ascontiguousarray(_evaluated(point, self.B).T)
+        options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
+        point.problem.data.sweep_rows(F, B, options, transposed=self.is_turned)
         return self.replaced(point, F)
 
 
