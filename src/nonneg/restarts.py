@@ -183,6 +183,8 @@ def solve_problem(
 
 def _sketched(problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0) -> Sketched | None:
     """A sketch to solve on, where no solver is asked for and one pays; a run without end would never come to look at the data."""
+    if problem.partial is not None:  # another fill would need another sketch
+        return None
     can = stopping.tol and is_auto(solver) and pays(problem) and isinstance(best_solver(problem), Coordinate)
     return Sketched(problem, seed) if can else None
 

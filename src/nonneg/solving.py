@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .data import Need
+from .data import Data, Need
 from .data.namespace import Array
 from .divergences import Beta
 from .engine.binding import point_at, read_init
+from .engine.filling import Filling
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
@@ -45,7 +46,8 @@ def solve_from(
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
         factors = start_factors(problem, init, random_state)
         if sketched is None:
-            run = solve(begin(problem, factors, solver, stopping), solver, stopping, callback)
+            steps = solver if problem.partial is None else Filling(solver)
+            run = solve(begin(problem, factors, steps, stopping), steps, stopping, callback)
         else:
             run = solve_sketched(sketched, factors, solver, stopping, callback)
     assert run.status is not None
@@ -58,9 +60,19 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=problem.user_data if model.data in model.form.names else None,
+        data=_inside(point) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
     )
+
+
+def _inside(point: Point) -> Data:
+    """What stands for X in the form, in the units of the user: filled, where something is missing."""
+    problem = point.problem
+    if problem.partial is None:
+        return problem.user_data
+    data: Any = point.problem.data
+    filled = data.inside if data.weighted else data
+    return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
 
 
 def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:

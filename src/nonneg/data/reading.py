@@ -175,16 +175,19 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     if isinstance(X, Observed):
         return _read_observed(X, name, weights)
     if sparse.issparse(X):
-        if weights is None:
-            return X
-        return _weighted_sparse(_read_sparse(X, name), name, read_weights(weights, X.shape, name))
+        given = None if weights is None else read_weights(weights, X.shape, name)
+        return X if given is None or _is_one(given) else _weighted_sparse(_read_sparse(X, name), given)
     if isinstance(X, Data):
-        return X if weights is None else _weighted(X, read_weights(weights, X.shape, name))
+        given = None if weights is None else read_weights(weights, X.shape, name, X.namespace)
+        return X if given is None or _is_one(given) else _weighted(X, given)
     if weights is None and not ignores:
         return X
     values, namespace = read_matrix(X, name)
     given = None if weights is None else read_weights(weights, values.shape, name, namespace)
+    given = None if _is_one(given) else given
     data = WeightedDense(values, namespace, weights=given)
+    if not ignores and given is None:
+        return DenseData(values, namespace)
     if not ignores:
         _refuse_nan(data, name)
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
@@ -282,7 +285,22 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
             f"weights must have the shape of {name}, {tuple(shape)}, or be a pair of arrays, of its {shape[0]} rows and its "
             f"{shape[1]} columns; got shape {tuple(found.shape)}."
         )
-    return found
+    return found if sparse.issparse(found) else _as_pair(found)
+
+
+def _as_pair(weights: Array) -> Any:
+    """Weights that are the same in all columns, or in all rows, as the pair that they are: it costs less, and proves more."""
+    first_column, first_row = weights[:, :1], weights[:1, :]
+    if bool((weights == first_column).all()):
+        return Pair(first_column[:, 0], first_row[0, :] * 0 + 1)
+    if bool((weights == first_row).all()):
+        return Pair(first_column[:, 0] * 0 + 1, first_row[0, :])
+    return weights
+
+
+def _is_one(weights: Any) -> bool:
+    """Whether there may as well be no weights."""
+    return isinstance(weights, Pair) and all(bool((part == 1).all()) for part in weights)
 
 
 def _weights_of_axis(weights: Any, count: int) -> np.ndarray:
@@ -300,7 +318,7 @@ def _check_weights(weights: Any, what: str) -> None:
         raise DataError(f"{what} must not be negative; {int(np.sum(host < 0))} of them are. Weight 0 stands for a missing entry.")
 
 
-def _read_observed(X: Observed, name: str, weights: Any) -> ObservedData:
+def _read_observed(X: Observed, name: str, weights: Any) -> Data:
     """The stored entries, zeros among them, of which those without weight, or without a value, are dropped."""
     given = X.values
     if given.ndim != 2 or np.dtype(given.dtype).kind not in "fiub":
@@ -311,7 +329,8 @@ def _read_observed(X: Observed, name: str, weights: Any) -> ObservedData:
         if values.tocoo().nnz != len(set(zip(*(axis.tolist() for axis in values.tocoo().coords), strict=True))):
             raise DataError(f"{name} has entries that are stored twice; which of them was observed cannot be told.")
         values.sort_indices()
-    found = None if weights is None else _at(read_weights(weights, values.shape, name), values)
+    given_weights = None if weights is None else read_weights(weights, values.shape, name)
+    found = None if given_weights is None or _is_one(given_weights) else _at(given_weights, values)
     hidden = np.isnan(values.data) | (found == 0 if found is not None else False)
     if hidden.any():
         rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
@@ -319,6 +338,8 @@ def _read_observed(X: Observed, name: str, weights: Any) -> ObservedData:
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=values.shape[0]))])
         values = sparse.csr_array((values.data[kept], values.indices[kept], indptr), shape=values.shape)
         found = None if found is None else found[kept]
+    if found is None and values.nnz == values.shape[0] * values.shape[1]:
+        return _read_sparse(values, name)  # nothing is missing
     weighted = None if found is None else sparse.csr_array((found.astype(dtype), values.indices, values.indptr), shape=values.shape)
     return ObservedData(values, Namespace(np, dtype, "cpu"), weighted)
 
@@ -333,14 +354,16 @@ def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:
     return np.asarray(to_host(weights)[rows, pattern.indices])
 
 
-def _weighted_sparse(data: SparseData, name: str, weights: Any) -> Data:
+def _weighted_sparse(data: SparseData, weights: Any) -> Data:
     """Sparse data, whose zeros are data too, with weights."""
     dtype = data.namespace.dtype
     if isinstance(weights, Pair):
         return PairWeighted(data, Pair(*(part.astype(dtype) for part in weights)))
     weights = sparse.csr_array(weights)
-    weights.eliminate_zeros()
     weights.sum_duplicates()
+    weights.eliminate_zeros()
+    if weights.nnz == data.shape[0] * data.shape[1] and (weights.data == 1).all():
+        return data
     pattern = sparse.csr_array((np.arange(1, weights.nnz + 1), weights.indices, weights.indptr), shape=weights.shape)
     entries = np.zeros(weights.nnz, dtype)
     both = data.values.astype(bool).multiply(pattern).tocsr()  # the numbers of the entries that are not zero
@@ -357,7 +380,7 @@ def _weighted(data: Data, weights: Any) -> Data:
     if data.weighted:
         raise DataError("The data have weights already.")
     if isinstance(data, SparseData):
-        return _weighted_sparse(data, "X", weights)
+        return _weighted_sparse(data, weights)
     if isinstance(data, DenseData) and not isinstance(data, SketchData):
         weights = Pair(*map(data.namespace.asarray, weights)) if isinstance(weights, Pair) else data.namespace.asarray(weights)
         return WeightedDense(data.values, data.namespace, data.unit, weights)

@@ -40,20 +40,42 @@ class LowRank(NamedTuple):
     V: Array
 
 
+class Partial(Data):
+    """Data of which some entries may be missing: what stands for X inside a form is `inside`, in which they are filled."""
+
+    inside: Data | None
+
+    def with_inside(self, inside: Data) -> Any:
+        """The same data with others inside the form."""
+        return replace(self, inside=inside)  # type: ignore[type-var]
+
+    def filled(self, values: LowRank) -> Data:
+        """The data with what is hidden filled, and without weights."""
+        raise NotImplementedError
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.
+
+        Codes of which nothing is known are those of `prior`.
+        """
+        return None
+
+
 # ---- dense
 
 
 @dataclass(eq=False)
-class WeightedDense(DenseData):
+class WeightedDense(DenseData, Partial):
     """A dense array with NaN where nothing is known, and weights of its shape, a `Pair` of them, or none where all are one."""
 
     weights: Any = None
+    inside: Data | None = None
     weighted: ClassVar[bool] = True
 
     def rows(self, rows: slice) -> WeightedDense:
         weights = Pair(self.weights.rows[rows], self.weights.columns) if isinstance(self.weights, Pair) else self.weights
         own = weights if weights is None or isinstance(weights, Pair) else weights[rows, :]
-        return replace(self, values=self.values[rows, :], weights=own)
+        return WeightedDense(self.values[rows, :], self.namespace, self.unit, own)
 
     def weighted_block(self, rows: slice) -> tuple[Array, Array]:
         """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
@@ -180,12 +202,38 @@ class WeightedDense(DenseData):
 
     # ---- X itself
 
+    def in_units(self, unit: float) -> WeightedDense:
+        inside = self.inside and self.inside.in_units(unit)
+        return replace(self, unit=self.unit * unit, inside=inside)
+
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
         return _without_nan(super().take(items, axis))
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
         for rows, block in super().blocks(transposed=transposed):
             yield rows, _without_nan(block)
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return (self.inside or self.items).with_itself(first, second)
+
+    def itself(self) -> Array:
+        return (self.inside or self.items).itself()
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        if not self.namespace.is_host or self.weights is not None:
+            return None
+        data, out = self._turned if transposed else self, np.empty((self.shape[int(transposed)], left.shape[1]))
+        C = np.empty(out.shape)
+        for rows in row_blocks(*data.shape, "cpu"):
+            C[rows] = _without_nan(data._block(rows)) @ left
+        settle(*data._gaps, np.empty(0), left, right, C, prior, out)
+        return LowRank(data.namespace.asarray(out), right)
 
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights: a copy."""
@@ -210,15 +258,16 @@ def _without_nan(x: Any) -> Any:
 
 
 @dataclass(eq=False)
-class ObservedData(SparseData):
+class ObservedData(SparseData, Partial):
     """A SciPy sparse array of which the stored entries, zeros among them, are all that is known; and their weights, unless one."""
 
     weights: sparse.csr_array | None = None
+    inside: Data | None = None
     weighted: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> ObservedData:
         values = sparse.csr_array((self.values.data / unit, self.values.indices, self.values.indptr), shape=self.shape)
-        return ObservedData(values, self.namespace, self.weights)
+        return ObservedData(values, self.namespace, self.weights, self.inside and self.inside.in_units(unit))
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         x = self.values.data
@@ -287,14 +336,32 @@ class ObservedData(SparseData):
 
     # ---- X itself
 
+    def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
+
+    def with_itself(self, first: bool, second: bool) -> np.ndarray:
+        return (self.inside or self.items).with_itself(first, second)
+
+    def itself(self) -> Any:
+        return (self.inside or self.items).itself()
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        if self.weights is not None:
+            return None
+        X, out = self._transposed if transposed else self.values, np.empty((self.shape[int(transposed)], left.shape[1]))
+        settle(X.indptr, X.indices, X.data, left, right, None, prior, out)
+        return LowRank(self.namespace.asarray(out), right)
+
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights: X̂ + V∘(X − X̂), of which only the second is stored."""
         walk = Pass(self, np.asarray(values.U), np.asarray(values.V), [])
         walk.floor = 0.0
         rest = self.values.data - self._approximation(walk)
-        return FilledData(
-            sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape), values, self.namespace
-        )
+        known = sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape)
+        return FilledData(known, values, self.namespace, self.facts.highest)
 
     @cached_property
     def items(self) -> Data:
@@ -312,6 +379,8 @@ class FilledData(Data):
     rest: sparse.csr_array
     filling: LowRank
     namespace: Namespace
+    highest: float
+    """About the largest entry."""
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -322,7 +391,11 @@ class FilledData(Data):
         return int(self.rest.nnz)
 
     def in_units(self, unit: float) -> FilledData:
-        return FilledData(self.rest / unit, LowRank(self.filling.U / unit, self.filling.V), self.namespace)
+        filling = LowRank(self.filling.U / unit, self.filling.V)
+        return FilledData(self.rest / unit, filling, self.namespace, self.highest / unit)
+
+    def can_sweep(self, *, transposed: bool = False) -> bool:
+        return False  # rows would have to be formed, entries of which nothing is known among them
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling
@@ -338,13 +411,19 @@ class FilledData(Data):
         return self.rest.T.tocsr()
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        found = []
-        for _, block in self.blocks():
-            sums = [float(np.sum(DataTerm(*total).evaluate(np, block, block), dtype=np.float64)) for total in totals]
-            found.append((float(block.min()), float(block.max()), *sums))
-        lowest, highest, *parts = zip(*found, strict=True)
-        # Products with it visit what is stored, and the low rank besides.
-        return Facts(min(lowest), max(highest), self.size), [float(np.sum(part)) for part in parts]
+        # Products with it visit what is stored, and the low rank besides. What it is filled with is not negative.
+        return Facts(0.0, self.highest, self.size), [self._sum(total) for total in totals]
+
+    def _sum(self, total: Total) -> float:
+        if total == ("power", 2):  # ‖rest + U V‖², without a look at what is not stored
+            U, V = (part.astype(np.float64) for part in self.filling)
+            rows = np.repeat(np.arange(self.shape[0]), np.diff(self.rest.indptr))
+            products = sum(
+                float(np.einsum("ij,ij->i", U[rows[some]], V.T[self.rest.indices[some]]) @ self.rest.data[some])
+                for some in row_blocks(self.size, U.shape[1], "cpu")
+            )
+            return float(self.rest.data @ self.rest.data + 2 * products + np.sum((U.T @ U) * (V @ V.T)))
+        return sum(float(np.sum(DataTerm(*total).evaluate(np, block, block), dtype=np.float64)) for _, block in self.blocks())
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
@@ -444,18 +523,18 @@ class PairWeighted(Data):
         from ..kernels.threads import over_rows
 
         own, others = self.weights[::-1] if transposed else self.weights
-        penalty, overlap, *rest = options
+        penalty, overlap, first, passes, enough = options
         weighted = others[:, None] * B
         Q = (B.T @ weighted).astype(np.float64)
         C = np.ascontiguousarray(self.base.apply(weighted, transposed=transposed), dtype=np.float64)
         C -= penalty / np.maximum(own, np.finfo(own.dtype).tiny)[:, None] if penalty else 0.0
         none = np.empty((0, 0))
         if not overlap:
-            over_rows(linear_rows, F.shape[0], F, none, Q, C, 0.0, 0.0, *rest)
+            over_rows(linear_rows, F.shape[0], F, none, Q, C, 0.0, 0.0, first, passes, enough)
             return
         for i, weight in enumerate(own.tolist()):  # each row has its own share of it
             if weight:
-                linear_rows(i, i + 1, F, none, Q, C, 0.0, overlap / weight, *rest)
+                linear_rows(i, i + 1, F, none, Q, C, 0.0, overlap / weight, first, passes, enough)
 
     def absorbed(self, rows: bool, columns: bool) -> Data:
         """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
@@ -526,6 +605,31 @@ _PLAIN = ((0, 0), (0, 1), (1, 0))
 
 
 # ---- what they share
+
+
+def settle(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    x: np.ndarray,
+    left: Array,
+    right: Array,
+    C: np.ndarray | None,
+    prior: Array,
+    out: np.ndarray,
+) -> None:
+    """Codes for which what is missing is what they stand for, in `out`; see `settled_rows`."""
+    from ..kernels.coordinates import settled_rows
+    from ..kernels.threads import over_rows
+
+    L, R = (np.ascontiguousarray(part, dtype=np.float64) for part in (left, right.T))
+    one = np.eye(L.shape[1])
+    K, given = (one - R.T @ L, np.empty((0, 0))) if C is None else (one, C)
+    work = indptr + np.arange(len(indptr))
+    over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, _RIDGE, np.asarray(prior, np.float64), out)
+
+
+_RIDGE = 1e-9
+"""How much the prior of a code counts: nothing, unless nothing is known."""
 
 
 def sweep_entries(

@@ -9,6 +9,7 @@ from ..algebra.expression import Letter
 from ..data import Data, as_dense, read_data
 from ..data.namespace import Array, Namespace
 from ..exceptions import DataError, IncompatibleError
+from .filling import counts_fills, must_be_filled
 from .model import Model
 from .point import Point
 from .problem import HORIZON, Problem
@@ -87,7 +88,11 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         How many iterations to expect.
     """
     user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
-    inner = absorbed(user_model, data)
+    inner: Any = absorbed(user_model, data)
+    partial: Any = None
+    if must_be_filled(user_model, inner):
+        partial, inner = inner, inner.items if counts_fills(user_model, inner) else inner.with_inside(inner.items)
+        horizon = 1  # what is made of the data changes with every fill
     model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
@@ -98,7 +103,15 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(
-        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=horizon
+        units.model_from_user(model),
+        scaled,
+        shapes,
+        fixed,
+        units=units,
+        user_model=user_model,
+        user_data=data,
+        horizon=horizon,
+        partial=partial if partial is None or units.data == 1 else partial.in_units(units.data),
     )
 
 

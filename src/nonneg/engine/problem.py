@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from threading import RLock
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..algebra.expression import Letter, Word
 from ..constraints import Direction
 from ..data import Data
 from ..data.namespace import Array, Namespace
+from ..data.weighted import Partial
 from ..exceptions import DataError
 from ..planning import (
     Costs,
@@ -51,6 +53,8 @@ class Problem:
         The data in the user's units, where they differ.
     horizon : int
         How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+    partial : Partial, optional
+        What is known of the data, where these stand in the form and something is missing that has been filled.
     """
 
     def __init__(
@@ -64,10 +68,14 @@ class Problem:
         user_model: Model | None = None,
         user_data: Data | None = None,
         horizon: int = HORIZON,
+        partial: Partial | None = None,
     ) -> None:
         self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
         self.units, self.user_model, self.user_data = units or Units(), user_model or model, user_data or data
         self.namespace: Namespace = data.namespace
+        self.partial = partial
+        self.filling: Any = None
+        """What is known of the data that are filled, and what with."""
         missing = model.needs - data.gives
         if missing:
             raise data.refuse(missing)
@@ -131,6 +139,14 @@ class Problem:
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
+
+    def with_data(self, data: Data, filling: Any) -> Problem:
+        """The same problem for data that differ only in what they are filled with: the plans stay."""
+        other = copy(self)
+        other.data, other.filling = data, filling
+        other.constant = self.model.divergence.constant(data)
+        other._constants, other._lock = {}, RLock()
+        return other
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -440,3 +440,56 @@ _GATHERED = 64
 """Rows of B that are gathered at a time."""
 _ROUNDING = 1e-13
 """What is left of the largest, at most, where a sum is taken from another that is the same."""
+
+
+# ---- codes of samples with missing entries
+
+
+@compiled
+def settled_rows(
+    start: int,
+    stop: int,
+    indptr: Array,
+    indices: Array,
+    x: Array,
+    left: Array,
+    right: Array,
+    K: Array,
+    C: Array,
+    is_rest: bool,
+    ridge: float,
+    prior: Array,
+    out: Array,
+) -> None:
+    """Codes y = x L of rows x whose missing entries are those of y R: y (I − Σ r l) = Σ x l, with one sum over what is missing.
+
+    The rows of `left` are those of L, l, and the rows of `right` the columns of R, r. The entries of a row of X are in compressed
+    rows, and K is I − R L, to which those are added; or they are the missing ones, K is I, and C has Σ x l.
+    """
+    k = left.shape[1]
+    A, c = np.empty((k, k)), np.empty(k)
+    rows, columns = np.empty((_GATHERED, k)), np.empty((_GATHERED, k))
+    for i in range(start, stop):
+        for a in range(k):
+            c[a] = ridge * prior[a] + (C[i, a] if is_rest else 0.0)
+            for b in range(k):
+                A[a, b] = K[b, a]
+            A[a, a] += ridge
+        for begin in range(indptr[i], indptr[i + 1], _GATHERED):
+            count = min(_GATHERED, indptr[i + 1] - begin)
+            for t in range(count):
+                of_left, of_right = left[indices[begin + t]], right[indices[begin + t]]
+                sign = -1.0 if is_rest else 1.0
+                for a in range(k):
+                    rows[t, a] = of_left[a]
+                for a in range(k):
+                    columns[t, a] = sign * of_right[a]
+            A += np.dot(rows[:count].T, columns[:count])
+            if not is_rest:
+                for t in range(count):
+                    entry = float(x[begin + t])
+                    for a in range(k):
+                        c[a] += entry * rows[t, a]
+        y = np.linalg.solve(A, c)
+        for a in range(k):
+            out[i, a] = y[a]
