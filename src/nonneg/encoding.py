@@ -9,13 +9,15 @@ distance the kernel of coordinate descent itself, which goes over each row until
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .constraints import Constraint, Free, Sparse
-from .data import Data
+from .data import Data, Request
+from .data.weighted import DataTerm
 from .divergences import Beta, Objective
 from .engine.model import Model
 from .exceptions import DataError
@@ -50,6 +52,8 @@ def encode(
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
     """
+    if isinstance(X, Data) and X.weighted:
+        return _of_weighted(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):
         codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.blocks()]
         return np.concatenate(codes)
@@ -62,6 +66,60 @@ def encode(
         C = components.astype(np.float64)
         return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
     return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+
+
+def _of_weighted(
+    X: Data, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
+) -> np.ndarray:
+    """The codes of samples with weights, or of which something is missing; of one of which nothing is known, zero."""
+    constraint = constraint or Free()
+    size, scale = X.facts.peak or 1.0, float(components.max()) or 1.0
+    X, C = X.in_units(size), np.ascontiguousarray(components.T / components.dtype.type(scale))
+    requests = [Request(DataTerm("power", power), "right", M) for power, M in ((1.0, np.ones_like(C[:, :1])), (0.0, C))]
+    m, n = X.shape
+    mass, reach = X.visit(np.ones((m, 1), C.dtype), np.ones((1, n), C.dtype), requests)[0]
+    total = reach.sum(axis=1, keepdims=True)
+    codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
+    codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and X.can_sweep_rows:
+        penalty = constraint.weight / size / scale if isinstance(constraint, Sparse) else 0.0
+        X.sweep_rows(codes, C, (penalty, 0.0, 0, max_iter, tol))
+        return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
+    model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
+    if not constraint.is_free:  # a constraint is about codes as they are
+        X, C, size, scale = X.in_units(1 / size), np.ascontiguousarray(components.T), 1.0, 1.0
+        codes = np.maximum(codes, np.finfo(C.dtype).tiny)
+    codes = _in_rounds(lambda active: X.subset(active, 0), codes, np.flatnonzero(codes.any(axis=1)), C.T, model, tol, max_iter)
+    return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
+
+
+def _in_rounds(
+    some: Callable[[np.ndarray], Any],
+    codes: np.ndarray,
+    active: np.ndarray,
+    components: np.ndarray,
+    model: Model,
+    tol: float,
+    max_iter: int,
+) -> np.ndarray:
+    """Rounds of multiplicative steps, each for the samples that have not converged in the last one; `codes` are changed."""
+    done, rounds = 0, _SWEEP
+    while active.size and done < max_iter:
+        rounds = min(rounds, max_iter - done)
+        before = codes[active]
+        solution = factorize(
+            some(active),
+            model,
+            init={"H": before, "C": components},
+            solver=Multiplicative(),
+            max_iter=rounds,
+            tol=0,
+            check_every=rounds,
+        )
+        codes[active] = solution.factors["H"]
+        done, rounds = done + rounds, 2 * rounds
+        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+    return codes
 
 
 def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
@@ -120,20 +178,5 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
     X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
     X = X.astype(components.dtype)
     codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
-    done, rounds = 0, _SWEEP
-    while active.size and done < max_iter:
-        rounds = min(rounds, max_iter - done)
-        before = codes[active]
-        solution = factorize(
-            X[active],
-            model,
-            init={"H": before, "C": components},
-            solver=Multiplicative(),
-            max_iter=rounds,
-            tol=0,
-            check_every=rounds,
-        )
-        codes[active] = solution.factors["H"]
-        done, rounds = done + rounds, 2 * rounds
-        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+    codes = _in_rounds(X.__getitem__, codes, active, components, model, tol, max_iter)
     return _in_user_units(codes.astype(np.float64) * alive * unit[:, None], size, scale, components.dtype)

@@ -77,6 +77,14 @@ class WeightedDense(DenseData, Partial):
         own = weights if weights is None or isinstance(weights, Pair) else weights[rows, :]
         return WeightedDense(self.values[rows, :], self.namespace, self.unit, own)
 
+    def subset(self, items: np.ndarray, axis: int) -> WeightedDense:
+        data = self if axis == 0 else self._turned
+        own = data.weights
+        if own is not None:
+            own = Pair(own.rows[items], own.columns) if isinstance(own, Pair) else own[items]
+        some = WeightedDense(data.values[items], self.namespace, self.unit, own)
+        return some if axis == 0 else some._turned
+
     def weighted_block(self, rows: slice) -> tuple[Array, Array]:
         """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
         xp, x = self.namespace.xp, self._block(rows)
@@ -290,8 +298,8 @@ class ObservedData(SparseData, Partial):
         return self.size - self.facts.non_zeros
 
     def subset(self, items: np.ndarray, axis: int) -> ObservedData:
-        values, weights = (part and _some(part, items, axis) for part in (self.values, self.weights))
-        return ObservedData(values, self.namespace, weights)
+        weights = None if self.weights is None else _some(self.weights, items, axis)
+        return ObservedData(_some(self.values, items, axis), self.namespace, weights)
 
     # ---- entry by entry
 
@@ -482,6 +490,10 @@ class PairWeighted(Data):
     @property
     def items(self) -> Data:
         return self.base.items
+
+    def subset(self, items: np.ndarray, axis: int) -> PairWeighted:
+        rows, columns = self.weights
+        return PairWeighted(self.base.subset(items, axis), Pair(rows[items], columns) if axis == 0 else Pair(rows, columns[items]))
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         (m, n), ones = self.shape, self.namespace.ones

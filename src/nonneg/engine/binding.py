@@ -91,7 +91,8 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     inner: Any = absorbed(user_model, data)
     partial: Any = None
     if must_be_filled(user_model, inner):
-        partial, inner = inner, inner.items if counts_fills(user_model, inner) else inner.with_inside(inner.items)
+        filled = inner.inside or inner.items
+        partial, inner = inner, filled if counts_fills(user_model, inner) else inner.with_inside(filled)
         horizon = 1  # what is made of the data changes with every fill
     model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -23,7 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, as_dense, read_data
+from ..data import Data, Observed, as_dense, read_weighted
+from ..data.reading import check_missing, with_nan
+from ..data.weighted import Partial
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.model import Model
@@ -71,19 +74,24 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     # ---- fitting
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
         """Learn the factors of X.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array or Observed of shape (n_samples, n_features)
             Non-negative.
         y : None
             Not used; there for pipelines.
+        sample_weight : array of shape (n_samples,), default=None
+            By which the loss of each sample is multiplied: a sample of weight 2 is one that is there twice.
+        weights : array of the shape of X, or pair of arrays (samples, features), default=None
+            The same for each entry. An entry of weight 0 is missing, whatever stands there.
         """
         began = time.perf_counter()
-        X = self._read(X, reset=True)
+        X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
         run = self._fit(X, began)
+        X = self._with_fills(X, run)
         self._keep(X, run)
         self._tell(run, began)
         return self
@@ -96,14 +104,21 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
-    def _read(self, X: Any, *, reset: bool) -> Data:
+    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X, checked; it is read once."""
-        if isinstance(X, Data):
+        check_missing(self.missing)
+        if isinstance(X, Data | Observed):
             self._check_features(X, reset)
-            return read_data(X)
-        return read_non_negative(read_samples(self, X, reset=reset))
+            return read_non_negative(read_weighted(X, weights=weights))
+        ignores = self.missing == "ignore"
+        samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
+        return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights))
 
-    def _check_features(self, X: Data, reset: bool) -> None:
+    def _with_fills(self, X: Data, run: Solution) -> Data:
+        """The data as the run has left them: where they stand in the form, what is missing is filled."""
+        return X.with_inside(run.data) if isinstance(X, Partial) and X.missing and run.data is not None else X
+
+    def _check_features(self, X: Data | Observed, reset: bool) -> None:
         """What scikit-learn does for arrays, for data of our own."""
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -145,10 +160,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             resumes=bool(warm),
             began=began,
         )
-        runs = [self._finished(X, replace(run, model=model)) for run in runs]
+        runs = [self._finished(self._with_fills(X, run), replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
-        return self._hardened(X, best)
+        return self._hardened(self._with_fills(X, best), best)
 
     def _finished(self, X: Data, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
@@ -177,6 +192,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_, self.status_, self.history_ = run.objective, run.n_iter, run.status, run.history
         self.reconstruction_err_ = self._error(X, run)
+        self.__dict__.pop("_mean_code", None)
+        if X.missing and run.model.form[0].name == run.model.data:
+            self._mean_code = np.asarray(self._codes_by_product(X)).mean(axis=0)
 
     def _count(self, rank: Any) -> Any:
         """How many components there are, also where the factors given as `init` said so."""
@@ -248,9 +266,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_is_fitted(self)
         X, model = self._read(X, reset=False), self.model_
         if model.form[0].name == model.data:
-            left, _ = self._cut(model)
             with np.errstate(over="ignore", invalid="ignore"):
-                codes = np.asarray(as_dense(multiply(left, self.factors_, {model.data: X})))
+                codes = self._codes_by_product(X) if not X.missing else self._settled(X)
             if not np.isfinite(codes).all():
                 raise DataError(
                     f"X has entries of up to {X.facts.peak:g} and the components of up to {self.components_.max():g}: codes would "
@@ -259,6 +276,19 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             return codes
         constraint = model.constraints[model.form[0].name].on_new_rows
         return encode(X, self.components_, model.divergence, constraint)
+
+    def _codes_by_product(self, X: Data) -> np.ndarray:
+        """The codes of samples where the form begins with them."""
+        left, _ = self._cut(self.model_)
+        return np.asarray(as_dense(multiply(left, self.factors_, {self.model_.data: X})))
+
+    def _settled(self, X: Any) -> np.ndarray:
+        """The same where something is missing that is what the codes make of it; of what nothing is known, the mean of the fit."""
+        left, _ = self._cut(self.model_)
+        projection = np.asarray(as_dense(multiply(left[1:], self.factors_)))
+        prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
+        codes = X.settled(projection, self.components_, prior).U
+        return np.maximum(codes, 0.0)
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -300,8 +330,25 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
+    """Weights of samples, and of entries, as one."""
+    if sample_weight is None:
+        return weights
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(X.shape[0], sample_weight)
+    if weights is None:
+        return sample_weight, None
+    if isinstance(weights, tuple | list) and len(weights) == 2:
+        rows, columns = weights
+        return np.asarray(sample_weight) * (1.0 if rows is None else np.asarray(rows)), columns
+    if sparse.issparse(weights):
+        return sparse.diags_array(np.asarray(sample_weight, dtype=np.float64)) @ weights
+    return np.asarray(sample_weight)[:, None] * np.asarray(weights)
 
 
 def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:

@@ -21,8 +21,9 @@ import numpy as np
 from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
+from ..data.weighted import LowRank, Partial
 from ..divergences import Beta
-from ..engine.binding import bind, point_at
+from ..engine.binding import absorbed, bind, point_at
 from ..engine.model import Model
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
@@ -71,11 +72,20 @@ class OnlineMixin(Factorizer):
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._minimised(self._model()), self._soft_factors["W"]
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
-        X = X.in_units(stream.unit)
+        X = self._complete(X).in_units(stream.unit)
         if self._has_sketch:
             return replace(stream, sketch=projected(X, W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
+
+    def _complete(self, X: Any) -> Data:
+        """Samples with what is missing filled, as a stream takes them up, which knows weights of samples, and not of entries."""
+        if not X.weighted:
+            return X
+        X = absorbed(self._minimised(self._model()), X)
+        if isinstance(X, Partial) and X.missing:
+            return X.inside or X.filled(LowRank(self._settled(X), self.components_))
+        return X.items if X.weighted else X
 
     @atomic_fit
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -106,6 +116,7 @@ class OnlineMixin(Factorizer):
                 "keeps their number. Use fit to begin anew."
             )
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
+        X = self._complete(X)
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]
         if self._has_sketch:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..data import read_array
+from ..data.reading import check_missing
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -67,6 +68,7 @@ class Parameters(ABC):
     n_jobs: Any = None
     warm_start: bool = False
     verbose: int = 0
+    missing: str = "raise"
 
     _paper: ClassVar[Protocol]
     _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
@@ -107,6 +109,7 @@ class Parameters(ABC):
     def _check_numbers(self) -> None:
         """Refuse, before any work, what would be refused after it."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
+        check_missing(self.missing)
         check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")

@@ -15,10 +15,11 @@ from ..atomic import atomic_fit
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
+from ..data.reading import check_missing
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
-from ..exceptions import DataError, ShapeError
+from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
@@ -50,7 +51,13 @@ class _Pairwise(Factorizer):
     def _is_precomputed(self) -> bool:
         return isinstance(self._metric, str) and self._metric == "precomputed"
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
+        check_missing(self.missing)
+        if self.missing == "ignore":
+            raise IncompatibleError(
+                f"{type(self).__name__} takes similarities between all pairs of samples, so missing='ignore' means nothing for it. "
+                "Factorization('W W.T', missing='ignore') approximates a matrix of similarities some of which are missing."
+            )
         X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
@@ -83,7 +90,7 @@ class _Pairwise(Factorizer):
         return check_non_negative(K)
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Learn the factor.
 
         Parameters
@@ -194,6 +201,9 @@ class SymmetricNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -359,6 +369,9 @@ class KernelPNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     kernel : str or callable, default="rbf"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
