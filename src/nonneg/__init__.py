@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SymmetricNMF,
         TruncatedNonnegativeSVD,
     )
+    from .estimators.imputer import NMFImputer
     from .hmm import NNMFHMM, QNMFHMM
 
 __version__ = "0.1.0.dev0"
@@ -43,6 +44,7 @@ __all__ = [
     "KernelPNMF",
     "Model",
     "NMF",
+    "NMFImputer",
     "NMTF",
     "NNMFHMM",
     "NonnegativeKernelFDA",
@@ -80,6 +82,10 @@ def __getattr__(name: str) -> Any:
         from . import hmm
 
         found = getattr(hmm, name)
+    elif name == "NMFImputer":
+        from .estimators import imputer
+
+        found = imputer.NMFImputer
     elif name in __all__:
         from . import estimators
 

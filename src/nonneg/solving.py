@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .data import Data, Need
+from .data import Data, Need, Request
 from .data.namespace import Array
 from .divergences import Beta
+from .divergences.base import Operand
 from .engine.binding import point_at, read_init
 from .engine.filling import Filling
 from .engine.model import Model
@@ -52,7 +53,8 @@ def solve_from(
             run = solve_sketched(sketched, factors, solver, stopping, callback)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
-    everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)
+    learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
+    everything = units.to_user(learned | problem.fixed)
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
         objective=_objective(point, everything, run.history, run.status),
@@ -63,6 +65,28 @@ def solve_from(
         data=_inside(point) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
     )
+
+
+def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """The factors with nothing in them of rows and columns of X of which no entry is known, where they stand for these alone."""
+    data, form, xp = problem.data, problem.model.form, problem.namespace.xp
+    if not data.weighted or not data.missing:
+        return factors
+    known = data.visit(
+        problem.namespace.ones(data.shape[0], 1),
+        problem.namespace.ones(1, data.shape[1]),
+        [
+            Request(Operand(0, 0), "right", problem.namespace.ones(data.shape[1], 1)),
+            Request(Operand(0, 0), "left", problem.namespace.ones(1, data.shape[0])),
+        ],
+    )[0]
+    found = dict(factors)
+    for letter, counts, is_last in ((form[0], known[0], False), (form[-1], known[1], True)):
+        if letter.name in factors and form.count(letter.name) == 1 and not bool(xp.all(counts > 0)):
+            by_rows = letter.transposed == is_last
+            seen = xp.reshape(counts > 0, (-1, 1) if by_rows else (1, -1))
+            found[letter.name] = xp.where(seen, found[letter.name], 0.0 * found[letter.name])
+    return found
 
 
 def _inside(point: Point) -> Data:

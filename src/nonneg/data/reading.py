@@ -171,10 +171,19 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     """
     check_missing(missing)
     ignores = missing == "ignore"
+    if isinstance(X, Gram | Signed | Sketch):
+        if weights is not None:
+            raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
+        return X
     X = with_nan(X) if ignores else X
     if isinstance(X, Observed):
         return _read_observed(X, name, weights)
     if sparse.issparse(X):
+        if ignores and X.dtype.kind == "f" and np.isnan(X.data).any():
+            raise DataError(
+                f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are missing, "
+                "give Observed(X), which may have NaN; where they are not, give a dense array."
+            )
         given = None if weights is None else read_weights(weights, X.shape, name)
         return X if given is None or _is_one(given) else _weighted_sparse(_read_sparse(X, name), given)
     if isinstance(X, Data):
@@ -264,9 +273,10 @@ def with_nan(X: Any) -> Any:
 def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Namespace | None = None) -> Any:
     """Weights of the shape of X, or a pair of them, checked: an array, a sparse array, or a `Pair`."""
     if isinstance(weights, tuple | list) and len(weights) == 2 and not np.isscalar(weights[0]) and np.ndim(weights[0]) <= 1:
-        of_rows, of_columns = (_weights_of_axis(part, count) for part, count in zip(weights, shape, strict=True))
-        _check_weights(of_rows, "The weights of rows")
-        _check_weights(of_columns, "The weights of columns")
+        of_rows, of_columns = (
+            _weights_of_axis(part, count, f"The weights of {what}")
+            for part, count, what in zip(weights, shape, ("rows", "columns"), strict=True)
+        )
         pair = (of_rows, of_columns) if namespace is None else (namespace.asarray(of_rows), namespace.asarray(of_columns))
         return Pair(*pair)
     if sparse.issparse(weights):
@@ -303,10 +313,11 @@ def _is_one(weights: Any) -> bool:
     return isinstance(weights, Pair) and all(bool((part == 1).all()) for part in weights)
 
 
-def _weights_of_axis(weights: Any, count: int) -> np.ndarray:
+def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:
     found = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
     if found.shape != (count,):
-        raise DataError(f"Weights of {count} rows or columns must be as many; got shape {found.shape}.")
+        raise DataError(f"{what} must be an array of {count} numbers; got shape {found.shape}.")
+    _check_weights(found, what)
     return found
 
 
@@ -324,11 +335,12 @@ def _read_observed(X: Observed, name: str, weights: Any) -> Data:
     if given.ndim != 2 or np.dtype(given.dtype).kind not in "fiub":
         raise DataError(f"{name} must be a sparse matrix of real numbers; got {given.ndim} dimensions of {given.dtype}.")
     dtype = np.dtype(np.float32 if given.dtype == np.float32 else np.float64)
-    values = sparse.csr_array(given, dtype=dtype, copy=not given.has_canonical_format if given.format == "csr" else False)
+    values = sparse.csr_array(given, dtype=dtype)
     if not values.has_canonical_format:
-        if values.tocoo().nnz != len(set(zip(*(axis.tolist() for axis in values.tocoo().coords), strict=True))):
-            raise DataError(f"{name} has entries that are stored twice; which of them was observed cannot be told.")
-        values.sort_indices()
+        values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
+        values.sum_duplicates()
+    if values.nnz != given.nnz:
+        raise DataError(f"{name} has entries that are stored twice; which of them was observed cannot be told.")
     given_weights = None if weights is None else read_weights(weights, values.shape, name)
     found = None if given_weights is None or _is_one(given_weights) else _at(given_weights, values)
     hidden = np.isnan(values.data) | (found == 0 if found is not None else False)

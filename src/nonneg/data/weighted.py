@@ -508,6 +508,11 @@ class PairWeighted(Data):
     def power_sum(self, exponent: float) -> float:
         return self._total("power", exponent)
 
+    @property
+    def missing(self) -> int:
+        rows, columns = (int(self.namespace.xp.count_nonzero(part)) for part in self.weights)
+        return self.shape[0] * self.shape[1] - rows * columns
+
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
@@ -701,7 +706,7 @@ class _Logarithm:
 
 
 def mean_filling(data: Data) -> LowRank:
-    """aᵢ bⱼ with the means of rows and columns over what is known of them, as a first guess of what is not."""
+    """aᵢ bⱼ with the means of rows and columns over what is known of them, as a first guess of what is not; else zero."""
     xp, (m, n), ones = data.namespace.xp, data.shape, data.namespace.ones
     everywhere, terms = (ones(m, 1), ones(1, n)), (DataTerm("power", 1.0), DataTerm("power", 0.0))
     requests = [Request(term, "right", ones(n, 1)) for term in terms] + [Request(term, "left", ones(1, m)) for term in terms]
@@ -712,6 +717,6 @@ def mean_filling(data: Data) -> LowRank:
         return LowRank(0.0 * of_rows, 0.0 * of_columns)
 
     def means(sums: Array, counts: Array) -> Array:
-        return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0 + 0.0 * counts), mean + 0.0 * sums)
+        return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0 + 0.0 * counts), 0.0 * sums)
 
     return LowRank(means(of_rows, in_rows) / mean, means(of_columns, in_columns))

@@ -139,6 +139,7 @@ class Factorization(Factorizer):
         n_jobs: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
+        missing: str = "raise",
     ) -> None:
         self.form = form
         self.n_components = n_components
@@ -153,6 +154,7 @@ class Factorization(Factorizer):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
+        self.missing = missing
 
     @property
     def model(self) -> Model:
