@@ -181,8 +181,8 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     if sparse.issparse(X):
         if ignores and X.dtype.kind == "f" and np.isnan(X.data).any():
             raise DataError(
-                f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are missing, "
-                "give Observed(X), which may have NaN; where they are not, give a dense array."
+                f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are "
+                "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
             )
         given = None if weights is None else read_weights(weights, X.shape, name)
         return X if given is None or _is_one(given) else _weighted_sparse(_read_sparse(X, name), given)

@@ -563,7 +563,7 @@ class PairWeighted(Data):
         )
         if isinstance(base, SparseData):
             entries = base.values.data * np.repeat(left, np.diff(base.values.indptr)) * right[base.values.indices]
-            values = sparse.csr_array((entries, base.values.indices, base.values.indptr), shape=base.shape)
+            values = sparse.csr_array((entries, base.values.indices, base.values.indptr), shape=base.shape, copy=True)
             values.eliminate_zeros()
             scaled: Data = SparseData(values, self.namespace)
         elif isinstance(base, DenseData):

@@ -339,16 +339,26 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     """Weights of samples, and of entries, as one."""
     if sample_weight is None:
         return weights
-    if np.ndim(sample_weight) == 0:
-        sample_weight = np.full(X.shape[0], sample_weight)
+    of_samples = np.asarray(sample_weight)
+    if of_samples.dtype.kind not in "fiub":
+        raise DataError(f"sample_weight must be numbers; got an array of {of_samples.dtype}.")
+    if of_samples.ndim == 0:
+        of_samples = np.full(X.shape[0], float(of_samples))
+    if of_samples.ndim != 1:
+        raise DataError(
+            f"sample_weight must be one number for each sample; got shape {of_samples.shape}. Sample weights must be 1D array or "
+            "scalar."
+        )
+    if not of_samples.any():
+        raise DataError("Sample weights must contain at least one non-zero number: there is nothing to approximate.")
     if weights is None:
-        return sample_weight, None
+        return of_samples, None
     if isinstance(weights, tuple | list) and len(weights) == 2:
         rows, columns = weights
-        return np.asarray(sample_weight) * (1.0 if rows is None else np.asarray(rows)), columns
+        return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
     if sparse.issparse(weights):
-        return sparse.diags_array(np.asarray(sample_weight, dtype=np.float64)) @ weights
-    return np.asarray(sample_weight)[:, None] * np.asarray(weights)
+        return sparse.diags_array(of_samples.astype(np.float64)) @ weights
+    return of_samples[:, None] * np.asarray(weights)
 
 
 def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
