@@ -82,7 +82,7 @@ def expected_failures(estimator):
     expected = dict(EXPECTED_FAILURES.get(type(estimator).__name__, {}))
     if isinstance(estimator, ONMTF | BiORNM3F | ProjectiveClustering | BiQNMF):  # FONT is an ONMTF
         expected |= dict.fromkeys(_REPEATED, _ORTHOGONAL_SAMPLES)
-    elif estimator.get_params().get("solver") == "paper" or isinstance(estimator, NMTF):
+    elif isinstance(estimator, NMTF) or (isinstance(estimator, NMF) and estimator.solver == "paper"):
         expected |= dict.fromkeys(_REPEATED, _RANDOM_START)
     return expected
 
