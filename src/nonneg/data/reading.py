@@ -194,6 +194,8 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     values, namespace = read_matrix(X, name)
     given = None if weights is None else read_weights(weights, values.shape, name, namespace)
     given = None if _is_one(given) else given
+    if sparse.issparse(given):
+        return _read_observed(Observed(_stored(to_host(values), given, name, ignores)), name, given)
     data = WeightedDense(values, namespace, weights=given)
     if not ignores and given is None:
         return DenseData(values, namespace)
@@ -295,7 +297,18 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
             f"weights must have the shape of {name}, {tuple(shape)}, or be a pair of arrays, of its {shape[0]} rows and its "
             f"{shape[1]} columns; got shape {tuple(found.shape)}."
         )
-    return found if sparse.issparse(found) else _as_pair(found)
+    if sparse.issparse(found) and found.nnz < shape[0] * shape[1]:
+        return found
+    return _as_pair(found.toarray() if sparse.issparse(found) else found)
+
+
+def _stored(X: np.ndarray, weights: sparse.csr_array, name: str, ignores: bool) -> sparse.csr_array:
+    """The entries of a dense array that have a weight, of those that are few."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
+    entries = np.where(weights.data > 0, X[rows, weights.indices], 0.0).astype(X.dtype)
+    if not ignores and np.isnan(entries).any():
+        raise DataError(f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out.")
+    return sparse.csr_array((entries, weights.indices, weights.indptr), shape=X.shape)
 
 
 def _as_pair(weights: Array) -> Any:
