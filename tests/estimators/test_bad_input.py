@@ -336,9 +336,7 @@ def test_bad_data(name, how, X, no_work):
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
     kind = "NaN" if np.isnan(value) else "infinity"
-    expected = (
-        rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. Missing values are not supported yet.*impute"
-    )
+    expected = rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. Infinite ones .* missing='ignore' .* fill them in"
     refused(NMF(3), with_entry(X, value), expected, DataError)
 
 
@@ -347,7 +345,7 @@ def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
 def test_masked_data(name, X):
     """What is under the mask is not data; a mask that hides nothing does no harm."""
     masked = np.ma.masked_array(X, mask=np.median(X) < X)
-    expected = "X is a masked array with missing entries, 120 of them. Missing values are not supported yet"
+    expected = "X is a masked array with missing entries, 120 of them. .* missing='ignore'"
     refused(MAKERS[name](), masked, expected, DataError)
     estimator = quick(name).fit(np.ma.masked_array(X, mask=False))
     for method in [*METHODS[name], *(["partial_fit"] if hasattr(estimator, "partial_fit") else [])]:

@@ -254,8 +254,8 @@ def refuse_masked(array: Any, name: str) -> None:
     """Refuse a masked array in which something is masked: what lies under the mask is no data."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise DataError(
-            f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. With missing='ignore' the others "
-            "are approximated and these left out; or drop those rows or columns, or fill them in first, as with `filled`."
+            f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Factorizations leave them out with "
+            "missing='ignore'; or drop those rows or columns, or fill them in first, as with `filled`."
         )
 
 
