@@ -1,8 +1,8 @@
-"""Missing values: hidden entries recovered, parts found, the time of a sweep over ratings, and what nothing missing costs. One thread.
+"""Missing values: hidden entries recovered, parts found, the time of a sweep over ratings, and the cost where none are missing.
 
 Planted data of rank 5 with noise, some entries hidden: the error over these, relative to their norm, of `NMFImputer` beside mean
 filling, scikit-learn's imputers, and singular values that are shrunk (soft-impute). Ratings are made up, some things more popular
-than others. The time of a sweep is the processor's.
+than others. One thread; the time of a sweep is the processor's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimators with missing values and weights: what is hidden is recovered, codes are those of what is known, and errors say what to do."""
+"""Estimators with missing values and weights: what is hidden is recovered, and codes are those of what is known."""
 
 import numpy as np
 import pytest
