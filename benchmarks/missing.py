@@ -63,7 +63,7 @@ def recover(bench: Bench, divergence: str, share: float) -> None:
     with bench.attempt(what="error over what is hidden", **words), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen = Alpha(0.5) if divergence == "hellinger" else divergence
-        ours.append(error(NMFImputer(5, divergence=chosen, random_state=0).fit_transform(holes)))
+        ours.append(error(NMFImputer(5, divergence=chosen, max_iter=500, random_state=0).fit_transform(holes)))
         bench.number(ours, what="error over what is hidden", **words)
     for peer, fill in PEERS.items():
         with bench.attempt(what="error over what is hidden", peer=peer, **words), warnings.catch_warnings():
