@@ -132,7 +132,7 @@ def test_imputer(planted):
         assert imputer.transform(holes[:1].astype(np.float32)).shape == (1, 32)
     labels = make_pipeline(NMFImputer(4, random_state=0), ProjectiveClustering(4, random_state=0)).fit(holes)[-1].labels_
     assert len(labels) == len(X)
-    with pytest.raises(IncompatibleError, match="a factorization of nonneg's"):
+    with pytest.raises(IncompatibleError, match="one of nonneg's factorizations"):
         NMFImputer(estimator="mean").fit(holes)
 
 
