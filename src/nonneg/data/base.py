@@ -142,7 +142,7 @@ class Data(ABC):
     weighted: ClassVar[bool] = False
     """Whether entries have weights, of which those that are missing have none."""
 
-    has_items: ClassVar[bool] = True
+    can_take: ClassVar[bool] = True
     """Whether single rows and columns can be looked at, by `take`."""
 
     # ---- what every kind of data answers

@@ -151,4 +151,4 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     fixed = {name: arrays[name] for name in model.fixed}
     model = units.model_from_user(model)
     problem = Problem(model, scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=1)
-    return problem.start(arrays)
+    return problem.point(arrays)
