@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
+from .data.opening import open_data
 from .data.reading import Gram
 from .engine.model import Model
 from .engine.solution import Solution, Status
@@ -67,6 +68,7 @@ __all__ = [
     "maximize_rayleigh",
     "methods",
     "metrics",
+    "open_data",
     "solvers",
 ]
 

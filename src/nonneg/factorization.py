@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .constraints import Constraint
+from .data import opened
 from .divergences import Objective
 from .engine.binding import bind
 from .engine.model import Model
@@ -39,9 +40,10 @@ def factorize(
 
     Parameters
     ----------
-    X : array, sparse array, or Gram
+    X : array, sparse array, Gram, path or open file
         The data, m × n, in the papers' orientation if the form is: for ``"W W.T X"`` the rows of X are features and its columns are
-        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy). float32 stays float32; X is not changed.
+        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy); or where it lies, see
+        `nonneg.open_data`. float32 stays float32; X is not changed.
     form : str or Model
         A product such as ``"W H"``, ``"W W.T X"`` or ``"A W B W.T C"``; or a `Model`, which has the next two already.
     rank : int or sequence of int
@@ -82,6 +84,7 @@ def factorize(
     >>> np.allclose(solution.reconstruct(), X, atol=1e-2)
     True
     """
+    X = opened(X)
     if isinstance(X, str | Model):
         raise IncompatibleError(f"X must be the data; got {X!r}, which is a form. The data come first: factorize(X, 'W H', rank).")
     model = _model(form, divergence, constraints)

@@ -2,6 +2,7 @@
 
 from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
+from .opening import open_data, opened
 from .reading import Gram, Signed, Sketch, read_array, read_data
 from .signed import Operator
 
@@ -20,6 +21,8 @@ __all__ = [
     "Total",
     "Unreached",
     "as_dense",
+    "open_data",
+    "opened",
     "read_array",
     "read_data",
 ]

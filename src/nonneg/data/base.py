@@ -141,6 +141,10 @@ class Data(ABC):
 
     has_items: ClassVar[bool] = True
     """Whether single rows and columns can be looked at, by `take`."""
+    is_far: bool = False
+    """Whether a reading takes so long that as few as possible are to be made: in a file, or on other machines."""
+    log: Any = None
+    """Counts readings, where that is of interest: a `ReadingLog`."""
 
     # ---- what every kind of data answers
 
@@ -186,6 +190,9 @@ class Data(ABC):
     def facts(self) -> Facts:
         return self.read()
 
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
+        """What will be asked for, and whether entries may be negative, said before the first reading."""
+
     def power_sum(self, exponent: float) -> float:
         """Σ X^exponent over all m·n entries; their number for exponent 0."""
         return self._total("power", exponent) if exponent else float(self.shape[0] * self.shape[1])
@@ -202,6 +209,15 @@ class Data(ABC):
         """M X, or M Xᵀ, in rows."""
         return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
 
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        """X M and Xᵀ N, in one reading where that is possible."""
+        return self.apply(M), self.apply(N, transposed=True)
+
+    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
+        """X M and Xᵀ X M, in one reading where that is possible."""
+        product = self.apply(M)
+        return product, self.apply(product, transposed=True)
+
     gram_size: float = math.inf
     """Entries that a product with the Gram matrix has to visit, where that is known without being formed."""
 
@@ -212,6 +228,10 @@ class Data(ABC):
     def formed_gram(self, *, transposed: bool = False) -> Array | None:
         """X Xᵀ, or Xᵀ X, where it is there as a dense array already."""
         return None
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        """Whether X Xᵀ, or Xᵀ X, can be formed in one reading."""
+        return True
 
     def with_itself(self, first: bool, second: bool) -> Array:
         """The product of X with itself, each of the two transposed or not: X Xᵀ is ``with_itself(False, True)``."""

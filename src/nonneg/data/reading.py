@@ -15,6 +15,7 @@ from .dense import DenseData
 from .gram import GramData
 from .host import as_dense
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
+from .opening import opened
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
@@ -75,7 +76,7 @@ def read_data(
 
     Parameters
     ----------
-    X : array, sparse array, Gram, Data, or anything NumPy can read as a matrix
+    X : array, sparse array, Gram, Data, path or open file, or anything NumPy can read as a matrix
     signed : bool
         Whether negative entries are allowed.
     symmetric : bool
@@ -97,9 +98,11 @@ def read_data(
         return sketch
     if isinstance(X, SketchData):
         return X
+    X = opened(X)
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
+    data.expect(totals, signed=signed)
     data.read(totals)
     _check_finite(data, name)
     if symmetric:

@@ -23,9 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
-from ..data import Data, as_dense, read_data
+from ..data import Data, as_dense, opened, read_data
 from ..divergences import Objective
 from ..encoding import encode, within_reach
+from ..engine.binding import expect_for
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.solution import Solution, Status
@@ -76,7 +77,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             Non-negative.
         y : None
             Not used; there for pipelines.
@@ -97,10 +98,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool) -> Data:
-        """X, checked; it is read once."""
+        """X, checked; it is read once. What lies in files, or on other machines, is checked when it is first read."""
+        X = opened(X)
         if isinstance(X, Data):
             self._check_features(X, reset)
-            return read_data(X)
+            return X if X.is_far else read_data(X)
         return read_non_negative(read_samples(self, X, reset=reset))
 
     def _check_features(self, X: Data, reset: bool) -> None:
@@ -121,6 +123,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        expect_for(self._minimised(model), X)
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
@@ -237,14 +240,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
         return self._codes(X)
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X, model = X if isinstance(X, Data) else self._read(X, reset=False), self.model_
+        X, model = self._read(X, reset=False), self.model_
         if model.form[0].name == model.data:
             left, _ = self._cut(model)
             with np.errstate(over="ignore", invalid="ignore"):
@@ -277,7 +280,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
         y : None
             Not used.
         """

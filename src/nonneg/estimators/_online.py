@@ -89,7 +89,7 @@ class OnlineMixin(Factorizer):
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             The next batch.
         y : None
             Not used.
