@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .constraints import Constraint
-from .data import opened
+from .data import Data, opened
 from .divergences import Objective
-from .engine.binding import bind
+from .engine.binding import bind, expect_for
 from .engine.model import Model
 from .engine.run import Callback
+from .engine.sketching import foresee
 from .engine.solution import Solution
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
@@ -95,6 +98,10 @@ def factorize(
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
+    if isinstance(X, Data) and X.is_far:
+        expect_for(model, X)
+        if solver == "auto":
+            foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
     problem = bind(model, X, rank, init, horizon=max_iter)
     return solve_problem(problem, init, solver, stopping, random_state, callback)
 

@@ -190,6 +190,17 @@ class Data(ABC):
     def facts(self) -> Facts:
         return self.read()
 
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What a function makes of the data; kept under this key where it would take readings to make it again."""
+        return make()
+
+    @property
+    def T(self) -> Data:
+        """Xᵀ."""
+        from .transposed import TransposedData
+
+        return TransposedData(self)
+
     def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
         """What will be asked for, and whether entries may be negative, said before the first reading."""
 

@@ -42,6 +42,7 @@ class _Seen:
     surveys: dict[int, tuple[Facts, list[float]]] = field(default_factory=dict)
     totals: dict[Total, float] = field(default_factory=dict)
     facts: Facts | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
 
 
 class FileBlocks(Blocks):
@@ -67,6 +68,11 @@ class FileBlocks(Blocks):
     def size(self) -> int:
         facts = self._seen.facts
         return facts.non_zeros if facts is not None and self.source.is_sparse else self.shape[0] * self.shape[1]
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._seen.kept:
+            self._seen.kept[key] = make()
+        return self._seen.kept[key]
 
     def in_units(self, unit: float) -> FileBlocks:
         if unit == 1:

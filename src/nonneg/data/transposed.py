@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,13 @@ class TransposedData(Data):
     @property
     def size(self) -> int:
         return self.inner.size
+
+    @property
+    def T(self) -> Data:
+        return self.inner
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        return self.inner.recall(("transposed", key), make)
 
     def in_units(self, unit: float) -> Data:
         return TransposedData(self.inner.in_units(unit))

@@ -31,6 +31,9 @@ from .units import Units
 HORIZON = 100
 """Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
+FORMED = 8
+"""Rows of a Gram matrix, for each component, up to which it is formed where data are far: it is no larger than a sketch then."""
+
 
 class Problem:
     """A model with its data, in units in which both can be computed with; `bind` makes one.
@@ -123,10 +126,25 @@ class Problem:
             operands=operands,
             product=model.form,
             data=frozenset(of_data),
-            grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
+            grams=self._grams(),
+            unformed=frozenset(
+                Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
+            ),
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
+
+    def _grams(self) -> dict[Word, float]:
+        """Gram matrices that can be multiplied with as they are, and what that takes."""
+        data, X = self.data, Letter(self.model.data)
+        if not math.isinf(data.gram_size):
+            return {Word([X, X.T]): data.gram_size}
+        rank = min((min(self.shapes[name]) for name in self.model.learned), default=1)
+        return {
+            Word([X.T, X] if side else [X, X.T]): 2.0 * data.facts.non_zeros
+            for side in (False, True)
+            if data.is_far and data.forms_gram(transposed=side) and data.shape[1 if side else 0] > FORMED * rank
+        }
 
     @property
     def order(self) -> tuple[str, ...]:

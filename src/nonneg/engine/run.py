@@ -82,13 +82,18 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     step = _step(point, previous) if previous is not None else math.inf
     status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.kkt_residual)
     objective = problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
-    record = Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(state.exponents))
+    record = Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(state.exponents), readings(problem))
     run.history.append(record)
     factors = problem.units.to_user(point.factors) if callback is not None else {}
     looked_at = {name: locked(factor) for name, factor in factors.items()}  # a callback is not to write to them
     if callback is not None and callback(Progress(**vars(record), factors=looked_at)):
         return status or Status.STOPPED_BY_CALLBACK
     return status
+
+
+def readings(problem: Problem) -> int:
+    """How often the data have been read as a whole, where that is counted."""
+    return 0 if problem.data.log is None else int(problem.data.log.count)
 
 
 def _has_diverged(run: Run, value: float) -> bool:

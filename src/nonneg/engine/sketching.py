@@ -8,49 +8,57 @@ the true one, as long as WᵀW is not above 2I, and touches it where the sketch 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..data import Need
+from ..data import Data, Need
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..planning import canonical
+from .model import Model
 from .point import Point
-from .problem import Problem
-from .run import Callback, Run, begin, solve
+from .problem import FORMED, Problem
+from .run import Callback, Run, begin, readings, solve
+from .shapes import infer_shapes
 from .solution import History, Status
 from .solver import Solver
 from .stopping import Stopping
 
 _PER_COMPONENT = 4
 """Directions for each component."""
-_REFINEMENTS = 5
+_REFINEMENTS, _REFINEMENTS_FAR = 5, 20
+"""At most, before X itself takes over. Where data are far, a sweep over X costs more than a refinement."""
 _STATIONARY = 5e-4
 """The K.K.T. residual for the data themselves at which a solution for the sketch is one for them."""
 _LEAST = 2**16
 """Non-zeros of X below which there is nothing to save."""
 
 
-def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
+Side = Literal["rows", "columns"]
+_SIDES: dict[frozenset[Need], Side] = {frozenset({Need.COLUMN_GRAM}): "rows", frozenset({Need.ROW_GRAM}): "columns"}
+
+
+def side_of(problem: Problem) -> Side | None:
     """What a sketch would combine; None where a model needs more than a Gram matrix, or there is no more than that."""
     if Need.PRODUCTS not in problem.data.gives or len(problem.order) != 1:
         return None
-    return {frozenset({Need.COLUMN_GRAM}): "rows", frozenset({Need.ROW_GRAM}): "columns"}.get(problem.model.needs)  # type: ignore[return-value]
+    return _SIDES.get(problem.model.needs)
 
 
 def pays(problem: Problem) -> bool:
-    """Whether a sketch is so much smaller than the data that it saves time."""
+    """Whether a sketch is so much smaller than the data that it saves time, or readings."""
     of = side_of(problem)
-    if of is None or problem.data.facts.non_zeros < _LEAST:
+    if of is None or problem.is_formed(_gram(problem, of)):
         return False
-    size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
-    return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+    size, data = _PER_COMPONENT * min(problem.shapes[problem.order[0]]), problem.data
+    return data.is_far or (data.facts.non_zeros >= _LEAST and 3 * size < 2 * data.shape[0 if of == "rows" else 1])
 
 
-def _gram(problem: Problem, of: Literal["rows", "columns"]) -> Word:
+def _gram(problem: Problem, of: Side) -> Word:
     X = Letter(problem.model.data)
     return Word([X.T, X] if of == "rows" else [X, X.T])
 
@@ -69,8 +77,8 @@ class Sketched:
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         of = side_of(problem)
         assert of is not None
-        size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
-        self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
+        self.problem = problem
+        self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.order[0]]), seed)
         self._sketch = self._nystrom.sketch
         self.small = _bound(problem, self._sketch)
 
@@ -79,12 +87,39 @@ class Sketched:
         return _bound(self.problem, in_single_precision(self._sketch))
 
     def refine(self, point: Point) -> None:
-        """Make the sketch exact for the factors of a point."""
+        """Make the sketch exact for the factors of a point; of data that are far, by what the point knows of them already."""
         (name,), of = self.problem.order, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
-        self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
+        W = Word([Letter(name, is_turned)])
+        KW = to_host(point.product(_gram(self.problem, of) + W)) if self.problem.data.is_far else None
+        self._nystrom.add(to_host(point.value(W)), KW)
         self._sketch = self._nystrom.sketch
         self.small = _bound(self.problem, self._sketch)
+
+
+def foresee(model: Model, data: Data, rank: Any, given: Mapping[str, tuple[int, ...]]) -> None:
+    """Begin a sketch of data that are far before anything else is asked of them: what the first reading tells comes with it."""
+    of = _SIDES.get(model.needs)
+    if not data.is_far or of is None or len(model.learned) != 1:
+        return
+    rank = min(infer_shapes(model, data.shape, rank, dict(given))[model.learned[0]])  # type: ignore[arg-type]
+    if data.shape[1 if of == "rows" else 0] > FORMED * rank:
+        _nystrom(data, of, rank, 0)
+
+
+def _nystrom(data: Data, of: Side, rank: int, seed: int) -> Nystrom:
+    """A sketch to begin with; one for all starts where it takes readings of data that are far."""
+    size = _PER_COMPONENT * rank
+    if not data.is_far:
+        return Nystrom(data, of, size, np.random.default_rng(seed))
+    size = min(size, *data.shape)
+    made: Nystrom = data.recall(("sketch", of, size), lambda: Nystrom(data, of, size, np.random.default_rng(0)))
+    return made.copy()
+
+
+def summary(data: Data, rank: int) -> Data:
+    """Data that give XᵀX, nearly, without being read: of data that are far, the sketch that their fit began with."""
+    return _nystrom(data, "rows", rank, 0).sketch if data.is_far else data
 
 
 def rough_of_gram(problem: Problem) -> Problem | None:
@@ -106,14 +141,14 @@ def solve_sketched(
 ) -> Run:
     """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
     history, done = History(), 0
-    for _ in range(_REFINEMENTS):
+    for _ in range(_REFINEMENTS if not sketched.problem.data.is_far else _REFINEMENTS_FAR):
         left = replace(stopping, max_iter=stopping.max_iter - done)
         run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
         point = sketched.problem.start(factors)
         if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
             value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
-            last = replace(history[-1], objective=value)
+            last = replace(history[-1], objective=value, readings=readings(point.problem))
             run.point, run.good, run.history, run.n_iter = point, None, History([*history[:-1], last]), done
             return run
         sketched.refine(point)

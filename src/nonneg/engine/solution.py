@@ -54,6 +54,8 @@ class Record:
     exactly: for them, how far the last step was from it before they were restored."""
     exponent: Mapping[str, float]
     """For each learned factor, the exponent of its last step."""
+    readings: int = 0
+    """How often data in files, or on other machines, have been read as a whole by then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,10 @@ class History(Sequence[Record]):
     @property
     def objective(self) -> np.ndarray:
         return np.array([record.objective for record in self])
+
+    @property
+    def readings(self) -> np.ndarray:
+        return np.array([record.readings for record in self])
 
     @property
     def violation(self) -> dict[str, np.ndarray]:

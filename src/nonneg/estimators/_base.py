@@ -29,6 +29,7 @@ from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
+from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..metrics import orthogonality, orthogonality_error
@@ -123,7 +124,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
-        expect_for(self._minimised(model), X)
+        if X.is_far:
+            self._begin_readings(X, self._minimised(model), rank)
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
@@ -152,6 +154,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(X, best)
+
+    def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
+        """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""
+        expect_for(model, X)
+        if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
+            foresee(model, X, rank, {})
 
     def _finished(self, X: Data, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
@@ -186,6 +194,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _error(self, X: Data, run: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
+        if X.is_far and 0 < run.objective < np.inf and not any(c.has_penalty for c in run.model.constraints.values()):
+            return float(np.sqrt(2 * run.objective))  # what there is to measure has been
         return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
     # ---- orthogonality

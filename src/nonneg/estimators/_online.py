@@ -23,6 +23,7 @@ from ..data.host import above_floor
 from ..divergences import Beta
 from ..engine.binding import bind, point_at
 from ..engine.model import Model
+from ..engine.sketching import summary
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
@@ -72,7 +73,7 @@ class OnlineMixin(Factorizer):
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
         X = X.in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(X, W), energy=X.power_sum(2))
+            return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
 

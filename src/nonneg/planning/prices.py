@@ -31,6 +31,8 @@ class Prices:
     """Iterations over which the cost of a constant product is shared."""
     largest: float = math.inf
     """Entries of the largest matrix there is anyway."""
+    unformed: frozenset[Word] = frozenset()
+    """Gram matrices of the data that are not to be formed."""
     parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
     """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
 
@@ -84,5 +86,7 @@ class PricesOfWord:
             flops /= self.prices.horizon
         if j - i == 2 and all(letter.name in self.prices.data for letter in self.word[i:j]) and self.word[i].name[-1] in "⁺⁻":
             return math.inf  # the data know the product of X with itself, not that of its parts
+        if j - i == 2 and self.word[i:j] in self.prices.unformed:
+            return math.inf
         excess = rows * columns - self.prices.largest
         return flops if excess <= 0 else flops + 1e6 * excess
