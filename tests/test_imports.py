@@ -20,7 +20,7 @@ LAYERS = [
     ("engine",),
     ("initialization",),
     ("solvers",),
-    ("search",),
+    ("search", "checkpoints", "interrupting"),
     ("solving",),
     ("reporting", "atomic", "metrics"),
     ("restarts",),

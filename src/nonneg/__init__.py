@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
+from .checkpoints import Checkpoint
 from .data.opening import open_data
 from .data.reading import Gram
 from .engine.model import Model
@@ -38,6 +39,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "BiORNM3F",
     "BiQNMF",
+    "Checkpoint",
     "FONT",
     "Factorization",
     "Gram",

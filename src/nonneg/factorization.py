@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from .checkpoints import Checkpoint, read_checkpoint
 from .constraints import Constraint
 from .data import Data, opened
 from .divergences import Objective
@@ -18,6 +20,7 @@ from .engine.solution import Solution
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
 from .initialization import STARTS, RandomState
+from .interrupting import Stopped, heeded
 from .naming import unknown
 from .restarts import solve_problem
 from .solvers import Solver, get_solver
@@ -38,6 +41,7 @@ def factorize(
     check_every: int = 10,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """Approximate X by a product of non-negative factors.
 
@@ -73,7 +77,10 @@ def factorize(
     random_state : int, Generator, RandomState or None
         For the start; the same seed gives the same result.
     callback : callable, optional
-        Called at every check with a `Progress`; returning True stops the run.
+        Called at every check with a `Progress`; returning True stops the run. Ctrl-C does so, too, and then raises
+        KeyboardInterrupt with what was found as its `solution`.
+    checkpoint : str, path or Checkpoint, optional
+        A file in which the run is written down every minute, to be gone on with by the same call; see `nonneg.Checkpoint`.
 
     Returns
     -------
@@ -97,13 +104,20 @@ def factorize(
         raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
+    kept = read_checkpoint(checkpoint)
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
     if isinstance(X, Data) and X.is_far:
         expect_for(model, X)
-        if solver == "auto":
+        if solver == "auto" and (kept is None or not kept.exists):
             foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
     problem = bind(model, X, rank, init, horizon=max_iter)
-    return solve_problem(problem, init, solver, stopping, random_state, callback)
+    with heeded(X) as interrupt:
+        found = solve_problem(problem, init, solver, stopping, random_state, callback, kept, interrupt)
+    if interrupt.is_set():
+        stopped = Stopped("The factorization was interrupted; `solution` is the best so far.")
+        stopped.solution = found
+        raise stopped
+    return found
 
 
 def _model(

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -14,12 +15,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from .checkpoints import Book, Checkpoint, StartKeeper, identity_of
 from .engine.binding import bind
+from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
 from .engine.problem import Problem
 from .engine.run import Callback
 from .engine.sketching import Sketched, pays, rough_of_gram
-from .engine.solution import History, Progress, Solution
+from .engine.solution import History, Progress, Solution, Status
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
@@ -44,21 +47,37 @@ class Reporter:
         Set where another start was interrupted or has failed: there is no use in going on.
     callback : callable, optional
         What else is to see the progress of a run.
+    interrupt : threading.Event, optional
+        Set where the user has asked to stop.
     """
 
     def __init__(
-        self, began: float, verbose: bool = False, name: str = "", over: Event | None = None, callback: Callback | None = None
+        self,
+        began: float,
+        verbose: bool = False,
+        name: str = "",
+        over: Event | None = None,
+        callback: Callback | None = None,
+        interrupt: Event | None = None,
     ) -> None:
         self.began, self.verbose, self.name, self.over, self.callback = began, verbose, name, over or Event(), callback
+        self.interrupt = interrupt or Event()
         self._print = print_progress(every=1.0, name=name) if verbose else None
         self._waited = 0.0
 
-    def __call__(self, progress: Progress) -> bool:
+    def __call__(self, progress: Progress) -> bool | Status:
         if progress.iteration == 0:
             self._waited = time.perf_counter() - self.began - progress.seconds
         if self._print is not None:
             self._print(replace(progress, seconds=progress.seconds + self._waited))
+        if self.interrupt.is_set():
+            return Status.STOPPED_BY_USER
         return self.over.is_set() or bool(self.callback is not None and self.callback(progress))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no use in going on."""
+        return self.over.is_set() or self.interrupt.is_set()
 
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
@@ -84,11 +103,16 @@ def run_starts(
     *,
     resumes: bool = False,
     began: float | None = None,
+    callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    interrupt: Event | None = None,
 ) -> list[Solution]:
     """Run from each start; in threads, since the time is spent in products, each with its share of the cores.
 
     What does not depend on the start, as X Xᵀ, is computed once. Where one start fails, or the whole is interrupted, the others
-    end at their next check, before the error is passed on. `began` is when the fit did, by `time.perf_counter`.
+    end at their next check, before the error is passed on. `began` is when the fit did, by `time.perf_counter`. Where `interrupt`
+    is set, runs end at their next check, and what they have come to by then is returned. Starts that are in a checkpoint are not
+    run again, or gone on with from there.
     """
     began = time.perf_counter() if began is None else began
     generator = make_generator(random_state)
@@ -98,12 +122,24 @@ def run_starts(
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
+    book = None
+    if checkpoint is not None:
+        own = {"seeds": None if random_state is None else seeds, "starts": starts, "resumes": resumes}
+        book = Book(checkpoint, identity_of(problem, solver=solver, stopping=stopping, **own), seeds)
+        seeds = book.seeds
 
     def run(number: int) -> Solution:
-        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
+        name = f"start {number + 1} of {n_init}" if n_init > 1 else ""
+        watch = Reporter(began, bool(verbose), name, over, callback, interrupt)
+        keeper = None if book is None else book.keeper(number)
+        found = None if keeper is None else keeper.solution(problem)
+        if found is not None:
+            return found
         try:
             with limited(limit):
-                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
+                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes, keeper=keeper)
+            if keeper is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
+                keeper.finish(found)
         except BaseException:
             over.set()
             raise
@@ -111,9 +147,17 @@ def run_starts(
             watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found
 
-    with threadpool_limits(limits=limit, user_api="blas"):
+    def is_interrupted() -> bool:
+        return interrupt is not None and interrupt.is_set()
+
+    with threadpool_limits(limits=limit, user_api="blas"), closing(book) if book is not None else nullcontext():
         if workers == 1:
-            return [run(number) for number in range(n_init)]
+            done = []
+            for number in range(n_init):
+                done.append(run(number))
+                if is_interrupted():
+                    break
+            return done
         pool = ThreadPoolExecutor(workers)
         try:
             runs = [pool.submit(run, number) for number in range(n_init)]
@@ -140,15 +184,18 @@ def run_start(
     watch: Reporter | None = None,
     *,
     resumes: bool = False,
+    keeper: StartKeeper | None = None,
 ) -> Solution:
     """A run from one start; of several starts, from the one that a short run of each shows to be best.
 
-    With `resumes`, the start is where another run ended.
+    With `resumes`, the start is where another run ended. With a keeper that knows where this one stood, it is gone on with.
     """
     watch = watch or Reporter(time.perf_counter())
-    sketched = _sketched(problem, solver, seed)
+    sketched = _sketched(problem, solver, seed, keeper)
     solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
     solver = solver.resumed if resumes else solver
+    if keeper is not None and keeper.resumes is not None:
+        init, solver = {}, solver.resumed if keeper.resumes else solver
     if isinstance(init, str) and init == "auto":
         init = default_starts(problem)
     if isinstance(init, tuple) and init[0] == "search":
@@ -161,7 +208,9 @@ def run_start(
         scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
         init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
         solver = solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched)
+    if keeper is not None:
+        keeper.resumes = solver == solver.resumed
+    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched, keeper=keeper)
     return replace(solution, history=watch.since_the_beginning(solution.history))
 
 
@@ -172,26 +221,61 @@ def solve_problem(
     stopping: Stopping,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    interrupt: Event | None = None,
 ) -> Solution:
     """Run from one start: given, named, or the one that suits the model."""
     generator = make_generator(random_state)
+    seeds = [int(generator.uniform() * 2**31)] if isinstance(init, str) and init == "auto" else [0]
+    reporter = Reporter(time.perf_counter(), callback=callback, interrupt=interrupt)
+    if checkpoint is None:
+        return _solved(problem, init, solver, stopping, seeds[0], generator, reporter, None)
+    state = random_state if isinstance(random_state, int | None) else repr(type(random_state))
+    identity = identity_of(problem, solver=solver, stopping=stopping, init=init, random_state=state)
+    with closing(Book(checkpoint, identity, seeds)) as book:
+        keeper = book.keeper(0)
+        found = keeper.solution(problem)
+        if found is None:
+            found = _solved(problem, init, solver, stopping, book.seeds[0], generator, reporter, keeper)
+            if found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
+                keeper.finish(found)
+        return found
+
+
+def _solved(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    seed: int,
+    generator: RandomState,
+    reporter: Reporter,
+    keeper: StartKeeper | None,
+) -> Solution:
     if isinstance(init, str) and init == "auto":
-        reporter = Reporter(time.perf_counter(), callback=callback)
-        return run_start(problem, solver, init, int(generator.uniform() * 2**31), stopping, reporter)
-    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver))
+        return run_start(problem, solver, init, seed, stopping, reporter, keeper=keeper)
+    sketched = _sketched(problem, solver, 0, keeper)
+    return solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
 
 
-def _sketched(problem: Problem, solver: str | Solver, seed: int = 0) -> Sketched | None:
-    """A sketch to solve on, where no solver is asked for and one pays."""
-    is_auto = isinstance(solver, str) and solver == "auto"
-    return Sketched(problem, seed) if is_auto and pays(problem) and isinstance(best_solver(problem), Coordinate) else None
+def _sketched(
+    problem: Problem, solver: str | Solver, seed: int = 0, keeper: StartKeeper | None = None
+) -> Sketched | Compressed | None:
+    """A sketch of the data, or what else stands for them, to solve on, where no solver is asked for and it pays."""
+    if not isinstance(solver, str) or solver != "auto" or not isinstance(best_solver(problem), Coordinate):
+        return None
+    stage = keeper.stage() if keeper is not None else None
+    arrays = stage.arrays if stage is not None else None
+    if can_compress(problem.model, problem.data):
+        return Compressed(problem, arrays)
+    return Sketched(problem, seed, arrays) if pays(problem) else None
 
 
-def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Reporter) -> dict[str, Any]:
+def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: int, watch: Reporter) -> dict[str, Any]:
     """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
+        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.is_over)
     watch.say("searched for a start")
     if not all(np.isfinite(factor).all() for factor in factors.values()):
         return {}
@@ -204,7 +288,7 @@ _ALIKE = 1e-9
 
 def _best_of(
     problem: Problem,
-    sketched: Sketched | None,
+    sketched: Sketched | Compressed | None,
     solver: Solver,
     starts: tuple[str, ...],
     seed: int,
@@ -215,7 +299,7 @@ def _best_of(
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
+        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.is_over)
         watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from .data import Data, as_dense, read_data
 from .data.reading import refuse_masked
+from .data.sources import is_location
 from .exceptions import DataError, ShapeError
 
 
@@ -51,6 +52,10 @@ _NOT_NUMBERS = {
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
+    if is_location(X):
+        raise DataError(
+            f"{type(estimator).__name__} needs all of X in memory, and takes neither files nor data in blocks. NMF and OPNMF do."
+        )
     X = validated(estimator, X, reset=reset)
     entries = X.data if sparse.issparse(X) else X
     largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0

@@ -5,6 +5,8 @@ import pytest
 
 import nonneg
 from nonneg import factorize, open_data
+from nonneg.data.low_rank import Compression
+from nonneg.exceptions import IncompatibleError
 
 
 def planted(shape=(300, 120), rank=4, dtype=np.float64):
@@ -85,3 +87,55 @@ def test_one_reading_for_codes(stored):
     model, data = nonneg.OPNMF(4, random_state=0).fit(X), stored(X)
     np.testing.assert_allclose(model.transform(data), model.transform(X))
     assert data.log.count == 1
+
+
+# ---- W H and W S H
+
+
+def mixed(shape=(90, 60), rank=4):
+    """Parts that overlap, and noise."""
+    generator = np.random.default_rng(1)
+    return generator.gamma(0.5, 1.0, (shape[0], rank)) @ generator.gamma(0.5, 1.0, (rank, shape[1])) + 0.2 * generator.random(shape)
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize(("name", "rank"), [("NMF", 4), ("NMTF", (4, 4))])
+def test_other_euclidean_models_need_six_at_most(name, rank, blocks, stored):
+    X = mixed()
+    data = stored(X, blocks)
+    found = getattr(nonneg, name)(rank, random_state=0).fit(data)
+    assert data.log.count <= 6
+    assert found.history_[-1].readings == data.log.count
+    assert found.objective_ <= getattr(nonneg, name)(rank, random_state=0).fit(X).objective_ * (1 + 1e-3)
+    assert found.objective_ == pytest.approx(np.square(X - _reconstructed(found)).sum() / 2)
+    assert found.reconstruction_err_ == pytest.approx(np.linalg.norm(X - _reconstructed(found)))
+
+
+def _reconstructed(model):
+    product = np.eye(len(next(iter(model.factors_.values()))))
+    for letter in model.model_.form:
+        product = product @ model.factors_[letter.name]
+    return product
+
+
+def test_the_end_is_stationary_for_the_data(stored):
+    X = mixed()
+    found = factorize(stored(X), "W H", 4, random_state=0)
+    on = factorize(X, "W H", init=found.factors, max_iter=100, tol=0)
+    assert on.objective >= found.objective * (1 - 2e-3)
+
+
+def test_a_compression_agrees_with_the_data_on_both_spans(stored, rng):
+    X = mixed()
+    for data in (stored(X), stored(X, "features")):
+        begun = Compression.begun(data, 8, rng)
+        W, H = rng.random((90, 3)), rng.random((3, 60))
+        before = data.log.count
+        found = begun.with_spans(W, H.T).low_rank
+        assert data.log.count == before + 1
+        np.testing.assert_allclose(found.apply(H.T), X @ H.T)
+        np.testing.assert_allclose(found.apply(W, transposed=True), X.T @ W)
+        np.testing.assert_allclose(begun.low_rank.apply(begun.R), X @ begun.R)
+        assert found.power_sum(2) == pytest.approx(np.square(X).sum())
+        with pytest.raises(IncompatibleError, match="its entries"):
+            found.visit(W, H, [])

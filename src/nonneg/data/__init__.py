@@ -2,7 +2,7 @@
 
 from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
-from .opening import open_data, opened
+from .opening import lazily, open_data, opened
 from .reading import Gram, Signed, Sketch, read_array, read_data
 from .signed import Operator
 
@@ -21,6 +21,7 @@ __all__ = [
     "Total",
     "Unreached",
     "as_dense",
+    "lazily",
     "open_data",
     "opened",
     "read_array",

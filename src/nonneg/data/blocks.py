@@ -25,11 +25,22 @@ Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
 """(block, shared, own) → results."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A reading that was not gone on with, because the user asked for it."""
+
+
 @dataclass
 class ReadingLog:
     """How often data have been read as a whole, and how long each time took."""
 
     seconds: list[float] = field(default_factory=list)
+    over: Callable[[], bool] | None = None
+    """Whether a reading is to be broken off."""
+
+    def check(self) -> None:
+        """Break off a reading, if that is wanted; called before each block."""
+        if self.over is not None and self.over():
+            raise Interrupted("A reading of the data was interrupted.")
 
     @property
     def count(self) -> int:

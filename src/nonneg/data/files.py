@@ -25,7 +25,7 @@ from .sparse import SparseData
 
 BLOCK_BYTES = 2**27
 """Of a block, in memory. Two of them are there at a time, and what is computed of one."""
-_USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
+USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
 """Sums that are found in the first reading whatever is asked for: they cost little, and are asked for later."""
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class _Seen:
     """What the first reading has told, for all that is made of the same file."""
 
-    wanted: dict[Total, None] = field(default_factory=lambda: dict.fromkeys(_USUAL))
+    wanted: dict[Total, None] = field(default_factory=lambda: dict.fromkeys(USUAL))
     signed: bool = False
     stamp: Any = None
     digests: dict[int, bytes] = field(default_factory=dict)
@@ -93,6 +93,7 @@ class FileBlocks(Blocks):
         ranges = list(pairwise(self.cuts))
         blocks = ahead(lambda number=number: self._block(number) for number in range(len(ranges)))  # type: ignore[misc]
         for (start, stop), block in zip(ranges, blocks, strict=True):
+            self.log.check()
             yield slice(start, stop), block
         self._check_unchanged()
         self._conclude()
@@ -105,7 +106,7 @@ class FileBlocks(Blocks):
         if values.shape != (stop - start, self.shape[1]):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
         digest = _digest(values)
-        block = _as_data(values, self.namespace)
+        block = as_block(values, self.namespace)
         if self._seen.digests.setdefault(number, digest) != digest:
             raise self._change(f"other numbers are in the block that begins with {self.source.place(start)}")
         if self._seen.facts is None:
@@ -116,15 +117,9 @@ class FileBlocks(Blocks):
     def _check(self, facts: Facts, block: Data, start: int) -> None:
         """Refuse what is not finite, and what is negative where nothing may be."""
         if not math.isfinite(facts.lowest) or not math.isfinite(facts.highest):
-            raise DataError(
-                f"X has an entry that is not finite, {_first(block, lambda x: ~np.isfinite(x), start, self.source)}. Missing "
-                "values are not supported yet, and infinite ones cannot be approximated: drop those rows, or fill them in first."
-            )
+            raise bad_entry(*_first(block, lambda x: ~np.isfinite(x), start, self.source))
         if facts.lowest < 0 and not self._seen.signed:
-            raise DataError(
-                f"Negative values in data passed to X: {_first(block, lambda x: x < 0, start, self.source)}. A non-negative "
-                "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
-            )
+            raise bad_entry(*_first(block, lambda x: x < 0, start, self.source))
 
     def _check_unchanged(self) -> None:
         stamp = self.source.stamp()
@@ -166,11 +161,12 @@ class FileBlocks(Blocks):
         return self._seen.facts, [self._seen.totals[total] for total in totals]
 
     def take_rows(self, items: np.ndarray) -> Any:
-        block = _as_data(self.source.read_some(items), self.namespace).in_units(self.unit)
+        block = as_block(self.source.read_some(items), self.namespace).in_units(self.unit)
         return block.take(np.arange(len(items)), axis=0)
 
 
-def _as_data(values: Any, namespace: Namespace) -> Data:
+def as_block(values: Any, namespace: Namespace) -> Data:
+    """Rows that were read, as data."""
     if sparse.issparse(values):
         rows = sparse.csr_array(values)
         if not rows.has_canonical_format:
@@ -191,7 +187,20 @@ def _digest(values: Any) -> bytes:
     return hashlib.blake2b(some.tobytes(), digest_size=8).digest()
 
 
-def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Source) -> str:
+def bad_entry(value: float, where: str) -> DataError:
+    """The error for an entry that cannot be."""
+    if math.isfinite(value):
+        return DataError(
+            f"Negative values in data passed to X: {value:g} in {where}. A non-negative factorization has no place for them: shift "
+            "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
+        )
+    return DataError(
+        f"X has an entry that is not finite, {value:g} in {where}. Missing values are not supported yet, and infinite ones cannot "
+        "be approximated: drop those rows, or fill them in first."
+    )
+
+
+def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Source) -> tuple[float, str]:
     """The first entry that meets a condition, and where it is, in words."""
     for rows, part in block.blocks():
         entries = as_dense(part)
@@ -200,7 +209,7 @@ def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Sou
             i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
             row = start + rows.start + int(i)
             way = f"column {row}, row {int(j)}" if source.is_turned else f"row {row}, column {int(j)}"
-            return f"{float(entries[i, j]):g} in {way} ({source.place(row)})"
+            return float(entries[i, j]), f"{way} ({source.place(row)})"
     raise AssertionError
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +63,19 @@ def open_data(
     return TransposedData(data) if source.is_turned != (blocks == "features") else data
 
 
+def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
+    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else."""
+    if not _may_be_dask(X):
+        return None
+    from .dask import by_blocks, is_collection
+
+    return by_blocks(X, function, columns, dtype) if is_collection(X) else None
+
+
+def _may_be_dask(X: Any) -> bool:
+    return type(X).__module__.startswith("dask")
+
+
 def opened(X: Any) -> Any:
     """Data, where X says where they lie; X as it is, where it is what it is.
 
@@ -72,4 +86,8 @@ def opened(X: Any) -> Any:
     if isinstance(X, np.memmap) and X.ndim == 2:
         free = available_bytes()
         return open_data(X) if free is not None and X.nbytes > free else X
+    if _may_be_dask(X):
+        from .dask import is_collection, of_collection
+
+        return of_collection(X) if is_collection(X) else X
     return open_data(X) if is_location(X) else X

@@ -107,6 +107,13 @@ class Nystrom:
         self.O = linalg.qr(self._applied(draws), mode="economic", check_finite=False)[0]
         self.C = self._applied(self.O)
 
+    @classmethod
+    def of_arrays(cls, data: Data, of: Literal["rows", "columns"], O: np.ndarray, C: np.ndarray) -> Nystrom:  # noqa: E741
+        """One that was made already, of which O and C = K O are known."""
+        made = cls.__new__(cls)
+        made.data, made.of, made.O, made.C = data, of, O, C
+        return made
+
     def _begin_across(self, size: int, generator: np.random.Generator) -> None:
         """Where a product with K takes two readings, since it begins with sums over all blocks, two are enough for all.
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
+from ..data.blocks import Interrupted
 from ..data.host import locked
 from ..data.namespace import Array
 from .point import Point
@@ -23,6 +24,7 @@ from .solver import Solver, State
 from .stopping import Stopping, Watch
 
 Callback = Callable[[Progress], Any]
+"""Called at every check. Returning True, or the `Status` to call it by, ends the run."""
 
 
 @dataclass
@@ -47,26 +49,84 @@ class Run:
         return self.good or self.point.bare()
 
 
+@dataclass
+class Stage:
+    """Where a start stands that may take several runs, one after the other, on what stands for the data."""
+
+    history: History = field(default_factory=History)
+    """Of the runs that are over."""
+    done: int = 0
+    """Their iterations."""
+    number: int = 0
+    """How many of them there were."""
+    factors: dict[str, Array] = field(default_factory=dict)
+    """Where the next one begins."""
+    best: dict[str, Array] = field(default_factory=dict)
+    """The factors with the lowest objective so far, where that may rise from one to the next."""
+    arrays: dict[str, Array] = field(default_factory=dict)
+    """What stands for the data."""
+    lowest: float = math.inf
+    """Their objective."""
+
+    def after(self, run: Run) -> Stage:
+        """Where it stands when a run is over."""
+        history = self.history.followed_by(run.history)
+        return replace(self, history=history, done=self.done + run.n_iter, number=self.number + 1, factors=run.best.factors)
+
+
+class Keeper(Protocol):
+    """Something that writes down where a run stands, now and then, and knows where it stood."""
+
+    def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
+        """Take note of a run after a check; of the stage that it belongs to, where there is one."""
+
+    def stage(self) -> Stage | None:
+        """Where a start stood when it was last written down."""
+
+    def run(self, problem: Problem) -> Run | None:
+        """The run that was going on by then, for the problem that it is of."""
+
+
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
     """A run that has not begun."""
     point = problem.start(factors)
     return Run(point, solver.init(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every)
 
 
-def solve(run: Run, solver: Solver, stopping: Stopping, callback: Callback | None = None, *, pause_at: int | None = None) -> Run:
-    """Go on with a run until something says stop, or until iteration `pause_at`; it is changed, and returned."""
+def solve(
+    run: Run,
+    solver: Solver,
+    stopping: Stopping,
+    callback: Callback | None = None,
+    *,
+    pause_at: int | None = None,
+    keep: Callable[[Run], None] | None = None,
+) -> Run:
+    """Go on with a run until something says stop, or until iteration `pause_at`; it is changed, and returned.
+
+    After each check, `keep` may write it down. A reading of the data that is interrupted ends it at the last step that is whole.
+    """
     began = time.perf_counter() - run.seconds
     if not run.history:
         run.status = _check(run, None, began, callback)
         run.good = None if solver.stays_finite else run.point.bare()  # factors of many rows take memory
     while run.status is None and run.n_iter != pause_at:
         run.n_iter += 1
-        previous, run.point = run.point if stopping.step_tol else None, solver.step(run.point, run.state)
-        if run.n_iter in (run.next_check, stopping.max_iter) or run.state.stalled:
+        before = run.point
+        try:
+            previous, run.point = run.point if stopping.step_tol else None, solver.step(run.point, run.state)
+            if run.n_iter not in (run.next_check, stopping.max_iter) and not run.state.stalled:
+                continue
             run.status = _check(run, previous, began, callback)
-            run.next_check = run.watch.next_check(run.n_iter)
-            if run.good is not None and run.status is not Status.NON_FINITE:
-                run.good = run.point.bare()
+        except Interrupted:
+            run.point, run.n_iter, run.status = before, run.n_iter - 1, Status.STOPPED_BY_USER
+            break
+        run.next_check = run.watch.next_check(run.n_iter)
+        if run.good is not None and run.status is not Status.NON_FINITE:
+            run.good = run.point.bare()
+        if keep is not None and run.status is None:
+            run.seconds = time.perf_counter() - began
+            keep(run)
     run.seconds = time.perf_counter() - began
     return run
 
@@ -86,9 +146,10 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     run.history.append(record)
     factors = problem.units.to_user(point.factors) if callback is not None else {}
     looked_at = {name: locked(factor) for name, factor in factors.items()}  # a callback is not to write to them
-    if callback is not None and callback(Progress(**vars(record), factors=looked_at)):
-        return status or Status.STOPPED_BY_CALLBACK
-    return status
+    answer = callback(Progress(**vars(record), factors=looked_at)) if callback is not None else None
+    if isinstance(answer, Status):
+        return status or answer
+    return status or (Status.STOPPED_BY_CALLBACK if answer else None)
 
 
 def readings(problem: Problem) -> int:

@@ -8,7 +8,7 @@ the true one, as long as WᵀW is not above 2I, and touches it where the sketch 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,10 +19,12 @@ from ..data import Data, Need
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..planning import canonical
+from .compressing import can_compress, compression
 from .model import Model
 from .point import Point
 from .problem import FORMED, Problem
-from .run import Callback, Run, begin, readings, solve
+from .run import Callback, Keeper, Run, Stage, begin, readings
+from .run import solve as run_to_the_end
 from .shapes import infer_shapes
 from .solution import History, Status
 from .solver import Solver
@@ -74,13 +76,15 @@ class Sketched:
         The same in single precision, to look for a start on.
     """
 
-    def __init__(self, problem: Problem, seed: int = 0) -> None:
+    def __init__(self, problem: Problem, seed: int = 0, arrays: Mapping[str, Any] | None = None) -> None:
         of = side_of(problem)
         assert of is not None
         self.problem = problem
-        self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.order[0]]), seed)
-        self._sketch = self._nystrom.sketch
-        self.small = _bound(problem, self._sketch)
+        if arrays:  # as they were written down
+            self._nystrom = Nystrom.of_arrays(problem.data, of, arrays["O"], arrays["C"])
+        else:
+            self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.order[0]]), seed)
+        self._bind()
 
     @property
     def rough(self) -> Problem:
@@ -93,12 +97,67 @@ class Sketched:
         W = Word([Letter(name, is_turned)])
         KW = to_host(point.product(_gram(self.problem, of) + W)) if self.problem.data.is_far else None
         self._nystrom.add(to_host(point.value(W)), KW)
+        self._bind()
+
+    def _bind(self) -> None:
         self._sketch = self._nystrom.sketch
         self.small = _bound(self.problem, self._sketch)
+
+    def solve(
+        self,
+        factors: dict[str, Any],
+        solver: Solver,
+        stopping: Stopping,
+        callback: Callback | None = None,
+        keeper: Keeper | None = None,
+    ) -> Run:
+        """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
+        stage = (keeper.stage() if keeper is not None else None) or Stage(factors=factors)
+        is_far, most = self.problem.data.is_far, _REFINEMENTS_FAR if self.problem.data.is_far else _REFINEMENTS
+        going_on = keeper.run(self.small if stage.number < most else self.problem) if keeper is not None else None
+
+        def now() -> Stage:
+            return replace(stage, arrays={"O": self._nystrom.O, "C": self._nystrom.C})
+
+        while stage.number < most:
+            run = self._run(self.small, stage, solver, stopping, callback, keeper, going_on, now)
+            going_on, stage = None, stage.after(run)
+            point = self.problem.start(stage.factors)
+            if is_far and run.status is Status.STOPPED_BY_USER:  # what the sketch says is all that is known without a reading
+                run.history, run.n_iter = stage.history, stage.done
+                return run
+            if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
+                value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
+                last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
+                run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done
+                return run
+            self.refine(point)
+        run = self._run(self.problem, stage, solver, stopping, callback, keeper, going_on, now)
+        run.history, run.n_iter = stage.history.followed_by(run.history), stage.done + run.n_iter
+        return run
+
+    def _run(
+        self,
+        problem: Problem,
+        stage: Stage,
+        solver: Solver,
+        stopping: Stopping,
+        callback: Callback | None,
+        keeper: Keeper | None,
+        going_on: Run | None,
+        now: Callable[[], Stage],
+    ) -> Run:
+        left = replace(stopping, max_iter=max(stopping.max_iter - stage.done, 0))
+        solver = solver.resumed if stage.number else solver
+        run = going_on or begin(problem, stage.factors, solver, left)
+        return run_to_the_end(run, solver, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
 
 
 def foresee(model: Model, data: Data, rank: Any, given: Mapping[str, tuple[int, ...]]) -> None:
     """Begin a sketch of data that are far before anything else is asked of them: what the first reading tells comes with it."""
+    if can_compress(model, data):
+        shapes = infer_shapes(model, data.shape, rank, dict(given))  # type: ignore[arg-type]
+        compression(data, max(min(shapes[model.form[0].name]), min(shapes[model.form[-1].name])))
     of = _SIDES.get(model.needs)
     if not data.is_far or of is None or len(model.learned) != 1:
         return
@@ -134,26 +193,3 @@ def rough_of_gram(problem: Problem) -> Problem | None:
 def _bound(problem: Problem, sketch: SketchData) -> Problem:
     """The same model and shapes for other data."""
     return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, user_model=problem.user_model)
-
-
-def solve_sketched(
-    sketched: Sketched, factors: dict[str, Any], solver: Solver, stopping: Stopping, callback: Callback | None = None
-) -> Run:
-    """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
-    history, done = History(), 0
-    for _ in range(_REFINEMENTS if not sketched.problem.data.is_far else _REFINEMENTS_FAR):
-        left = replace(stopping, max_iter=stopping.max_iter - done)
-        run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
-        history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
-        point = sketched.problem.start(factors)
-        if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
-            value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
-            last = replace(history[-1], objective=value, readings=readings(point.problem))
-            run.point, run.good, run.history, run.n_iter = point, None, History([*history[:-1], last]), done
-            return run
-        sketched.refine(point)
-        solver = solver.resumed
-    left = replace(stopping, max_iter=max(stopping.max_iter - done, 0))
-    run = solve(begin(sketched.problem, factors, solver, left), solver, left, callback)
-    run.history, run.n_iter = history.followed_by(run.history), done + run.n_iter
-    return run

@@ -25,6 +25,7 @@ class Status(StrEnum):
     NO_PROGRESS = "no_progress"
     NON_FINITE = "non_finite"
     STOPPED_BY_CALLBACK = "stopped_by_callback"
+    STOPPED_BY_USER = "stopped_by_user"
 
     @property
     def sentence(self) -> str:
@@ -39,6 +40,7 @@ _SENTENCES = {
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
     "float64, or rescale the data.",
     Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
+    Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
 }
 
 

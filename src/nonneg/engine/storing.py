@@ -21,7 +21,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,7 +33,7 @@ from ..data.namespace import is_array, to_host
 from ..exceptions import DataError
 from .point import Point
 from .problem import Problem
-from .run import Run
+from .run import Run, Stage
 from .solution import History, Record, Status
 from .solver import State
 from .stopping import Stopping, Watch
@@ -44,14 +44,42 @@ _TAG = "of"
 
 def write(run: Run, file: str | Path | BinaryIO) -> None:
     """Write a run to a file, or to a stream of bytes, in NumPy's format for several arrays."""
-    arrays: list[np.ndarray] = []
-    content = {"version": VERSION, "run": _flattened(run, arrays)}
-    named = {f"array_{number}": array for number, array in enumerate(arrays)}
-    np.savez(file, content=np.frombuffer(json.dumps(content).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+    write_content({"run": run}, file)
 
 
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     """A run that was written down, of the same problem, to go on with."""
+    stored = read_content(file)
+    run: Run = stored.rebuilt("run", problem)
+    for name, factor in run.point.factors.items():
+        if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
+            here = problem.shapes.get(name)
+            raise DataError(f"{file} is of another problem: its {name} is {tuple(factor.shape)}, here it is {here}.")
+    return run
+
+
+def write_content(content: Mapping[str, Any], file: str | Path | BinaryIO) -> None:
+    """Write runs, and what else is made of arrays and numbers, by name."""
+    arrays: list[np.ndarray] = []
+    flat = {"version": VERSION, **{name: _flattened(value, arrays) for name, value in content.items()}}
+    named = {f"array_{number}": array for number, array in enumerate(arrays)}
+    np.savez(file, content=np.frombuffer(json.dumps(flat).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds, by name; to be rebuilt for a problem."""
+
+    content: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    def rebuilt(self, name: str, problem: Problem | None = None) -> Any:
+        """One of the values; points are those of the problem."""
+        return _rebuilt(self.content.get(name), self.arrays, problem)
+
+
+def read_content(file: str | Path | BinaryIO) -> Stored:
+    """What was written, or an error where that is not what it is."""
     try:
         with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
             stored = np.load(stream, allow_pickle=False)
@@ -61,20 +89,15 @@ def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
         raise DataError(f"{file} is not a run that was written down, or not all of it: {error}") from error
     if content.get("version") != VERSION:
         raise DataError(f"{file} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
-    run: Run = _rebuilt(content["run"], arrays, problem)
-    for name, factor in run.point.factors.items():
-        if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
-            here = problem.shapes.get(name)
-            raise DataError(f"{file} is of another problem: its {name} is {tuple(factor.shape)}, here it is {here}.")
-    return run
+    return Stored(content, arrays)
 
 
 def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
     """A value as what JSON can hold, with its arrays put aside."""
-    if value is None or isinstance(value, bool | str) or type(value) in (int, float):
-        return value
     if isinstance(value, Enum):
         return {_TAG: "Status", "value": value.value}
+    if value is None or isinstance(value, bool | str) or type(value) in (int, float):
+        return value
     if isinstance(value, Point):
         known = [[list(map(list, word)), _flattened(product, arrays)] for word, product in value.known.items()]
         return {_TAG: "Point", "factors": _flattened(value.factors, arrays), "known": known, "objective": value.measured}
@@ -93,7 +116,7 @@ def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
     raise TypeError(f"A run holds arrays and numbers; got {type(value).__name__}.")
 
 
-def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem) -> Any:
+def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | None) -> Any:
     if not isinstance(value, dict):
         return tuple(value) if isinstance(value, list) else value
     kind = value[_TAG]
@@ -105,9 +128,10 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem) -> 
         case "Status":
             return Status(value["value"])
         case "array":
-            array, namespace = arrays[f"array_{value['number']}"], problem.namespace
-            return array if namespace.is_host else namespace.xp.asarray(array, device=namespace.device)
+            array, namespace = arrays[f"array_{value['number']}"], None if problem is None else problem.namespace
+            return array if namespace is None or namespace.is_host else namespace.xp.asarray(array, device=namespace.device)
         case "Point":
+            assert problem is not None
             known = {Word(Letter(*letter) for letter in word): inside(product) for word, product in value["known"]}
             point = Point(problem, inside(value["factors"]), known)
             point.measured = None if value["objective"] is None else tuple(value["objective"])
@@ -126,7 +150,7 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem) -> 
 
 def _classes() -> dict[str, Any]:
     """What a run is made of: its own classes, and the states of all solvers with what is inside them."""
-    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Watch, Stopping, State)}
+    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Watch, Stopping, State, Stage)}
     waiting = [State]
     while waiting:
         for state in waiting.pop().__subclasses__():

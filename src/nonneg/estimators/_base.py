@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,8 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
+from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal
-from ..data import Data, as_dense, opened, read_data
+from ..data import Data, as_dense, lazily, opened, read_data
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
@@ -32,6 +34,7 @@ from ..engine.shapes import infer_shapes
 from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Reporter, run_starts
@@ -85,10 +88,17 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         """
         began = time.perf_counter()
         X = self._read(X, reset=True)
-        run = self._fit(X, began)
+        with heeded(X) as interrupt:
+            run = self._fit(X, began, interrupt)
         self._keep(X, run)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
+
+    def _pass_on(self, interrupt: Event) -> None:
+        """Raise what was only taken note of, now that all attributes are of one fit."""
+        if interrupt.is_set():
+            raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
 
     def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
@@ -116,7 +126,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
 
-    def _fit(self, X: Data, began: float) -> Solution:
+    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, protocol = self._get_solver()
@@ -149,6 +159,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             tolerances,
             resumes=bool(warm),
             began=began,
+            callback=self.callback,
+            checkpoint=read_checkpoint(self.checkpoint),
+            interrupt=interrupt,
         )
         runs = [self._finished(X, replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
@@ -158,6 +171,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
         """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""
         expect_for(model, X)
+        checkpoint = read_checkpoint(self.checkpoint)
+        if checkpoint is not None and checkpoint.exists:
+            return  # a sketch may be in it
         if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
             foresee(model, X, rank, {})
 
@@ -246,14 +262,16 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
-        """What each sample is made of: its codes, (n_samples, n_components).
+        """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
 
         Parameters
         ----------
         X : array, sparse array, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
-        return self._codes(X)
+        check_is_fitted(self)
+        lazy = lazily(X, self._codes, self.components_.shape[0], self.components_.dtype)
+        return self._codes(X) if lazy is None else lazy
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..checkpoints import read_checkpoint
 from ..data import read_array
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
@@ -67,6 +68,8 @@ class Parameters(ABC):
     n_jobs: Any = None
     warm_start: bool = False
     verbose: int = 0
+    callback: Any = None
+    checkpoint: Any = None
 
     _paper: ClassVar[Protocol]
     _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
@@ -110,6 +113,9 @@ class Parameters(ABC):
         check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
+        if self.callback is not None and not callable(self.callback):
+            raise IncompatibleError(f"callback must be a function of one argument, or None; got {self.callback!r}.")
+        read_checkpoint(self.checkpoint)
         if not isinstance(self.warm_start, bool | np.bool_):
             raise IncompatibleError(f"warm_start must be True or False; got {self.warm_start!r}.")
         if not is_count(self.n_init, 1):

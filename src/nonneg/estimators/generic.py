@@ -68,6 +68,11 @@ class Factorization(Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
 
     Attributes
     ----------
@@ -136,6 +141,8 @@ class Factorization(Factorizer):
         n_jobs: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.form = form
         self.n_components = n_components
@@ -150,6 +157,8 @@ class Factorization(Factorizer):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
 
     @property
     def model(self) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,6 +74,11 @@ class ONMF(Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -159,18 +165,18 @@ class ONMF(Factorizer):
         found = refitted(X, run, ["H"], self.max_iter, self.tol)
         return found if found.objective < run.objective else run
 
-    def _fit(self, X: Data, began: float) -> Solution:
+    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
-            return super()._fit(X, began)
-        return self._projected(X, began)
+            return super()._fit(X, began, interrupt)
+        return self._projected(X, began, interrupt)
 
-    def _projected(self, X: Data, began: float) -> Solution:
+    def _projected(self, X: Data, began: float, interrupt: Event | None) -> Solution:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
         twin = OPNMF(**parameters, init=(warm or self.init)["H"] if isinstance(warm or self.init, Mapping) else self.init)
         twin._check_numbers()
-        run = twin._fit(X, began)
+        run = twin._fit(X, began, interrupt)
         H = np.ascontiguousarray(run.factors["W"].T)
         model = self._model()
         factors = {"W": encode(X, H, model.divergence), "H": H}

@@ -19,6 +19,7 @@ from ..engine.model import Model
 from ..engine.solution import Solution
 from ..exceptions import DataError, ShapeError
 from ..factorization import factorize
+from ..interrupting import heeded
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
@@ -103,13 +104,15 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = read_data(self._symmetric(self._checked_similarities(X)))
-        run = self._fit(K, began)
+        with heeded(K) as interrupt:
+            run = self._fit(K, began, interrupt)
         self._keep(K, run)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
 
     def _symmetric(self, K: Any) -> Any:
@@ -193,6 +196,11 @@ class SymmetricNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -359,6 +367,11 @@ class KernelPNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     kernel : str or callable, default="rbf"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.

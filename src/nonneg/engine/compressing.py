@@ -1,0 +1,132 @@
+"""Solving on a low-rank stand-in for the data, brought up to date until the solution is stationary for the data themselves.
+
+A model that needs X only through products, as X ≈ W H does with the Euclidean distance, needs no more than X Hᵀ and WᵀX. A matrix
+X~ that agrees with X on the spans of W and H has the same objective there, and the same K.K.T. conditions. So: solve on X~; add W
+and H to what it agrees with X on, which takes one reading; look at the conditions, which are now those of X; and, if they do not
+hold, go on. (After Tepper and Sapiro's compressed NMF, with the spaces brought up to date.) The objective for X may rise on the
+way, since X~ is no majorizer of X: the lowest is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..algebra.expression import Word
+from ..data import Data, Need
+from ..data.low_rank import Compression
+from .model import Model
+from .point import Point
+from .problem import Problem
+from .run import Callback, Keeper, Run, Stage, begin, readings, solve
+from .solution import History, Status
+from .solver import Solver
+from .stopping import Stopping
+
+_PER_COMPONENT, _FEWER = 4, 2
+"""Directions for each component; and where there are many rows and columns, for memory."""
+_MANY = 2**27
+"""Entries of all these directions from which there are many."""
+_REFINEMENTS = 4
+"""Each takes a reading, after two to begin with."""
+_STATIONARY = 5e-4
+"""The K.K.T. residual at which a solution is one for the data."""
+_SETTLED = 1e-3
+"""By what share the objective may have fallen from one reading to the next for the last to be the last."""
+
+
+def can_compress(model: Model, data: Data) -> bool:
+    """Whether a form begins and ends with factors of their own, and needs no more of data that are far than products."""
+    form = model.form
+    is_product = len(form) >= 2 and form[0].name != form[-1].name and model.data not in form.names
+    return data.is_far and is_product and model.needs == frozenset({Need.PRODUCTS}) and not model.signed
+
+
+def compression(data: Data, rank: int) -> Compression:
+    """What stands for data that are far to begin with; made once for all starts."""
+    many = _PER_COMPONENT * rank * sum(data.shape) > _MANY
+    size = min((_FEWER if many else _PER_COMPONENT) * rank, *data.shape)
+    found: Compression = data.recall(("compression", size), lambda: Compression.begun(data, size, np.random.default_rng(0)))
+    return found
+
+
+class Compressed:
+    """A problem, and one like it for what stands for its data.
+
+    Attributes
+    ----------
+    small : Problem
+        Of X~.
+    """
+
+    def __init__(self, problem: Problem, arrays: Mapping[str, Any] | None = None) -> None:
+        form, shapes = problem.model.form, problem.shapes
+        self.problem = problem
+        rank = max(min(shapes[form[0].name]), min(shapes[form[-1].name]))
+        self._compression = Compression(problem.data, **arrays) if arrays else compression(problem.data, rank)
+        self._bind()
+
+    def _bind(self) -> None:
+        problem = self.problem
+        self.small = Problem(
+            problem.model,
+            self._compression.low_rank,
+            problem.shapes,
+            problem.fixed,
+            units=problem.units,
+            user_model=problem.user_model,
+            user_data=problem.user_data,
+        )
+
+    @property
+    def rough(self) -> Problem:
+        return self.small
+
+    def agree_at(self, factors: dict[str, Any]) -> Point:
+        """Bring X~ up to date for some factors, by one reading; the point there, at which X~ is as good as X."""
+        form, point = self.problem.model.form, self.small.start(factors)
+        left, right = (np.asarray(point.value(word)) for word in (Word([form[0]]), Word([form[-1]]).T))
+        self._compression = self._compression.with_spans(left, right)
+        self._bind()
+        return self.small.start(factors)
+
+    def solve(
+        self,
+        factors: dict[str, Any],
+        solver: Solver,
+        stopping: Stopping,
+        callback: Callback | None = None,
+        keeper: Keeper | None = None,
+    ) -> Run:
+        """A run on X~ until its end is stationary for X, or until there have been as many readings as there may be."""
+        stage = (keeper.stage() if keeper is not None else None) or Stage(factors=factors)
+        going_on = keeper.run(self.small) if keeper is not None else None
+
+        def now() -> Stage:
+            return replace(stage, arrays=self._compression.arrays)
+
+        while True:
+            left = replace(stopping, max_iter=stopping.max_iter - stage.done)
+            own = solver.resumed if stage.number else solver
+            run = going_on or begin(self.small, stage.factors, own, left)
+            run = solve(run, own, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
+            going_on, stage = None, stage.after(run)
+            if run.status is Status.STOPPED_BY_USER:  # what X~ says is all that is known without a reading
+                run.history, run.n_iter = stage.history, stage.done
+                return run
+            point = self.agree_at(stage.factors)
+            value, before = point.objective()[0], stage.lowest
+            if value <= before:
+                stage = replace(stage, best=point.factors, lowest=value)
+            is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
+            is_over = is_settled or run.status is not Status.CONVERGED or stage.number == _REFINEMENTS
+            kept = self.small.start(stage.best) if is_over else point
+            objective = self.problem.units.objective_to_user(kept.objective()[0])
+            last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))
+            stage = replace(stage, history=History([*stage.history[:-1], last]))
+            if is_over:
+                run.point, run.good, run.n_iter, run.history = kept, None, stage.done, stage.history
+                return run
