@@ -21,7 +21,7 @@ from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
 from .engine.problem import Problem
 from .engine.run import Callback
-from .engine.sketching import Sketched, pays, rough_of_gram
+from .engine.sketching import Sketched, pays, rough_of_gram, stand_in
 from .engine.solution import History, Progress, Solution, Status
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
@@ -198,6 +198,8 @@ def run_start(
         init, solver = {}, solver.resumed if keeper.resumes else solver
     if isinstance(init, str) and init == "auto":
         init = default_starts(problem)
+    if problem.data.is_far and sketched is None and isinstance(init, str | tuple):
+        init, solver = _from_afar(problem, init, solver, seed, watch)
     if isinstance(init, tuple) and init[0] == "search":
         can = isinstance(solver, Coordinate) and can_search(problem)
         init = _searched(problem, sketched, seed, watch) if can else init[1:]
@@ -282,6 +284,22 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
+def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, watch: Reporter) -> tuple[Any, Solver]:
+    """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to."""
+    names = [name for name in ((init,) if isinstance(init, str) else init) if name != "search"]
+    small = stand_in(problem) if names[0] != "random" else None
+    if small is None or not Coordinate().suits(small):
+        return init, solver
+    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: watch.is_over)
+    watch.say("found a start for the Euclidean distance")
+    factors = {name: problem.units.from_user(found.factors)[name] for name in problem.order}
+    lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
+    return problem.units.to_user(lifted), solver.resumed
+
+
+_ROUGH = Stopping(tol=1e-4, max_iter=300)
+_LIFTED = 1e-3
+"""Of the mean of a factor: what its zeros become, which the rules of other divergences could not leave."""
 _ALIKE = 1e-9
 """Runs that differ by less than this share have met in one minimum; which of them is lower is a matter of rounding."""
 

@@ -205,8 +205,9 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
 SCRIPT = """
     import sys, numpy as np, nonneg
     X = np.load(sys.argv[1])
-    found = nonneg.factorize(X, "W H", 5, solver="multiplicative", init="random", max_iter=2000, tol=0, random_state=0, check_every=5,
-                             checkpoint=nonneg.Checkpoint(sys.argv[2], every=0), callback=lambda _: print("check", flush=True))
+    settings = {"solver": "multiplicative", "init": "random", "max_iter": 2000, "tol": 0, "random_state": 0, "check_every": 5}
+    found = nonneg.factorize(X, "W H", 5, **settings, checkpoint=nonneg.Checkpoint(sys.argv[2], every=0),
+                             callback=lambda _: print("check", flush=True))
     np.save(sys.argv[3], found.factors["W"])
 """
 

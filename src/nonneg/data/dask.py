@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +29,7 @@ _FAN = 8
 """Results that are added up by one task."""
 _ATTEMPTS = 4
 """How often a reading is made that workers were lost in."""
-_NUMBERS = count()
+_NUMBERS, _TOKEN = count(), uuid4().hex[:8]
 
 
 class DaskBlocks(Blocks):
@@ -84,13 +86,12 @@ class DaskBlocks(Blocks):
 
     def _computed(self, work: Work, shared: Any, own_of: list[Any], wanted: Any) -> Callable[[Sequence[How]], Any]:
         """A function that builds the graph of a reading, and computes it."""
-        import dask
-
-        number, name = next(_NUMBERS), work.__name__.strip("_").replace("_", "-")
+        dask = _dask()
+        name = work.__name__.strip("_").replace("_", "-")
         settings = (work, self.namespace, self.unit, wanted, self._seen["signed"])
 
         def compute(how: Sequence[How]) -> Any:
-            send = _sender()
+            send, number = _sender(), f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
             everywhere = send(shared, broadcast=True)
             done = [
                 dask.delayed(_worked, pure=False)(
@@ -156,8 +157,7 @@ class DaskBlocks(Blocks):
     # ---- rows
 
     def take_rows(self, items: np.ndarray) -> Any:
-        import dask
-
+        dask = _dask()
         where = np.searchsorted(self.stops, items, "right")
         wanted = [(int(place), items[where == place] - (self.stops[place] - self.rows[place])) for place in np.unique(where)]
         settings = (self.namespace, self.unit)
@@ -230,14 +230,15 @@ def _bad(block: Data, facts: Facts, signed: bool) -> tuple[int, int, float] | No
 # ---- the cluster
 
 
+def _dask() -> Any:
+    return import_module("dask")
+
+
 def _sender() -> Callable[..., Any]:
     """What puts something where tasks can have it: on workers, where there is a cluster."""
-    import dask
-
+    dask = _dask()
     try:
-        from distributed import get_client
-
-        client = get_client()
+        client = import_module("distributed").get_client()
     except (ImportError, ValueError):  # no cluster: threads of this process
         return lambda value, broadcast=False: dask.delayed(value, traverse=False, pure=False)
     return lambda value, broadcast=False: client.scatter([value], broadcast=broadcast, hash=False)[0]

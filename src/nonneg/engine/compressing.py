@@ -18,6 +18,7 @@ import numpy as np
 from ..algebra.expression import Word
 from ..data import Data, Need
 from ..data.low_rank import Compression
+from ..divergences import Beta
 from .model import Model
 from .point import Point
 from .problem import Problem
@@ -43,6 +44,13 @@ def can_compress(model: Model, data: Data) -> bool:
     form = model.form
     is_product = len(form) >= 2 and form[0].name != form[-1].name and model.data not in form.names
     return data.is_far and is_product and model.needs == frozenset({Need.PRODUCTS}) and not model.signed
+
+
+def euclidean_twin(model: Model) -> Model | None:
+    """The same model with the Euclidean distance, where nothing else is asked of its factors: its solution is a start."""
+    if model.signed or not all(model.constraints[name].is_free for name in model.learned) or not model.divergence.approximates:
+        return None
+    return Model(model.form, Beta(2), model.constraints, data=model.data)
 
 
 def compression(data: Data, rank: int) -> Compression:

@@ -19,7 +19,7 @@ from ..data import Data, Need
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..planning import canonical
-from .compressing import can_compress, compression
+from .compressing import Compressed, can_compress, compression, euclidean_twin
 from .model import Model
 from .point import Point
 from .problem import FORMED, Problem
@@ -155,11 +155,14 @@ class Sketched:
 
 def foresee(model: Model, data: Data, rank: Any, given: Mapping[str, tuple[int, ...]]) -> None:
     """Begin a sketch of data that are far before anything else is asked of them: what the first reading tells comes with it."""
+    if not data.is_far:
+        return
+    model = (euclidean_twin(model) or model) if Need.ENTRIES in model.needs else model
     if can_compress(model, data):
         shapes = infer_shapes(model, data.shape, rank, dict(given))  # type: ignore[arg-type]
         compression(data, max(min(shapes[model.form[0].name]), min(shapes[model.form[-1].name])))
     of = _SIDES.get(model.needs)
-    if not data.is_far or of is None or len(model.learned) != 1:
+    if of is None or len(model.learned) != 1:
         return
     rank = min(infer_shapes(model, data.shape, rank, dict(given))[model.learned[0]])  # type: ignore[arg-type]
     if data.shape[1 if of == "rows" else 0] > FORMED * rank:
@@ -174,6 +177,20 @@ def _nystrom(data: Data, of: Side, rank: int, seed: int) -> Nystrom:
     size = min(size, *data.shape)
     made: Nystrom = data.recall(("sketch", of, size), lambda: Nystrom(data, of, size, np.random.default_rng(0)))
     return made.copy()
+
+
+def stand_in(problem: Problem) -> Problem | None:
+    """A Euclidean problem for what stands for data that are far, to make a start with; None where there is none.
+
+    It takes the readings that were begun with (see `foresee`), where a start on the data takes one for each product.
+    """
+    twin = euclidean_twin(problem.model) if problem.data.is_far else None
+    if twin is None:
+        return None
+    other = Problem(twin, problem.data, problem.shapes, problem.fixed, units=problem.units)
+    if can_compress(twin, problem.data):
+        return Compressed(other).small
+    return Sketched(other).small if pays(other) else None
 
 
 def summary(data: Data, rank: int) -> Data:
