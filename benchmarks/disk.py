@@ -1,8 +1,8 @@
 """A file larger than memory: readings beside bare readings and bare products, the memory that a fit takes, and what it finds.
 
 ``python benchmarks/disk.py --gigabytes 24 --ranks 20 50 --folder /somewhere`` makes a .npy of planted parts, if it is not there,
-and fits OPNMF to it. ``--sparse 1e9`` makes an .h5ad of so many counts, by rows, and fits NMF with the I-divergence. Resident memory
-is watched; with ``--limit 4`` the process ends when it is above so many gigabytes. What is measured is printed as JSON.
+and fits OPNMF to it. ``--sparse 1e9`` makes an .h5ad of so many counts, by rows, and fits NMF with the I-divergence. Resident
+memory is watched; with ``--limit 4`` the process ends when it is above so many gigabytes. What is measured is printed as JSON.
 """
 
 from __future__ import annotations

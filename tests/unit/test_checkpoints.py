@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
 SCRIPT = """
     import sys, numpy as np, nonneg
     X = np.load(sys.argv[1])
-    settings = {"solver": "multiplicative", "init": "random", "max_iter": 2000, "tol": 0, "random_state": 0, "check_every": 5}
+    settings = {"solver": "multiplicative", "init": "random", "max_iter": 300, "tol": 0, "random_state": 0, "check_every": 5}
     found = nonneg.factorize(X, "W H", 5, **settings, checkpoint=nonneg.Checkpoint(sys.argv[2], every=0),
                              callback=lambda _: print("check", flush=True))
     np.save(sys.argv[3], found.factors["W"])
@@ -227,7 +227,7 @@ def test_a_process_that_is_killed(tmp_path):
         if (tmp_path / "run.nonneg").exists():
             checkpoints.read_content(tmp_path / "run.nonneg")
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    expected = factorize(X, "W H", 5, solver="multiplicative", init="random", max_iter=2000, tol=0, random_state=0, check_every=5)
+    expected = factorize(X, "W H", 5, solver="multiplicative", init="random", max_iter=300, tol=0, random_state=0, check_every=5)
     np.testing.assert_array_equal(np.load(tmp_path / "W.npy"), expected.factors["W"])
 
 

@@ -34,6 +34,8 @@ class ReadingLog:
     """How often data have been read as a whole, and how long each time took."""
 
     seconds: list[float] = field(default_factory=list)
+    most: int | None = None
+    """How many there will have been at the most, where that is known."""
     over: Callable[[], bool] | None = None
     """Whether a reading is to be broken off."""
 

@@ -116,12 +116,14 @@ class Compressed:
         def now() -> Stage:
             return replace(stage, arrays=self._compression.arrays)
 
+        log = self.problem.data.log
         while True:
+            log.most = log.count + _REFINEMENTS - stage.number
             left = replace(stopping, max_iter=stopping.max_iter - stage.done)
             own = solver.resumed if stage.number else solver
             run = going_on or begin(self.small, stage.factors, own, left)
             run = solve(run, own, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
-            going_on, stage = None, stage.after(run)
+            going_on, stage, log.most = None, stage.after(run), None
             if run.status is Status.STOPPED_BY_USER:  # what X~ says is all that is known without a reading
                 run.history, run.n_iter = stage.history, stage.done
                 return run

@@ -146,10 +146,22 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     run.history.append(record)
     factors = problem.units.to_user(point.factors) if callback is not None else {}
     looked_at = {name: locked(factor) for name, factor in factors.items()}  # a callback is not to write to them
-    answer = callback(Progress(**vars(record), factors=looked_at)) if callback is not None else None
+    answer = callback(Progress(**vars(record), factors=looked_at, **_of_readings(run))) if callback is not None else None
     if isinstance(answer, Status):
         return status or answer
     return status or (Status.STOPPED_BY_CALLBACK if answer else None)
+
+
+def _of_readings(run: Run) -> dict[str, Any]:
+    """How long a reading takes, and how many are left at the most: as many as there were for each iteration so far."""
+    log = run.point.problem.data.log
+    if log is None or not log.count:
+        return {}
+    left = None if log.most is None else max(log.most - log.count, 0)
+    if left is None and run.n_iter:
+        each = (log.count - run.history[0].readings) / run.n_iter
+        left = math.ceil(each * max(run.watch.stopping.max_iter - run.n_iter, 0))
+    return {"reading_seconds": log.seconds[-1], "readings_left": left}
 
 
 def readings(problem: Problem) -> int:

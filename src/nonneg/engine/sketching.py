@@ -119,9 +119,15 @@ class Sketched:
         def now() -> Stage:
             return replace(stage, arrays={"O": self._nystrom.O, "C": self._nystrom.C})
 
+        log = self.problem.data.log if is_far else None
+        each = 1 if self.problem.data.forms_gram(transposed=self._nystrom.of == "rows") else 2
         while stage.number < most:
+            if log is not None:
+                log.most = log.count + each * (most - stage.number)
             run = self._run(self.small, stage, solver, stopping, callback, keeper, going_on, now)
             going_on, stage = None, stage.after(run)
+            if log is not None:
+                log.most = None
             point = self.problem.start(stage.factors)
             if is_far and run.status is Status.STOPPED_BY_USER:  # what the sketch says is all that is known without a reading
                 run.history, run.n_iter = stage.history, stage.done

@@ -68,6 +68,10 @@ class Progress(Record):
     """
 
     factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    reading_seconds: float = 0.0
+    """How long the last reading of data in files, or on other machines, has taken."""
+    readings_left: int | None = None
+    """How many there may be still, at the most."""
 
 
 class History(Sequence[Record]):
