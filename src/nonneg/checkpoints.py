@@ -158,7 +158,7 @@ class Book:
         entry = self._entries.get(number)
         return StartKeeper(self, number, None if entry is None else read_content(io.BytesIO(entry)))
 
-    def put(self, number: int, content: Mapping[str, Any], *, now: bool = False) -> None:
+    def put(self, number: int, content: Mapping[str, Any]) -> None:
         """Take down where a start stands, and write the file."""
         blob = io.BytesIO()
         write_content(content, blob)

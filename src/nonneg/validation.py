@@ -30,6 +30,10 @@ def read_codes(X: Any, count: int) -> np.ndarray:
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
+    if is_location(X):
+        raise DataError(
+            f"{type(estimator).__name__} needs all of X in memory, and takes neither files nor data in blocks. NMF and OPNMF do."
+        )
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
@@ -52,10 +56,6 @@ _NOT_NUMBERS = {
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
-    if is_location(X):
-        raise DataError(
-            f"{type(estimator).__name__} needs all of X in memory, and takes neither files nor data in blocks. NMF and OPNMF do."
-        )
     X = validated(estimator, X, reset=reset)
     entries = X.data if sparse.issparse(X) else X
     largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0

@@ -284,7 +284,9 @@ def test_ctrl_c_in_a_factorization():
     assert stopped.value.solution.status == "stopped_by_user"
 
 
-def test_ctrl_c_in_the_midst_of_a_reading(tmp_path):
+@pytest.mark.parametrize("later", [0, 1, 7])
+def test_ctrl_c_in_the_midst_of_a_reading(later, tmp_path):
+    """Some readings after a check: the run ends at that check."""
     X = data()
     np.save(tmp_path / "X.npy", X)
     source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
@@ -293,10 +295,13 @@ def test_ctrl_c_in_the_midst_of_a_reading(tmp_path):
     def callback(progress):
         seen.append(progress.iteration)
         if progress.iteration == 20:
-            source.log.over = lambda: True
+            last = source.log.count + later
+            source.log.over = lambda: source.log.count >= last
 
     found = factorize(source, "W H", 3, divergence=1, solver="multiplicative", tol=0, callback=callback)
     assert (found.status, found.n_iter, seen[-1]) == ("stopped_by_user", 20, 20)
+    at_it = factorize(X, "W H", init=found.factors, divergence=1, max_iter=0)
+    assert found.objective == pytest.approx(at_it.objective, rel=1e-9)
 
 
 def test_ctrl_c_and_a_checkpoint(tmp_path):

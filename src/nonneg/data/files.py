@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -84,17 +84,18 @@ class FileBlocks(Blocks):
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         found = Gathering(how, self.shape[0])
         for rows, block in self.pieces():
-            found.add(work(block, shared, tuple(array[rows] for array in own)), rows.stop - rows.start)
+            results = work(block, shared, tuple(array[rows] for array in own))
+            del block  # or it would be there still while the one after the next is read
+            found.add(results, rows.stop - rows.start)
         return found.found
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         began = time.perf_counter()
         self._check_unchanged()
-        ranges = list(pairwise(self.cuts))
-        blocks = ahead(lambda number=number: self._block(number) for number in range(len(ranges)))  # type: ignore[misc]
-        for (start, stop), block in zip(ranges, blocks, strict=True):
+        blocks = ahead(lambda number=number: self._block(number) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
+        for start, stop in pairwise(self.cuts):
             self.log.check()
-            yield slice(start, stop), block
+            yield slice(start, stop), next(blocks)
         self._check_unchanged()
         self._conclude()
         self.log.seconds.append(time.perf_counter() - began)
@@ -215,12 +216,11 @@ def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Sou
 
 def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:
     """What each of these gives, the next one being read in a thread while the last is worked on."""
-    waiting = None
+    waiting: list[Future[T]] = []
     with ThreadPoolExecutor(1, thread_name_prefix="nonneg-read") as pool:
         for read in reads:
-            coming = pool.submit(read)
-            if waiting is not None:
-                yield waiting.result()
-            waiting = coming
-        if waiting is not None:
-            yield waiting.result()
+            waiting.append(pool.submit(read))
+            if len(waiting) > 1:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()

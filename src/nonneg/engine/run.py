@@ -41,7 +41,7 @@ class Run:
     status: Status | None = None
     """Why it is over, if it is."""
     good: Point | None = None
-    """The last point that was finite, where a step may end in numbers that are not."""
+    """The last point that was looked at and finite, where a step may end in what is not, or a reading may be broken off."""
 
     @property
     def best(self) -> Point:
@@ -104,22 +104,23 @@ def solve(
 ) -> Run:
     """Go on with a run until something says stop, or until iteration `pause_at`; it is changed, and returned.
 
-    After each check, `keep` may write it down. A reading of the data that is interrupted ends it at the last step that is whole.
+    After each check, `keep` may write it down. A reading of the data that is broken off ends it at the last check.
     """
     began = time.perf_counter() - run.seconds
     if not run.history:
         run.status = _check(run, None, began, callback)
-        run.good = None if solver.stays_finite else run.point.bare()  # factors of many rows take memory
+        is_kept = not solver.stays_finite or run.point.problem.data.is_far
+        run.good = run.point.bare() if is_kept else None  # factors of many rows take memory
     while run.status is None and run.n_iter != pause_at:
         run.n_iter += 1
-        before = run.point
         try:
             previous, run.point = run.point if stopping.step_tol else None, solver.step(run.point, run.state)
             if run.n_iter not in (run.next_check, stopping.max_iter) and not run.state.stalled:
                 continue
             run.status = _check(run, previous, began, callback)
-        except Interrupted:
-            run.point, run.n_iter, run.status = before, run.n_iter - 1, Status.STOPPED_BY_USER
+        except Interrupted:  # it ends where it was looked at last: more cannot be said of any other point without a reading
+            assert run.good is not None
+            run.point, run.n_iter, run.status = run.good, run.history[-1].iteration, Status.STOPPED_BY_USER
             break
         run.next_check = run.watch.next_check(run.n_iter)
         if run.good is not None and run.status is not Status.NON_FINITE:
