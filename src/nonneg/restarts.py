@@ -28,7 +28,7 @@ from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
 from .reporting import print_progress, say
 from .search import can_search, searched
-from .solvers import Coordinate, Solver, best_solver, get_solver
+from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
 from .solving import solve_from
 
 
@@ -191,8 +191,8 @@ def run_start(
     With `resumes`, the start is where another run ended. With a keeper that knows where this one stood, it is gone on with.
     """
     watch = watch or Reporter(time.perf_counter())
-    sketched = _sketched(problem, solver, seed, keeper)
-    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    sketched = _sketched(problem, solver, stopping, seed, keeper)
+    solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
     if keeper is not None and keeper.resumes is not None:
         init, solver = {}, solver.resumed if keeper.resumes else solver
@@ -256,15 +256,18 @@ def _solved(
 ) -> Solution:
     if isinstance(init, str) and init == "auto":
         return run_start(problem, solver, init, seed, stopping, reporter, keeper=keeper)
-    sketched = _sketched(problem, solver, 0, keeper)
+    sketched = _sketched(problem, solver, stopping, 0, keeper)
     return solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
 
 
 def _sketched(
-    problem: Problem, solver: str | Solver, seed: int = 0, keeper: StartKeeper | None = None
+    problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0, keeper: StartKeeper | None = None
 ) -> Sketched | Compressed | None:
-    """A sketch of the data, or what else stands for them, to solve on, where no solver is asked for and it pays."""
-    if not isinstance(solver, str) or solver != "auto" or not isinstance(best_solver(problem), Coordinate):
+    """A sketch of the data, or what else stands for them, to solve on, where no solver is asked for and it pays.
+
+    A run without a tolerance would never come to look at the data; where these are far, to do so at its end has to be enough.
+    """
+    if not is_auto(solver) or not (stopping.tol or problem.data.is_far) or not isinstance(best_solver(problem), Coordinate):
         return None
     stage = keeper.stage() if keeper is not None else None
     arrays = stage.arrays if stage is not None else None
@@ -279,8 +282,8 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     with np.errstate(over="ignore", invalid="ignore"):
         factors = searched(rough, np.random.default_rng(seed), lambda _: watch.is_over)
     watch.say("searched for a start")
-    if not all(np.isfinite(factor).all() for factor in factors.values()):
-        return {}
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 

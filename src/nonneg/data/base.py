@@ -294,7 +294,7 @@ class Data(ABC):
             spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
             sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
 
-    def part(self, items: np.ndarray, axis: int) -> Data:
+    def subset(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""
         from .dense import DenseData
 

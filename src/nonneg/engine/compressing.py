@@ -22,7 +22,7 @@ from ..divergences import Beta
 from .model import Model
 from .point import Point
 from .problem import Problem
-from .run import Callback, Keeper, Run, Stage, begin, readings, solve
+from .run import Callback, Keeper, Run, Stage, begin, counted_on, readings, solve
 from .solution import History, Status
 from .solver import Solver
 from .stopping import Stopping
@@ -122,7 +122,8 @@ class Compressed:
             left = replace(stopping, max_iter=stopping.max_iter - stage.done)
             own = solver.resumed if stage.number else solver
             run = going_on or begin(self.small, stage.factors, own, left)
-            run = solve(run, own, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
+            told = counted_on(callback, stage.history)
+            run = solve(run, own, left, told, keep=None if keeper is None else lambda run: keeper.keep(run, now))
             going_on, stage, log.most = None, stage.after(run), None
             if run.status is Status.STOPPED_BY_USER:  # what X~ says is all that is known without a reading
                 run.history, run.n_iter = stage.history, stage.done
@@ -132,7 +133,7 @@ class Compressed:
             if value <= before:
                 stage = replace(stage, best=point.factors, lowest=value)
             is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
-            is_over = is_settled or run.status is not Status.CONVERGED or stage.number == _REFINEMENTS
+            is_over = is_settled or run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or stage.number == _REFINEMENTS
             kept = self.small.start(stage.best) if is_over else point
             objective = self.problem.units.objective_to_user(kept.objective()[0])
             last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))

@@ -132,6 +132,21 @@ def solve(
     return run
 
 
+def counted_on(callback: Callback | None, history: History) -> Callback | None:
+    """A callback to which a run that follows another looks like its continuation."""
+    if callback is None or not len(history):
+        return callback
+    last = history[-1]
+
+    def later(progress: Progress) -> Any:
+        seconds = progress.seconds + last.seconds
+        return progress.iteration > 0 and callback(
+            replace(progress, iteration=progress.iteration + last.iteration, seconds=seconds)
+        )
+
+    return later
+
+
 def _check(run: Run, previous: Point | None, began: float, callback: Callback | None) -> Status | None:
     point, state, problem = run.point, run.state, run.point.problem
     value, magnitude = point.objective()

@@ -23,7 +23,7 @@ from .compressing import Compressed, can_compress, compression, euclidean_twin
 from .model import Model
 from .point import Point
 from .problem import FORMED, Problem
-from .run import Callback, Keeper, Run, Stage, begin, readings
+from .run import Callback, Keeper, Run, Stage, begin, counted_on, readings
 from .run import solve as run_to_the_end
 from .shapes import infer_shapes
 from .solution import History, Status
@@ -56,8 +56,9 @@ def pays(problem: Problem) -> bool:
     of = side_of(problem)
     if of is None or problem.is_formed(_gram(problem, of)):
         return False
-    size, data = _PER_COMPONENT * min(problem.shapes[problem.order[0]]), problem.data
-    return data.is_far or (data.facts.non_zeros >= _LEAST and 3 * size < 2 * data.shape[0 if of == "rows" else 1])
+    combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
+    size, non_zeros = _PER_COMPONENT * min(problem.shapes[problem.order[0]]), problem.data.facts.non_zeros
+    return problem.data.is_far or (non_zeros >= _LEAST and 3 * size < 2 * combined and size * kept <= non_zeros)
 
 
 def _gram(problem: Problem, of: Side) -> Word:
@@ -132,7 +133,7 @@ class Sketched:
             if is_far and run.status is Status.STOPPED_BY_USER:  # what the sketch says is all that is known without a reading
                 run.history, run.n_iter = stage.history, stage.done
                 return run
-            if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
+            if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
                 value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
                 last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
                 run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done
@@ -156,6 +157,7 @@ class Sketched:
         left = replace(stopping, max_iter=max(stopping.max_iter - stage.done, 0))
         solver = solver.resumed if stage.number else solver
         run = going_on or begin(problem, stage.factors, solver, left)
+        callback = counted_on(callback, stage.history)
         return run_to_the_end(run, solver, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
 
 

@@ -44,12 +44,20 @@ _TAG = "of"
 
 def write(run: Run, file: str | Path | BinaryIO) -> None:
     """Write a run to a file, or to a stream of bytes, in NumPy's format for several arrays."""
-    write_content({"run": run}, file)
+    write_content({"model": _named(run.point.problem), "run": run}, file)
+
+
+def _named(problem: Problem) -> str:
+    """What a problem is about."""
+    model = problem.model
+    return f"{model.form.text} with {model.divergence!r} and {model.constraints!r}"
 
 
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     """A run that was written down, of the same problem, to go on with."""
     stored = read_content(file)
+    if stored.content["model"] != _named(problem):
+        raise DataError(f"{file} is of another problem: {stored.content['model']}; here it is {_named(problem)}.")
     run: Run = stored.rebuilt("run", problem)
     for name, factor in run.point.factors.items():
         if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
@@ -63,7 +71,8 @@ def write_content(content: Mapping[str, Any], file: str | Path | BinaryIO) -> No
     arrays: list[np.ndarray] = []
     flat = {"version": VERSION, **{name: _flattened(value, arrays) for name, value in content.items()}}
     named = {f"array_{number}": array for number, array in enumerate(arrays)}
-    np.savez(file, content=np.frombuffer(json.dumps(flat).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+    with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as stream:  # by its name NumPy would change it
+        np.savez(stream, content=np.frombuffer(json.dumps(flat).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def read_content(file: str | Path | BinaryIO) -> Stored:
             stored = np.load(stream, allow_pickle=False)
             content = json.loads(bytes(stored["content"]).decode())
             arrays = {name: stored[name] for name in stored.files if name != "content"}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{file} is not a run that was written down, or not all of it: {error}") from error
     if content.get("version") != VERSION:
         raise DataError(f"{file} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
@@ -110,9 +119,11 @@ def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
         return {_TAG: "dict", "items": [[key, _flattened(item, arrays)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return {_TAG: type(value).__name__, "items": [_flattened(item, arrays) for item in value]}
-    if is_array(value) or isinstance(value, np.generic):
-        arrays.append(np.asarray(to_host(value) if is_array(value) else value))
-        return {_TAG: "array", "number": len(arrays) - 1, "is_host": isinstance(value, np.ndarray | np.generic)}
+    if isinstance(value, np.generic):
+        return value.item()
+    if is_array(value):
+        arrays.append(np.asarray(to_host(value)))
+        return {_TAG: "array", "number": len(arrays) - 1, "is_host": isinstance(value, np.ndarray)}
     raise TypeError(f"A run holds arrays and numbers; got {type(value).__name__}.")
 
 
