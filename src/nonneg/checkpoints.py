@@ -6,6 +6,7 @@ beside the old one, and takes its place when all of it is on the disk: whatever 
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import io
 import json
@@ -130,6 +131,7 @@ class Book:
         self._mutex, self._written = RLock(), time.monotonic()
         self._lock = _locked(self.path)
         try:
+            _remove_left_over(self.path)
             if self.path.exists():
                 self._read()
         except BaseException:
@@ -250,6 +252,12 @@ def replace_file(path: Path, write: Callable[[Any], None]) -> None:
         raise
 
 
+def _remove_left_over(path: Path) -> None:
+    """Remove what processes that were killed while they wrote have left beside a file that nobody else has now."""
+    for beside in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        beside.unlink(missing_ok=True)
+
+
 def _sync_folder(folder: Path) -> None:
     """The name of a new file is on the disk, too, where a system can be asked for that."""
     if hasattr(os, "O_DIRECTORY"):
@@ -267,18 +275,24 @@ def _locked(path: Path) -> Callable[[], None]:
     except ImportError:  # on Windows
         return lambda: None
     name = path.with_name(f".{path.name}.lock")
-    try:
-        file = open(name, "a")  # noqa: SIM115
-    except OSError as error:
-        raise DataError(f"The checkpoint {path} cannot be written: {error}.") from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise DataError(
-            f"{path} is the checkpoint of another fit that is going on. Clones and parallel searches need a folder, in which each "
-            f"fit has a file of its own: checkpoint={str(path.with_suffix('')) + '/'!r}."
-        ) from None
+    while True:
+        try:
+            file = open(name, "a")  # noqa: SIM115
+        except OSError as error:
+            raise DataError(f"The checkpoint {path} cannot be written: {error}.") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise DataError(
+                f"{path} is the checkpoint of another fit that is going on. Clones and parallel searches need a folder, in which "
+                f"each fit has a file of its own: checkpoint={str(path.with_suffix('')) + '/'!r}."
+            ) from None
+        except OSError:  # a file system without locks
+            break
+        if name.exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(name)):
+            break
+        file.close()  # it was removed by the one that had it before, and is not what others would look at
 
     def release() -> None:
         name.unlink(missing_ok=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from threading import Event
@@ -16,6 +16,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from .checkpoints import Book, Checkpoint, StartKeeper, identity_of
+from .data.blocks import Interrupted
 from .engine.binding import bind
 from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
@@ -154,7 +155,11 @@ def run_starts(
         if workers == 1:
             done = []
             for number in range(n_init):
-                done.append(run(number))
+                try:
+                    done.append(run(number))
+                except Interrupted:  # in its first reading; those before it are whole
+                    if not done:
+                        raise
                 if is_interrupted():
                     break
             return done
@@ -163,12 +168,18 @@ def run_starts(
             runs = [pool.submit(run, number) for number in range(n_init)]
             while not over.is_set() and wait(runs, timeout=_PATIENCE).not_done:
                 pass
-            return [found.result() for found in runs]
+            return _whole(runs)
         except BaseException:
             over.set()
             raise
         finally:
             pool.shutdown(cancel_futures=True)  # it waits for the runs that have begun
+
+
+def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
+    """What runs have come to; of those that were interrupted, if that is not all, the ones that had come to something."""
+    found = [run.result() for run in runs if not isinstance(run.exception(), Interrupted)]
+    return found or [run.result() for run in runs]
 
 
 _PATIENCE = 0.2

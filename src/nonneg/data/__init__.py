@@ -2,7 +2,7 @@
 
 from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
-from .opening import lazily, open_data, opened
+from .opening import is_elsewhere, lazily, open_data, opened, refuse_name
 from .reading import Gram, Signed, Sketch, read_array, read_data
 from .signed import Operator
 
@@ -21,9 +21,11 @@ __all__ = [
     "Total",
     "Unreached",
     "as_dense",
+    "is_elsewhere",
     "lazily",
     "open_data",
     "opened",
     "read_array",
     "read_data",
+    "refuse_name",
 ]

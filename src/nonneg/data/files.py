@@ -103,7 +103,7 @@ class FileBlocks(Blocks):
     def _block(self, number: int) -> Data:
         """A block, checked."""
         start, stop = self.cuts[number], self.cuts[number + 1]
-        values = self.source.read(start, stop)
+        values = read_or_say(self.source, lambda: self.source.read(start, stop), start)
         if values.shape != (stop - start, self.shape[1]):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
         digest = _digest(values)
@@ -162,8 +162,19 @@ class FileBlocks(Blocks):
         return self._seen.facts, [self._seen.totals[total] for total in totals]
 
     def take_rows(self, items: np.ndarray) -> Any:
-        block = as_block(self.source.read_some(items), self.namespace).in_units(self.unit)
+        values = read_or_say(self.source, lambda: self.source.read_some(items), int(min(items, default=0)))
+        block = as_block(values, self.namespace).in_units(self.unit)
         return block.take(np.arange(len(items)), axis=0)
+
+
+def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
+    """Rows, or an error that says where they were to come from, whatever the library says that reads them."""
+    try:
+        return read()
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{source.name} cannot be read from {source.place(row)} on: {error}") from error
 
 
 def as_block(values: Any, namespace: Namespace) -> Data:

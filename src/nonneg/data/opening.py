@@ -12,7 +12,7 @@ from ..naming import is_count
 from .base import Data
 from .files import BLOCK_BYTES, FileBlocks
 from .memory import available_bytes
-from .sources import is_location, open_source
+from .sources import KINDS, is_location, open_source
 from .transposed import TransposedData
 
 
@@ -72,6 +72,11 @@ def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: A
     return by_blocks(X, function, columns, dtype) if is_collection(X) else None
 
 
+def is_elsewhere(X: Any) -> bool:
+    """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
+    return (isinstance(X, Data) and X.is_far) or _may_be_dask(X) or is_location(X)
+
+
 def _may_be_dask(X: Any) -> bool:
     return type(X).__module__.startswith("dask")
 
@@ -91,3 +96,9 @@ def opened(X: Any) -> Any:
 
         return of_collection(X) if is_collection(X) else X
     return open_data(X) if is_location(X) else X
+
+
+def refuse_name(X: Any) -> None:
+    """Refuse a text that is the name of no file."""
+    if isinstance(X, str):
+        raise DataError(f"{X!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}.")

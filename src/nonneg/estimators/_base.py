@@ -25,7 +25,7 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, as_dense, lazily, opened, read_data
+from ..data import Data, as_dense, lazily, opened, read_data, refuse_name
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
@@ -111,6 +111,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     def _read(self, X: Any, *, reset: bool) -> Data:
         """X, checked; it is read once. What lies in files, or on other machines, is checked when it is first read."""
         X = opened(X)
+        refuse_name(X)
         if isinstance(X, Data):
             self._check_features(X, reset)
             return X if X.is_far else read_data(X)
@@ -163,6 +164,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             checkpoint=read_checkpoint(self.checkpoint),
             interrupt=interrupt,
         )
+        if X.log is not None:
+            X.log.over = None  # what is left to do is done, lest what was found is lost
         runs = [self._finished(X, replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])

@@ -36,6 +36,7 @@ class _Pairwise(Factorizer):
     """What both have in common: X becomes a square matrix of similarities."""
 
     _clustered: ClassVar[tuple[int, ...]] = (0,)
+    _in_memory_because: ClassVar[str] = "it compares every sample with every other"
     _metric_name: ClassVar[str]
     gamma: Any
     degree: float

@@ -38,7 +38,8 @@ NAMES: dict[str, Solver] = {
 
 def best_solver(problem: Problem) -> Solver:
     """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they suit it."""
-    return next(solver for solver in (Coordinate(), QuasiNewton(), Adaptive()) if solver.suits(problem))
+    learning = QuasiNewton(together=problem.data.is_far)
+    return next(solver for solver in (Coordinate(), learning, Adaptive()) if solver.suits(problem))
 
 
 def solver_for(problem: Problem, solver: str | Solver) -> Solver:

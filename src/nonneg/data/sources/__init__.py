@@ -11,7 +11,7 @@ from ...exceptions import DataError
 from .base import Source
 from .stacked import Stacked
 
-__all__ = ["Source", "is_location", "open_source"]
+__all__ = ["KINDS", "Source", "is_location", "open_source"]
 
 KINDS = {
     ".npy": "npy",

@@ -94,7 +94,7 @@ def check_numbers(dtype: Any, name: str) -> np.dtype:
 def check_matrix(shape: Iterable[int], name: str) -> tuple[int, int]:
     """Refuse what has not two dimensions."""
     sizes = tuple(int(size) for size in shape)
-    if len(sizes) != 2:
+    if len(sizes) != 2 or min(sizes) < 0:
         raise DataError(f"{name} has shape {sizes}; a matrix with rows and columns is needed.")
     return sizes[0], sizes[1]
 

@@ -22,10 +22,7 @@ class Hdf5(Source):
         self.grain = min(int(dataset.chunks[0]), max(self.shape[0], 1)) if dataset.chunks else 1
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        try:
-            return self._dataset[start:stop]
-        except (OSError, ValueError) as error:
-            raise DataError(f"{self.name} cannot be read from {self.place(start)} on: {error}") from error
+        return self._dataset[start:stop]
 
     def stamp(self) -> Any:
         return stamp_of(self.name.rsplit(":", 1)[0])
@@ -44,6 +41,8 @@ def open_file(path: Path, key: str | None) -> Source:
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """A dataset that is open, or a matrix in a file or group that is."""
     h5py = needed("h5py", str(handle))
+    if not handle:
+        raise DataError(f"{handle!r} is closed: nothing can be read from it.")
     return Hdf5(handle) if isinstance(handle, h5py.Dataset) else _found(h5py, handle, key)
 
 

@@ -55,8 +55,8 @@ def open_file(path: Path, key: str | None) -> Source:
             version = np.lib.format.read_magic(file)
             shape, is_fortran, dtype = _HEADERS.get(version, np.lib.format.read_array_header_2_0)(file)
             offset = file.tell()
-    except (ValueError, EOFError) as error:
-        raise DataError(f"{path} is not a .npy file, or not all of one: {error}") from error
+    except (ValueError, EOFError, OSError) as error:
+        raise DataError(f"{path} is not a .npy file that can be read, or not all of one: {error}") from error
     return Npy(str(path), shape, dtype, offset, is_turned=bool(is_fortran and len(shape) == 2))
 
 
@@ -64,6 +64,11 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
     """The file that a whole array is mapped from; None for a part of one, or for what is no such array."""
     if not isinstance(handle, np.memmap) or handle.filename is None or isinstance(handle.base, np.memmap) or handle.ndim != 2:
         return None
+    if handle.mode == "c":
+        raise DataError(
+            f"An array that is mapped from {handle.filename} with mode='c' may differ from the file, which is what would be read. "
+            "Map it with mode='r', or give the path."
+        )
     in_rows, in_columns = handle.flags.c_contiguous, handle.flags.f_contiguous
     if not in_rows and not in_columns:
         return None
