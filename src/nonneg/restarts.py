@@ -291,11 +291,16 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.is_over)
+        patience = _LONGER if problem.data.is_far else 1
+        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.is_over, patience)
     watch.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
+
+
+_LONGER = 3
+"""How much longer to search where data are far: on their sketch that takes no reading, and to start again would."""
 
 
 def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, watch: Reporter) -> tuple[Any, Solver]:

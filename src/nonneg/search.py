@@ -42,7 +42,7 @@ def can_search(problem: Problem) -> bool:
     return isinstance(place, Quadratic) and place.is_data and not place.terms.given
 
 
-def searched(problem: Problem, generator: np.random.Generator, stop: Any = None) -> dict[str, Any]:
+def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
     """The factor at the best minimum that was found, roughly.
 
     Parameters
@@ -52,23 +52,25 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None)
     generator : Generator
     stop : callable, optional
         Called with the progress of each descent; returning True ends it.
+    patience : int
+        How much longer to look than is usual.
     """
     (place,) = problem.derived(places).values()
     rows = problem.data.shape[1 if place.is_turned else 0]
     rank = min(problem.shapes[problem.order[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
     if rows >= 2 * few:
-        return _among_few(problem, place, few, generator, stop)
-    return _best(problem, place, generator, stop).factors
+        return _among_few(problem, place, few, generator, stop, patience)
+    return _best(problem, place, generator, stop, patience).factors
 
 
-def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any) -> Point:
+def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
     lowest, misses = best.objective()[0], 0
-    for _ in range(_SWAPS):
-        if misses == _MISSES or min(problem.shapes[problem.order[0]]) == 1:
+    for _ in range(_SWAPS * patience):
+        if misses == _MISSES * patience or min(problem.shapes[problem.order[0]]) == 1:
             break
         factors = place.replaced(best, swapped(best, place, misses, generator)).factors
         run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
@@ -128,7 +130,9 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
 
 
-def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any) -> dict[str, Any]:
+def _among_few(
+    problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
+) -> dict[str, Any]:
     """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
     from .kernels.coordinates import linear_rows
 
@@ -148,7 +152,7 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
-    found = _best(small, small_place, generator, stop)
+    found = _best(small, small_place, generator, stop, patience)
     codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
     codes[has_any] = part.apply(small_place.value(found), transposed=not place.is_turned)
     codes = unit_length(np, codes, "columns")

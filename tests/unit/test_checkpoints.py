@@ -202,6 +202,60 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
     same_bits(factorize(X, "W H", 3, **settings, checkpoint=path).factors, whole.factors)
 
 
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    (tmp_path / ".run.nonneg.123.tmp").write_bytes(b"half of a checkpoint")
+    (tmp_path / ".other.nonneg.123.tmp").write_bytes(b"somebody else's")
+    nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".other.nonneg.123.tmp", "run.nonneg"]
+
+
+def test_a_disk_that_is_really_full(tmp_path):
+    """A file may not become larger than so many bytes: what a full disk does to a process that writes."""
+    resource = pytest.importorskip("resource", reason="limits on files are a matter of Unix")
+    X, path = data((300, 40)), tmp_path / "run.nonneg"
+    settings = {"random_state": 0, "solver": "multiplicative", "max_iter": 40, "tol": 0}
+    with pytest.raises(CutOff):
+        factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0), callback=cut_off_at(20))
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+        with pytest.raises(DataError, match=r"could not be written: .* still there, whole"):
+            factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["run.nonneg"]
+
+
+def test_other_estimators_are_refused(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+    for other in (nonneg.OPNMF(3, random_state=0, checkpoint=path), nonneg.NMF(3, random_state=0, n_init=2, checkpoint=path)):
+        with pytest.raises(DataError, match="checkpoint of another fit"):
+            other.fit(X)
+    write(path, X)
+    with pytest.raises(DataError, match="not a run"):
+        nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+
+
+def write(path, X):
+    with open(path, "wb") as file:
+        np.save(file, X)
+
+
+def test_a_parallel_search_with_a_folder(tmp_path):
+    from sklearn.model_selection import GridSearchCV
+
+    X, folder = data(), tmp_path / "runs"
+    search = GridSearchCV(nonneg.NMF(random_state=0, checkpoint=f"{folder}/"), {"n_components": [2, 3]}, cv=2, n_jobs=2)
+    scores = search.fit(X).cv_results_["mean_test_score"]
+    assert len(list(folder.iterdir())) == 2 * 2 + 1
+    alone = GridSearchCV(nonneg.NMF(random_state=0), {"n_components": [2, 3]}, cv=2).fit(X)
+    np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-9)
+
+
 SCRIPT = """
     import sys, numpy as np, nonneg
     X = np.load(sys.argv[1])
@@ -302,6 +356,37 @@ def test_ctrl_c_in_the_midst_of_a_reading(later, tmp_path):
     assert (found.status, found.n_iter, seen[-1]) == ("stopped_by_user", 20, 20)
     at_it = factorize(X, "W H", init=found.factors, divergence=1, max_iter=0)
     assert found.objective == pytest.approx(at_it.objective, rel=1e-9)
+
+
+def test_ctrl_c_in_the_first_reading_of_a_later_start(tmp_path):
+    """The starts before it are whole, and the best of them is kept."""
+    X = data()
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+    starts = []
+
+    def callback(progress):
+        starts.append(progress.iteration)
+        if starts.count(0) == 2 and progress.iteration == 8:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    settings = {"solver": "multiplicative", "init": "random", "max_iter": 8, "tol": 0, "random_state": 0}
+    model = nonneg.NMF(3, divergence=1, n_init=4, **settings, callback=callback)
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(source)
+    assert len(model.objectives_) == 2
+
+
+def test_ctrl_c_before_hardening(tmp_path):
+    """What is left to do after the runs takes readings, which are made all the same."""
+    X = data((60, 30))
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+    model = nonneg.OPNMF(3, orthogonality="rows", solver="multiplicative", random_state=0, tol=0, callback=ctrl_c_at(20))
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(source)
+    assert model.status_ == "stopped_by_user"
+    assert (np.count_nonzero(model.components_, axis=0) <= 1).all()
 
 
 def test_ctrl_c_and_a_checkpoint(tmp_path):

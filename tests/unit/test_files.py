@@ -1,6 +1,7 @@
 """Data where they lie: every kind of file gives what the same array gives, and says what is wrong with it."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -171,6 +172,53 @@ def test_the_same_steps_lead_to_the_same_objective(form, divergence, blocks, tmp
     assert found.objective == pytest.approx(expected.objective, rel=1e-9)
 
 
+TAKES_BLOCKS = {
+    **dict.fromkeys(("NMF", "PNMF", "OPNMF", "ONMF", "ProjectiveClustering", "NonnegativeSparseCoding", "Factorization"), 3),
+    **dict.fromkeys(("NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F"), (3, 3)),
+}
+NEEDS_MEMORY = {
+    "SymmetricNMF": "compares every sample",
+    "KernelPNMF": "compares every sample",
+    "TruncatedNonnegativeSVD": "singular vectors",
+    "NonnegativeLDA": "one class at a time",
+    "NonnegativeKernelFDA": "one class at a time",
+}
+OF_SEQUENCES = {"NNMFHMM", "QNMFHMM"}
+
+
+def test_every_estimator_takes_blocks_or_says_why_not():
+    found = {name for name in nonneg.__all__ if hasattr(getattr(nonneg, name), "fit")}
+    assert found == TAKES_BLOCKS.keys() | NEEDS_MEMORY.keys() | OF_SEQUENCES
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["multiplicative", "paper"])
+@pytest.mark.parametrize("name", TAKES_BLOCKS)
+def test_estimators_take_the_same_steps_from_disk(name, solver, plain):
+    path, X = plain
+    settings = {"solver": solver, "init": "random", "random_state": 0, "max_iter": 15, "tol": 0}
+    found, expected = (
+        getattr(nonneg, name)(TAKES_BLOCKS[name], **settings).fit(own)
+        if name != "Factorization"
+        else nonneg.Factorization("W H", TAKES_BLOCKS[name], **settings).fit(own)
+        for own in (open_data(path, block_bytes=BLOCK), X)
+    )
+    assert found.n_iter_ == expected.n_iter_
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NEEDS_MEMORY)
+def test_those_that_need_all_of_x_say_why(name, plain):
+    path, _ = plain
+    dask = pytest.importorskip("dask.array", reason="collections of Dask need dask")
+    fit = getattr(nonneg, name)().fit
+    labels = (np.arange(60) % 2,) if name.startswith("Nonnegative") else ()
+    for where in (path, str(path), open_data(path), dask.from_array(np.load(path), chunks=20)):
+        with pytest.raises(DataError, match=f"{name} needs all of X in memory, since .*{NEEDS_MEMORY[name]}"):
+            fit(where, *labels)
+
+
 def test_partial_fit(plain):
     path, X = plain
     found, expected = (nonneg.OPNMF(3, random_state=0).partial_fit(own).partial_fit(own) for own in (str(path), X))
@@ -315,10 +363,93 @@ def test_damaged_rows_of_non_zeros(part, place, value, says, tmp_path):
         nonneg.NMF(3).fit(tmp_path / "X.h5ad")
 
 
+class Harmful:
+    """Unpickling it would make a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
 def test_nothing_is_unpickled(tmp_path):
-    np.save(tmp_path / "X.npy", np.array([[1, None]], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "X.npy", np.array([[1, Harmful(tmp_path / "made")]], dtype=object), allow_pickle=True)
     with pytest.raises(DataError, match="unpickling"):
         open_data(tmp_path / "X.npy")
+    (tmp_path / "X.npy").write_bytes(pickle.dumps(Harmful(tmp_path / "made")))
+    with pytest.raises(DataError, match=r"not a \.npy file"):
+        open_data(tmp_path / "X.npy")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_row_far_down(tmp_path):
+    """The place is counted in all of the file, not in its block."""
+    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float32, shape=(7_000_100, 2))
+    X[:] = 1.0
+    X[7_000_000, 1] = np.nan
+    X.flush()
+    with pytest.raises(DataError, match=r"nan in row 7000000, column 1 \(row 7000000 of .*X\.npy"):
+        nonneg.OPNMF(1).fit(open_data(tmp_path / "X.npy", block_bytes=2**22))
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i4", "<f2", "u1", "?"])
+def test_entries_of_any_type_and_order_of_bytes(dtype, tmp_path):
+    X = (4 * matrix()).astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    data = open_data(tmp_path / "X.npy", block_bytes=BLOCK)
+    assert data.namespace.dtype == (np.float32 if dtype == ">f4" else np.float64)
+    np.testing.assert_array_equal(data.whole(), X.astype(np.float64))
+
+
+def test_maps_that_may_differ_from_their_file(plain):
+    path, X = plain
+    changed = np.load(path, mmap_mode="c")
+    changed[0] = 7.0
+    with pytest.raises(DataError, match="mode='c'"):
+        open_data(changed)
+    raw = np.memmap(path, X.dtype, "r", offset=128, shape=X.shape)
+    np.testing.assert_array_equal(open_data(raw, block_bytes=BLOCK).whole(), X)
+    for part in (raw[:, :5], raw.T, raw.reshape(30, 48)):
+        with pytest.raises(DataError, match="rows can be read from"):
+            open_data(part)
+
+
+def test_files_without_rows_among_others(tmp_path):
+    X = matrix()
+    for number, part in enumerate((X[:0], X[:20], X[20:20], X[20:], X[:0])):
+        np.save(tmp_path / f"{number}.npy", part)
+    data = open_data([tmp_path / f"{number}.npy" for number in range(5)], block_bytes=BLOCK)
+    np.testing.assert_array_equal(data.whole(), X)
+    with pytest.raises(DataError, match="empty"):
+        open_data([tmp_path / "0.npy", tmp_path / "2.npy"])
+
+
+@pytest.mark.parametrize("name", ["X.npy", "X.h5", "X.parquet", "X.zarr", "X"])
+def test_folders_are_refused(name, tmp_path):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataError, match=f"{name}.*(cannot be read|not a .npy|what kind|nothing named|has 0 arrays)"):
+        nonneg.NMF(2).fit(tmp_path / name)
+
+
+def test_names_of_nothing():
+    for name in ("no such file.csv", "no such file"):
+        with pytest.raises(DataError, match=f"'{name}' is no file"):
+            nonneg.NMF(2).fit(name)
+    with pytest.raises(DataError, match=r"X\.npy does not exist"):
+        nonneg.NMF(2).fit(["no such folder/X.npy"])
+
+
+def test_closed_files(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="files of HDF5 need h5py")
+    write_hdf5(tmp_path / "X.h5", matrix())
+    with h5py.File(tmp_path / "X.h5") as file:
+        dataset = file["inside/data"]
+        data = open_data(dataset)
+    with pytest.raises(DataError, match="is closed"):
+        open_data(dataset)
+    with pytest.raises(DataError, match="cannot be read from row 0"):
+        data.power_sum(2)
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in KINDS if suffix != ".zarr"])

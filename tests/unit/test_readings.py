@@ -111,6 +111,18 @@ def test_other_euclidean_models_need_six_at_most(name, rank, blocks, stored):
     assert found.reconstruction_err_ == pytest.approx(np.linalg.norm(X - _reconstructed(found)))
 
 
+@pytest.mark.parametrize("divergence", [1, 0.5])
+@pytest.mark.parametrize("form", ["W H", "X W W.T"])
+def test_other_divergences_take_one_reading_for_each_iteration(form, divergence, stored):
+    """And two or three to begin with."""
+    X = mixed() + 0.01
+    data = stored(X)
+    found = factorize(data, form, 4, divergence=divergence, random_state=0, max_iter=150, tol=1e-4)
+    each = 1 if form == "W H" else 2
+    assert data.log.count - 4 <= each * found.n_iter
+    assert found.objective <= factorize(X, form, 4, divergence=divergence, random_state=0).objective * (1 + 2e-2)
+
+
 def _reconstructed(model):
     product = np.eye(len(next(iter(model.factors_.values()))))
     for letter in model.model_.form:
