@@ -30,7 +30,7 @@ from .kernels.threads import limited
 from .reporting import print_progress, say
 from .search import can_search, searched
 from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
-from .solving import solve_from
+from .solving import solve_from, start_factors
 
 
 class Reporter:
@@ -215,6 +215,8 @@ def run_start(
         can = isinstance(solver, Coordinate) and can_search(problem)
         init = _searched(problem, sketched, seed, watch) if can else init[1:]
         solver = solver.resumed if can else solver
+    if isinstance(sketched, Compressed) and sketched.is_little and init == ("nndsvda",):
+        init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, watch), solver.resumed
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
     if isinstance(init, tuple):
@@ -321,6 +323,17 @@ _LIFTED = 1e-3
 """Of the mean of a factor: what its zeros become, which the rules of other divergences could not leave."""
 _ALIKE = 1e-9
 """Runs that differ by less than this share have met in one minimum; which of them is lower is a matter of rounding."""
+
+
+def _shared(
+    compressed: Compressed, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Reporter
+) -> dict[str, np.ndarray]:
+    """The factors that the best of several starts leads to on what stands for the data, which all of them bring up to date."""
+    problem = compressed.small
+    factors = [start_factors(problem, start, seed + number) for number, start in enumerate(starts)]
+    best = compressed.best_of(factors, solver, stopping, lambda _: watch.is_over)
+    watch.say(f"tried {len(starts)} starts, objective {compressed.small.start(best).objective()[0]:.8g} in units of the problem")
+    return problem.units.to_user(best)
 
 
 def _best_of(

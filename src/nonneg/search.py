@@ -68,11 +68,12 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
-    lowest, misses = best.objective()[0], 0
+    lowest, misses, rank = best.objective()[0], 0, min(problem.shapes[problem.order[0]])
     for _ in range(_SWAPS * patience):
-        if misses == _MISSES * patience or min(problem.shapes[problem.order[0]]) == 1:
+        if misses == _MISSES * patience or rank == 1:
             break
-        factors = place.replaced(best, swapped(best, place, misses, generator)).factors
+        which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
+        factors = place.replaced(best, swapped(best, place, which, generator)).factors
         run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
         misses += 1
         if run.best.objective()[0] < lowest:

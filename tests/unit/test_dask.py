@@ -113,6 +113,24 @@ def test_the_number_of_workers_does_not_matter(distributed):
     np.testing.assert_array_equal(found[0].components_, found[1].components_)
 
 
+def test_a_scheduler_that_cannot_be_reached_any_more(distributed):
+    """It is said so, soon; nothing is computed elsewhere instead."""
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+
+        def callback(progress):
+            if progress.iteration == 2:
+                cluster.close()
+
+        settings = {"solver": "multiplicative", "init": "random", "max_iter": 8, "tol": 0}
+        with pytest.raises(DataError, match=r"scheduler at .* cannot be reached any more"):
+            factorize(collection(matrix()), "W H", 3, **settings, check_every=1, callback=callback)
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:1"):
+        distributed.Client("tcp://127.0.0.1:1", timeout=0.5)
+
+
 def test_a_worker_that_is_killed(distributed):
     """Its blocks are computed again by the other one, or by what takes its place."""
     X = matrix((120, 40))

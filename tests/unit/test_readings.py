@@ -112,14 +112,13 @@ def test_other_euclidean_models_need_six_at_most(name, rank, blocks, stored):
 
 
 @pytest.mark.parametrize("divergence", [1, 0.5])
-@pytest.mark.parametrize("form", ["W H", "X W W.T"])
-def test_other_divergences_take_one_reading_for_each_iteration(form, divergence, stored):
-    """And two or three to begin with."""
+@pytest.mark.parametrize(("form", "each"), [("W H", 1), ("X W W.T", 3)])
+def test_other_divergences_take_one_reading_for_each_iteration(form, each, divergence, stored):
+    """Where X W comes first, and X stands before the result of a visit again, three; and a few to begin with."""
     X = mixed() + 0.01
     data = stored(X)
     found = factorize(data, form, 4, divergence=divergence, random_state=0, max_iter=150, tol=1e-4)
-    each = 1 if form == "W H" else 2
-    assert data.log.count - 4 <= each * found.n_iter
+    assert data.log.count - 6 <= each * found.n_iter
     assert found.objective <= factorize(X, form, 4, divergence=divergence, random_state=0).objective * (1 + 2e-2)
 
 

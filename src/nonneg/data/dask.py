@@ -51,7 +51,8 @@ class DaskBlocks(Blocks):
         self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
         self.namespace = Namespace(np, real(check_numbers(dtype, "X")), "cpu")
         self.log = log or ReadingLog()
-        self._seen: dict[str, Any] = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}} if seen is None else seen
+        first = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}, "scheduler": _scheduler()}
+        self._seen: dict[str, Any] = first if seen is None else seen
         if 0 in self.shape:
             raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
 
@@ -91,7 +92,8 @@ class DaskBlocks(Blocks):
         settings = (work, self.namespace, self.unit, wanted, self._seen["signed"])
 
         def compute(how: Sequence[How]) -> Any:
-            send, number = _sender(), f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
+            send = _sender(self._seen["scheduler"])
+            number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
             everywhere = send(shared, broadcast=True)
             done = [
                 dask.delayed(_worked, pure=False)(
@@ -119,9 +121,15 @@ class DaskBlocks(Blocks):
             try:
                 added, rest = compute(how)
                 return added, [parts for parts, _ in rest], [survey for _, survey in rest]
+            except DataError:
+                raise
             except Exception as error:
-                if attempt == _ATTEMPTS - 1 or not _is_loss(error):
+                scheduler = self._seen["scheduler"]
+                if scheduler is None or not (_is_loss(error) or isinstance(error, OSError)):
                     raise
+                if attempt == _ATTEMPTS - 1 or not _is_reached(scheduler):
+                    what = "workers were lost again and again" if _is_reached(scheduler) else "it cannot be reached any more"
+                    raise DataError(f"A reading of X by the Dask scheduler at {scheduler} has failed: {what} ({error}).") from error
         raise AssertionError
 
     def _conclude(self, surveys: Sequence[Any]) -> None:
@@ -234,12 +242,32 @@ def _dask() -> Any:
     return import_module("dask")
 
 
-def _sender() -> Callable[..., Any]:
+def _client() -> Any:
+    """The client of a cluster, where there is one."""
+    try:
+        return import_module("distributed").get_client()
+    except (ImportError, ValueError):  # threads of this process
+        return None
+
+
+def _scheduler() -> str | None:
+    """The address of the scheduler that readings are made by, where there is a cluster."""
+    client = _client()
+    return None if client is None or client.scheduler is None else str(client.scheduler.address)
+
+
+def _is_reached(scheduler: str) -> bool:
+    client = _client()
+    return client is not None and client.status == "running" and _scheduler() == scheduler
+
+
+def _sender(scheduler: str | None) -> Callable[..., Any]:
     """What puts something where tasks can have it: on workers, where there is a cluster."""
     dask = _dask()
-    try:
-        client = import_module("distributed").get_client()
-    except (ImportError, ValueError):  # no cluster: threads of this process
+    if scheduler is not None and not _is_reached(scheduler):
+        raise DataError(f"The Dask scheduler at {scheduler}, which X was first read by, cannot be reached any more.")
+    client = _client() if scheduler is not None else None
+    if client is None:
         return lambda value, broadcast=False: dask.delayed(value, traverse=False, pure=False)
     return lambda value, broadcast=False: client.scatter([value], broadcast=broadcast, hash=False)[0]
 

@@ -9,7 +9,7 @@ way, since X~ is no majorizer of X: the lowest is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.expression import Word
 from ..data import Data, Need
+from ..data.blocks import Interrupted
 from ..data.low_rank import Compression
 from ..divergences import Beta
 from .model import Model
@@ -31,8 +32,10 @@ _PER_COMPONENT, _FEWER = 4, 2
 """Directions for each component; and where there are many rows and columns, for memory."""
 _MANY = 2**27
 """Entries of all these directions from which there are many."""
-_REFINEMENTS = 4
-"""Each takes a reading, after two to begin with."""
+_REFINEMENTS, _SHARED = 4, 2
+"""Each takes a reading, after two to begin with; and how many of them several starts share, before the best goes on."""
+_LITTLE = 2**23
+"""Entries of X~ up to which several starts are worth their time: on X~ local minima differ, as they do on X."""
 _STATIONARY = 5e-4
 """The K.K.T. residual at which a solution is one for the data."""
 _SETTLED = 1e-3
@@ -75,6 +78,7 @@ class Compressed:
         self.problem = problem
         rank = max(min(shapes[form[0].name]), min(shapes[form[-1].name]))
         self._compression = Compression(problem.data, **arrays) if arrays else compression(problem.data, rank)
+        self._begun: Stage | None = None
         self._bind()
 
     def _bind(self) -> None:
@@ -93,13 +97,43 @@ class Compressed:
     def rough(self) -> Problem:
         return self.small
 
-    def agree_at(self, factors: dict[str, Any]) -> Point:
-        """Bring X~ up to date for some factors, by one reading; the point there, at which X~ is as good as X."""
-        form, point = self.problem.model.form, self.small.start(factors)
-        left, right = (np.asarray(point.value(word)) for word in (Word([form[0]]), Word([form[-1]]).T))
+    @property
+    def is_little(self) -> bool:
+        """Whether X~ is so small that a solution for it takes little time."""
+        return self.small.data.size <= _LITTLE
+
+    def agree_at(self, *several: dict[str, Any]) -> list[Point]:
+        """Bring X~ up to date for some factors, or for several, by one reading; the points there, at which X~ is as good as X."""
+        form, points = self.problem.model.form, [self.small.start(factors) for factors in several]
+        words = (Word([form[0]]), Word([form[-1]]).T)
+        left, right = (np.hstack([np.asarray(point.value(word)) for point in points]) for word in words)
         self._compression = self._compression.with_spans(left, right)
         self._bind()
-        return self.small.start(factors)
+        return [self.small.start(factors) for factors in several]
+
+    def best_of(
+        self, starts: Sequence[dict[str, Any]], solver: Solver, stopping: Stopping, callback: Callback | None = None
+    ) -> dict[str, Any]:
+        """The best of several starts, each solved for on X~, and once more when that agrees with X at all of these solutions.
+
+        The readings are theirs together. A run that is begun at the factors that are returned goes on from there.
+        """
+        best: dict[str, Any] = {}
+        for number in range(_SHARED):
+            runs = [solve(begin(self.small, factors, solver, stopping), solver, stopping, callback) for factors in starts]
+            starts, solver = [run.best.factors for run in runs], solver.resumed
+            values = [run.best.objective()[0] for run in runs]
+            best = starts[int(np.argmin(values))]
+            try:
+                values = [point.objective()[0] for point in self.agree_at(*starts)]
+            except Interrupted:
+                break
+            lowest = int(np.argmin(values))
+            best = starts[lowest]
+            self._begun = Stage(number=number + 1, factors=best, best=best, lowest=values[lowest])
+            if any(run.status in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) for run in runs):
+                break
+        return best
 
     def solve(
         self,
@@ -110,7 +144,8 @@ class Compressed:
         keeper: Keeper | None = None,
     ) -> Run:
         """A run on X~ until its end is stationary for X, or until there have been as many readings as there may be."""
-        stage = (keeper.stage() if keeper is not None else None) or Stage(factors=factors)
+        begun = Stage(factors=factors) if self._begun is None else replace(self._begun, factors=factors)
+        stage = (keeper.stage() if keeper is not None else None) or begun
         going_on = keeper.run(self.small) if keeper is not None else None
 
         def now() -> Stage:
@@ -128,7 +163,7 @@ class Compressed:
             if run.status is Status.STOPPED_BY_USER:  # what X~ says is all that is known without a reading
                 run.history, run.n_iter = stage.history, stage.done
                 return run
-            point = self.agree_at(stage.factors)
+            (point,) = self.agree_at(stage.factors)
             value, before = point.objective()[0], stage.lowest
             if value <= before:
                 stage = replace(stage, best=point.factors, lowest=value)
