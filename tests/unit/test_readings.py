@@ -111,13 +111,14 @@ def test_other_euclidean_models_need_six_at_most(name, rank, blocks, stored):
     assert found.reconstruction_err_ == pytest.approx(np.linalg.norm(X - _reconstructed(found)))
 
 
-@pytest.mark.parametrize(("form", "divergence", "each"), [("W H", 1, 1), ("W H", 0.5, 1), ("X W W.T", 1, 3)])
-def test_other_divergences_take_one_reading_for_each_iteration(form, divergence, each, stored):
-    """And a few to begin with. Where X W comes first, and X stands before what a visit gives, these take a reading each."""
+@pytest.mark.parametrize("divergence", [1, 0.5])
+@pytest.mark.parametrize("form", ["W H", "X W W.T"])
+def test_other_divergences_take_one_reading_for_each_iteration(form, divergence, stored):
+    """And a few to begin with."""
     X = mixed() + 0.01
     data = stored(X)
     found = factorize(data, form, 4, divergence=divergence, random_state=0, max_iter=150, tol=1e-4)
-    assert data.log.count - 6 <= each * found.n_iter
+    assert data.log.count - 6 <= found.n_iter
     assert found.objective <= factorize(X, form, 4, divergence=divergence, random_state=0).objective * (1 + 2e-2)
 
 

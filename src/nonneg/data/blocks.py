@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,30 @@ How = Literal["stack", "add", "list"]
 """How the results of blocks are put together: one below the other, as a sum, or as a list."""
 Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
 """(block, shared, own) → results."""
+
+
+class Place(NamedTuple):
+    """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
+
+    kind: Literal["shared", "own", "made"]
+    number: int
+
+
+class Applied(NamedTuple):
+    """X M, or Xᵀ M, for a block."""
+
+    matrix: Place
+    transposed: bool
+    sign: str
+
+
+class Visited(NamedTuple):
+    """A visit of a block; requests as (operand, side, matrix), those on the left by the transpose of their matrix."""
+
+    left: Place
+    right: Place
+    requests: tuple[tuple[Any, Literal["left", "right"], Place], ...]
+    log_power: float | None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -65,6 +89,12 @@ class Blocks(Data):
     @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         """The blocks one after the other, on the host, with the rows that they are: one reading."""
+
+    def programmed(
+        self, work: Sequence[Applied | Visited], how: Sequence[How], shared: Sequence[Array], own: Sequence[Array]
+    ) -> list[Any]:
+        """One reading in which several things are done with each block, one after the other, each with what the last have made."""
+        return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
 
     # ---- products
 
@@ -229,6 +259,25 @@ def _visit(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
     requests = [r._replace(matrix=next(left).T) if is_own else r for r, is_own in zip(requests, is_left, strict=True)]
     products, total = block.visit(U, V, requests, log_power)
     return (*products, 0.0 if total is None else total)
+
+
+def _programmed(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
+    work, matrices = shared
+    made: list[Any] = []
+    kinds = {"shared": matrices, "own": own, "made": made}
+
+    def at(place: Place) -> Array:
+        return kinds[place.kind][place.number]
+
+    for each in work:
+        match each:
+            case Applied(matrix, transposed, sign):
+                made.append(block.apply(at(matrix), transposed=transposed, sign=sign))
+            case Visited(left, right, asked, log_power):
+                requests = [Request(operand, side, at(place).T if side == "left" else at(place)) for operand, side, place in asked]
+                products, total = block.visit(at(left), at(right), requests, log_power)
+                made += [*products, 0.0 if total is None else total]
+    return tuple(made)
 
 
 def _survey(block: Data, shared: Any, own: Any) -> tuple[Any]:

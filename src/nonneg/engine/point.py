@@ -17,6 +17,7 @@ from ..data.namespace import Array
 from ..divergences.base import Logarithm, Sums
 from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
 from ..planning.planner import COLUMNS, ROWS, Term, terms
+from .together import follow_together
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -224,7 +225,7 @@ class Point:
         self._follow(self.problem.planner.plan(words, frozenset(self.known)))
 
     def _follow(self, steps: Sequence[Step]) -> None:
-        for step in steps:
+        for step in follow_together(self, steps) if self.problem.data.is_far else steps:
             self.follow(step)
 
     def follow(self, step: Step) -> None:
