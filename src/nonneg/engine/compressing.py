@@ -43,9 +43,12 @@ _SETTLED = 1e-3
 
 
 def can_compress(model: Model, data: Data) -> bool:
-    """Whether a form begins and ends with factors of their own, and needs no more of data that are far than products."""
+    """Whether a form begins and ends with factors of their own, and needs no more of data that are far than products.
+
+    Where one of the two is given, its product with X never changes, and takes one reading.
+    """
     form = model.form
-    is_product = len(form) >= 2 and form[0].name != form[-1].name and model.data not in form.names
+    is_product = len(form) >= 2 and form[0].name != form[-1].name and {form[0].name, form[-1].name} <= set(model.learned)
     return data.is_far and is_product and model.needs == frozenset({Need.PRODUCTS}) and not model.signed
 
 
