@@ -171,8 +171,8 @@ class QuasiNewton(Solver):
             step = _LENGTHS[state.attempt] * _direction(state.corrections, state.exponent, gradient, weight)
             values = _moved(point, roots, step)
         else:
-            rules = point.problem.model.rules
-            values = {name: moved(point, name, share * rules[name].exponent) for name in point.factors}
+            state.exponents = {name: share * point.problem.model.rules[name].exponent for name in point.factors}
+            values = {name: moved(point, name, exponent) for name, exponent in state.exponents.items()}
         candidate = _restored(point, values)
         candidate.prepare()
         state.stalled = False

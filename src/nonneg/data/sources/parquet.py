@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class Parquet(Source):
     def __init__(self, file: Any, name: str) -> None:
         import pyarrow.types as kinds
 
-        self._file, self.name = file, name
+        self._file, self.name, self._one_at_a_time = file, name, Lock()
         schema = file.schema_arrow
         described = (schema.metadata or {}).get(b"pandas")
         index = {label for label in json.loads(described)["index_columns"] if isinstance(label, str)} if described else set()
@@ -38,7 +39,8 @@ class Parquet(Source):
     def read(self, start: int, stop: int) -> np.ndarray:
         rows = np.empty((stop - start, self.shape[1]), real(self.dtype))
         first, last = np.searchsorted(self._starts, start, "right") - 1, np.searchsorted(self._starts, stop, "left")
-        table = self._file.read_row_groups(list(range(int(first), int(last))), columns=self.feature_names)
+        with self._one_at_a_time:  # of starts side by side: a file has one place at which it is read
+            table = self._file.read_row_groups(list(range(int(first), int(last))), columns=self.feature_names)
         table = table.slice(start - int(self._starts[first]), stop - start)
         for number, column in enumerate(table.columns):
             rows[:, number] = column.to_numpy()
