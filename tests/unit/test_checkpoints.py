@@ -358,6 +358,21 @@ def test_ctrl_c_in_the_midst_of_a_reading(later, tmp_path):
     assert found.objective == pytest.approx(at_it.objective, rel=1e-9)
 
 
+@pytest.mark.parametrize("form", ["X W W.T", "W H", "W W.T X"])
+def test_ctrl_c_in_a_reading_that_looks_at_the_data_again(form, tmp_path):
+    """What was found on what stands for the data is kept."""
+    X = data((80, 60))
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+
+    def callback(progress):
+        source.log.over = lambda: True
+
+    found = factorize(source, form, 3, random_state=0, callback=callback)
+    assert found.status == "stopped_by_user"
+    assert found.objective <= factorize(X, form, 3, random_state=0).objective * 1.1
+
+
 def test_ctrl_c_in_the_first_reading_of_a_later_start(tmp_path):
     """The starts before it are whole, and the best of them is kept."""
     X = data()

@@ -163,10 +163,13 @@ class Compressed:
             told = counted_on(callback, stage.history)
             run = solve(run, own, left, told, keep=None if keeper is None else lambda run: keeper.keep(run, now))
             going_on, stage, log.most = None, stage.after(run), None
-            if run.status is Status.STOPPED_BY_USER:  # what X~ says is all that is known without a reading
-                run.history, run.n_iter = stage.history, stage.done
+            try:
+                if run.status is Status.STOPPED_BY_USER:
+                    raise Interrupted
+                (point,) = self.agree_at(stage.factors)
+            except Interrupted:  # what X~ says is all that is known without a reading
+                run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
                 return run
-            (point,) = self.agree_at(stage.factors)
             value, before = point.objective()[0], stage.lowest
             if value <= before:
                 stage = replace(stage, best=point.factors, lowest=value)

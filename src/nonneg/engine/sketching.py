@@ -16,6 +16,7 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data import Data, Need
+from ..data.blocks import Interrupted
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..planning import canonical
@@ -130,15 +131,18 @@ class Sketched:
             if log is not None:
                 log.most = None
             point = self.problem.start(stage.factors)
-            if is_far and run.status is Status.STOPPED_BY_USER:  # what the sketch says is all that is known without a reading
-                run.history, run.n_iter = stage.history, stage.done
+            try:
+                if is_far and run.status is Status.STOPPED_BY_USER:
+                    raise Interrupted
+                if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
+                    value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
+                    last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
+                    run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done
+                    return run
+                self.refine(point)
+            except Interrupted:  # what the sketch says is all that is known without a reading
+                run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
                 return run
-            if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
-                value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
-                last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
-                run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done
-                return run
-            self.refine(point)
         run = self._run(self.problem, stage, solver, stopping, callback, keeper, going_on, now)
         run.history, run.n_iter = stage.history.followed_by(run.history), stage.done + run.n_iter
         return run
