@@ -70,7 +70,7 @@ class Methods(Sequence[Method]):
 
 
 def methods(search: str = "", *, status: str | None = None) -> Methods:
-    """Every method that the papers define or compare with, as a table that prints itself.
+    """Every method that the papers define or compare with, but for what scikit-learn has, as a table that prints itself.
 
     Parameters
     ----------
