@@ -146,12 +146,12 @@ def without_constraint(page: Page) -> None:
         + "; ".join(f"{', '.join(f'{share:.0%}' for share in shares)} ({name})" for name, shares in found.items())
         + """. A is the covariance of features scaled from 0 to 1, 1000 iterations from all ones, w brought to unit length after
         each;
-        below 90 % counts as poor. Where A has no negative entry in a row, both divide by zero.""",
+        below 90 % counts as poor. Where A has no negative entry in a row, both divide by zero, here by 1e-12.""",
     )
 
 
 def projected(A: np.ndarray, plus: np.ndarray, minus: np.ndarray, exponent: float) -> float:
-    """wᵀAw after 1000 iterations of NNP Eq. 17, or of Eq. 18 with exponent ½; the largest and least floats stand for 1/0 and 0."""
+    """wᵀAw after 1000 iterations of NNP Eq. 17, or of Eq. 18 with exponent ½; 1e-12 stands for a denominator of 0."""
     w = np.ones(len(A)) / np.sqrt(len(A))
     for _ in range(1000):
         w = w * (plus @ w / np.maximum(minus @ w, 1e-12)) ** exponent
