@@ -146,7 +146,7 @@ def run_start(
     With `resumes`, the start is where another run ended.
     """
     watch = watch or Reporter(time.perf_counter())
-    sketched = _sketched(problem, solver, seed)
+    sketched = _sketched(problem, solver, stopping, seed)
     solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
     if isinstance(init, str) and init == "auto":
@@ -178,12 +178,12 @@ def solve_problem(
     if isinstance(init, str) and init == "auto":
         reporter = Reporter(time.perf_counter(), callback=callback)
         return run_start(problem, solver, init, int(generator.uniform() * 2**31), stopping, reporter)
-    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver))
+    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver, stopping))
 
 
-def _sketched(problem: Problem, solver: str | Solver, seed: int = 0) -> Sketched | None:
-    """A sketch to solve on, where no solver is asked for and one pays."""
-    can = is_auto(solver) and pays(problem) and isinstance(best_solver(problem), Coordinate)
+def _sketched(problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0) -> Sketched | None:
+    """A sketch to solve on, where no solver is asked for and one pays; a run without end would never come to look at the data."""
+    can = stopping.tol and is_auto(solver) and pays(problem) and isinstance(best_solver(problem), Coordinate)
     return Sketched(problem, seed) if can else None
 
 

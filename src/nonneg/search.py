@@ -135,13 +135,17 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     data = problem.data
     axis, (name,) = int(place.is_turned), problem.order
     squares = data.lengths(axis) ** 2
-    some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
+    filled = np.flatnonzero(squares)
+    if not len(filled):
+        return initial_factors(problem, "random", {}, generator)
+    shares = squares[filled] / squares.sum()
+    some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
     part, has_any = data.part(some, axis), np.arange(data.shape[1 - axis])
-    filled = np.flatnonzero(part.lengths(1 - axis))
-    if 2 * len(filled) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
-        part, has_any = part.part(filled, 1 - axis), filled
+    others = np.flatnonzero(part.lengths(1 - axis))
+    if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
+        part, has_any = part.part(others, 1 - axis), others
     rows, columns = problem.shapes[name]
-    shape = (rows, few) if place.letter.transposed else (few, columns)
+    shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
     found = _best(small, small_place, generator, stop)

@@ -79,7 +79,7 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
     end of what is in reach.
     """
     namespace = problem.namespace
-    if unit == 1:
+    if unit == 1 or not bool(namespace.xp.any(factor != 0)):
         return factor
     largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
     doublings = math.log2(largest) - math.log2(unit)

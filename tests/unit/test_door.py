@@ -158,9 +158,9 @@ def assert_as_dense(case):
         if isinstance(expected, tuple):
             assert found == expected
             continue
-        assert found.status == expected.status, solver
-        # At which iteration the last digit stands still is a matter of rounding, and so of the order of sums.
-        assert found.n_iter == expected.n_iter or expected.status == "no_progress", solver
+        # Whether, and at which iteration, the last digit stands still is a matter of rounding, and so of the order of sums.
+        if "no_progress" not in (found.status, expected.status):
+            assert (found.status, found.n_iter) == (expected.status, expected.n_iter), solver
         size = abs(expected.history[0].objective)
         assert found.objective == pytest.approx(expected.objective, rel=1e-8, abs=1e-11 * size), solver
 

@@ -4,6 +4,7 @@ import pytest
 from nonneg import Model, factorize
 from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
 from nonneg.data.reading import read_data
+from nonneg.divergences import Alpha, Beta
 from nonneg.engine.units import Units, choose_units
 from nonneg.exceptions import DataError
 
@@ -194,3 +195,12 @@ def test_data_of_zeros(constraint, init):
     axes = {"free": [], "stochastic": [0], "stochastic-rows": [1], "doubly-stochastic": [0, 1]}[constraint]
     for axis in axes:
         np.testing.assert_allclose(W.sum(axis=axis), 1, rtol=1e-9)
+
+
+def test_a_sum_of_divergences_far_from_the_data():
+    """In units of data of 1e-100, what stands beside another degree has a coefficient of 1e-100, and X̂ is 1e100."""
+    X, W = np.full((1, 1), 1e-100), np.full((1, 1), 0.7)
+    solution = factorize(X, "W W.T", divergence=Beta(0) + Alpha(2), init={"W": W}, max_iter=0)
+    Y = W @ W.T
+    expected = np.sum(X / Y - np.log(X / Y) - 1) + np.sum((X - Y) ** 2 / (2 * Y))
+    assert solution.objective == pytest.approx(expected, rel=1e-12)

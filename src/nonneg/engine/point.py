@@ -135,11 +135,12 @@ class Point:
         """The same without what constraints add to it."""
         divergence = self.problem.model.divergence
         value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
-        if divergence.bounded and self.problem.data.bounded and value < 0:
+        if value < 0 and self.problem.data.bounded:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
-            # belong together, as where X̂ is zero and ln X̂ is not finite.
-            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
-            value = 0.0 if is_rounding else math.inf
+            # belong together, as where X̂ is zero and ln X̂ is not finite, unless the divergence has no lower bound of zero.
+            roundings = 1e4 if divergence.bounded else 4
+            is_rounding = math.isfinite(value) and value >= -roundings * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf if divergence.bounded else value
         return value, magnitude
 
     def product(self, word: Word) -> Array:

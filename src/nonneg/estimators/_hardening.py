@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import parse
-from ..constraints import Disjoint, unit_length
+from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..divergences import Beta
 from ..engine.binding import bind, point_at
 from ..engine.model import Model
@@ -136,11 +136,16 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
         objective=solution.objective + penalties(model, solution.factors, np, names),
         scaled_objective=solution.scaled_objective,
         history=run.history.followed_by(solution.history),
+        n_iter=run.n_iter + solution.n_iter,
     )
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
     """Refuse components that share no feature where there is no algorithm for them."""
+    if how not in ("soft", 0) and any(isinstance(model.constraints[name], PartlyFixed) for name in orthogonal):
+        raise IncompatibleError(
+            f"orthogonality={how!r} would change components that are given by fixed_components. Use orthogonality='soft'."
+        )
     if not is_partition(how) or not orthogonal:
         return
     if model.divergence != Beta(2) or len(orthogonal) > 1 or len(model.learned) > 2:

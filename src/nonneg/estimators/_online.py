@@ -98,6 +98,7 @@ class OnlineMixin(Factorizer):
         begun = hasattr(self, "factors_")
         if not begun:
             self.fit(X)
+        self._check_numbers()
         X = self._read(X, reset=False)
         if begun and self.n_components not in (None, "auto", self.components_.shape[0]):
             raise ShapeError(
