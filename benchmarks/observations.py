@@ -122,8 +122,61 @@ def lonely_vertices() -> Iterator[str]:
             yield f"seed {seed}, {name}: trace {trace:.2f}, purity {purity:.2f}, largest parts {sizes[:3]}"
 
 
+def misprints() -> Iterator[str]:
+    """Equations as printed, and as docs/equations.md has them, at random points: how far each is from what it stands for."""
+    rng = np.random.default_rng(0)
+
+    def apart(truth: object, printed: object, right: object) -> str:
+        off = [np.abs(np.subtract(truth, value)).max() for value in (printed, right)]
+        return f"printed off by {off[0]:.1e}, corrected by {off[1]:.1e}"
+
+    W, S, H = rng.random((6, 3)), rng.random((3, 3)), rng.random((3, 7))
+    V = W @ S @ H  # exact, so that the factors are fixed points, and all ratios one
+    up, across = V @ H.T @ S.T, S.T @ W.T @ V
+    yield f"FONT 6, multiplier 0: {apart(1, up / (W @ H @ H.T), up / (W @ S @ H @ H.T @ S.T))}"
+    yield f"FONT 8, multiplier 0: {apart(1, across / (W.T @ W @ H), across / (S.T @ W.T @ W @ S @ H))}"
+    right = (W.T @ V @ H.T) / (W.T @ W @ S @ H @ H.T)
+    yield f"FONT 7: sizes do not fit as printed, corrected off by {np.abs(1 - right).max():.1e}"
+
+    X, labels = rng.random((5, 12)), rng.integers(0, 3, 12)
+    binary = np.eye(3)[labels]
+    cost = sum(float(np.sum((X[:, labels == k] - X[:, labels == k].mean(axis=1, keepdims=True)) ** 2)) for k in range(3))
+    indicators = (binary, binary / np.sqrt(binary.sum(axis=0)))
+    yield f"PNMF 32, QNMF §1, K-means: {apart(cost, *(np.sum(X**2) - np.sum((X @ U) ** 2) for U in indicators))}"
+
+    root, W = rng.random((6, 6)), rng.random((6, 2))
+    K = root @ root.T
+    traces = np.trace(W.T @ K @ W), np.trace(W @ W.T @ K @ W @ W.T), np.trace(K)
+    truth = -0.5 * np.sum((root - W @ W.T @ root) ** 2)
+    yield f"ONL §4.2: {apart(truth, (traces[0] - traces[1]) / 2 - traces[2], traces[0] - traces[1] / 2 - traces[2] / 2)}"
+
+    X, W, Y, step = rng.random((5, 5)), rng.random((5, 5)), rng.random((5, 5)), 1e-6
+    gradient = np.empty_like(W)
+    for place in np.ndindex(W.shape):
+        moved = [W.copy(), W.copy()]
+        moved[0][place] += step
+        moved[1][place] -= step
+        high, low = (0.5 * np.sum((X - U @ Y @ U.T) ** 2) for U in moved)
+        gradient[place] = (high - low) / (2 * step)
+    rest = W @ Y @ W.T @ W @ Y.T - X @ W @ Y.T - X.T @ W @ Y
+    printed, right = rest + W @ Y.T @ W @ Y, rest + W @ Y.T @ W.T @ W @ Y
+    yield f"QNMF §5.3, gradient of W (as many states as symbols): {apart(gradient, printed, right)}"
+
+    root, alpha = rng.random((6, 6)), rng.random(6)
+    K, U = root @ root.T, np.kron(np.eye(2), np.full((3, 3), 1 / 3))
+    A, B = K @ U @ K, K @ K
+    alpha /= np.sqrt(alpha @ B @ alpha)  # the constraint of NNP 62
+    general = A @ alpha / (alpha @ B @ A @ alpha)  # NNP 21 over alpha
+    lengths = alpha @ B @ alpha, alpha @ K @ K @ K @ U @ K @ alpha
+    yield f"NNP 63 beside NNP 21: {apart(general, *(A @ alpha / length for length in lengths))}"
+
+    Q = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    rest = np.eye(6) - Q @ Q.T
+    yield f"NNP 44, m − r = 4: the 2-norm is {np.linalg.norm(rest, 2):.3f}, the squared Frobenius norm {np.sum(rest**2):.3f}"
+
+
 if __name__ == "__main__":
-    for study in (orthogonal, steps, stochastic, dual_i, plateau, faces, lonely_vertices):
+    for study in (orthogonal, steps, stochastic, dual_i, plateau, faces, lonely_vertices, misprints):
         print(study.__name__.replace("_", "-"))
         for line in study():
             print("   ", line)

@@ -34,19 +34,31 @@ def spectral_bound(A: np.ndarray, count: int) -> float:
 
 
 class Last(NamedTuple):
-    """Where kernel K-means as printed is left: the best trace of 50, and whether none of them came to rest."""
+    """Where kernel K-means as printed is left: the best trace of its runs; of how many, and how many rest or cycle."""
 
     trace: float
-    cycles: bool
+    runs: int
+    rested: int
+    cycled: int
+
+    @property
+    def told(self) -> str:
+        return f"{self.trace:.2f}" + (f" ({self.cycled} of {self.runs} cycle)" if self.cycled else "")
 
 
 def last_step(A: np.ndarray, count: int, runs: int = 50, steps: int = 100) -> Last:
-    """ONL Eq. 43 from random partitions, every vertex to its nearest centroid, to the last step."""
+    """ONL Eq. 43 from random partitions, every vertex to its nearest centroid, to the last step.
+
+    A step follows from the partition alone, so that a run which comes back to an earlier one goes round from there forever.
+    """
     S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(0)
-    array, traces, rested = S.toarray(), [], 0
-    for _ in range(runs if len(A) < 500 else 5):
+    array, traces, rested, cycled = S.toarray(), [], 0, 0
+    runs = runs if len(A) < 500 else 5
+    for _ in range(runs):
         labels = generator.permutation(np.arange(len(A)) % count)
+        seen = set()
         for _ in range(steps):
+            seen.add(labels.tobytes())
             means = np.eye(count)[labels] / np.maximum(np.bincount(labels, minlength=count), 1)
             products = array @ means
             distances = np.where(means.any(axis=0), np.einsum("ik,ik->k", means, products) - 2 * products, np.inf)
@@ -54,8 +66,10 @@ def last_step(A: np.ndarray, count: int, runs: int = 50, steps: int = 100) -> La
             if (labels == before).all():
                 rested += 1
                 break
+        else:
+            cycled += labels.tobytes() in seen
         traces.append(trace_of(S, labels, count))
-    return Last(max(traces), rested == 0)
+    return Last(max(traces), runs, rested, cycled)
 
 
 def _is_definite(S: np.ndarray) -> bool:
