@@ -201,6 +201,11 @@ class Data(ABC):
 
         return TransposedData(self)
 
+    @property
+    def in_blocks(self) -> tuple[Any, bool] | None:
+        """Blocks that one reading can do several things with, and whether their rows are columns of X; None for other data."""
+        return None
+
     def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
         """What will be asked for, and whether entries may be negative, said before the first reading."""
 

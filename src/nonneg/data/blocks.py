@@ -90,6 +90,10 @@ class Blocks(Data):
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         """The blocks one after the other, on the host, with the rows that they are: one reading."""
 
+    @property
+    def in_blocks(self) -> tuple[Blocks, bool]:
+        return self, False
+
     def programmed(
         self, work: Sequence[Applied | Visited], how: Sequence[How], shared: Sequence[Array], own: Sequence[Array]
     ) -> list[Any]:

@@ -40,6 +40,11 @@ class TransposedData(Data):
     def T(self) -> Data:
         return self.inner
 
+    @property
+    def in_blocks(self) -> tuple[Any, bool] | None:
+        found = self.inner.in_blocks
+        return None if found is None else (found[0], not found[1])
+
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         return self.inner.recall(("transposed", key), make)
 

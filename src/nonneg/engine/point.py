@@ -225,7 +225,7 @@ class Point:
         self._follow(self.problem.planner.plan(words, frozenset(self.known)))
 
     def _follow(self, steps: Sequence[Step]) -> None:
-        for step in follow_together(self, steps) if self.problem.data.is_far else steps:
+        for step in follow_together(self, steps):
             self.follow(step)
 
     def follow(self, step: Step) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import Letter, Word
 from ..data.blocks import Applied, Blocks, How, Place, Visited
-from ..data.transposed import TransposedData
 from ..divergences.base import Logarithm
 from ..planning import LOGARITHM, Apply, Multiply, SignedPart, Step, Visit, canonical
 from ..planning.planner import COLUMNS, ROWS
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 
 def follow_together(point: Point, steps: Sequence[Step]) -> Sequence[Step]:
     """Take the steps that a reading can take together, where these are more than one; the steps that are left."""
-    data = point.problem.data
-    is_turned = isinstance(data, TransposedData)  # blocks have columns of X
-    blocks = data.inner if isinstance(data, TransposedData) else data
-    while isinstance(blocks, Blocks):
+    found = point.problem.data.in_blocks
+    while found is not None:
+        blocks, is_turned = found
         reading = _Reading(point, is_turned)
         before: list[Step] = []
         after: list[Step] = []
