@@ -56,8 +56,8 @@ def _named(problem: Problem) -> str:
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     """A run that was written down, of the same problem, to go on with."""
     stored = read_content(file)
-    if stored.content["model"] != _named(problem):
-        raise DataError(f"{file} is of another problem: {stored.content['model']}; here it is {_named(problem)}.")
+    if stored.content.get("model") != _named(problem):
+        raise DataError(f"{file} is of another problem: {stored.content.get('model')}; here it is {_named(problem)}.")
     run: Run = stored.rebuilt("run", problem)
     for name, factor in run.point.factors.items():
         if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
