@@ -313,7 +313,7 @@ def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, watch: Re
         return init, solver
     found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: watch.is_over)
     watch.say("found a start for the Euclidean distance")
-    factors = {name: problem.units.from_user(found.factors)[name] for name in problem.order}
+    factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
     lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
     return problem.units.to_user(lifted), solver.resumed
 

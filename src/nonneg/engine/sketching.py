@@ -47,7 +47,7 @@ _SIDES: dict[frozenset[Need], Side] = {frozenset({Need.COLUMN_GRAM}): "rows", fr
 
 def side_of(problem: Problem) -> Side | None:
     """What a sketch would combine; None where a model needs more than a Gram matrix, or there is no more than that."""
-    if Need.PRODUCTS not in problem.data.gives or len(problem.order) != 1:
+    if Need.PRODUCTS not in problem.data.gives or len(problem.learned) != 1:
         return None
     return _SIDES.get(problem.model.needs)
 
@@ -58,7 +58,7 @@ def pays(problem: Problem) -> bool:
     if of is None or problem.is_formed(_gram(problem, of)):
         return False
     combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
-    size, non_zeros = _PER_COMPONENT * min(problem.shapes[problem.order[0]]), problem.data.facts.non_zeros
+    size, non_zeros = _PER_COMPONENT * min(problem.shapes[problem.learned[0]]), problem.data.facts.non_zeros
     return problem.data.is_far or (non_zeros >= _LEAST and 3 * size < 2 * combined and size * kept <= non_zeros)
 
 
@@ -85,7 +85,7 @@ class Sketched:
         if arrays:  # as they were written down
             self._nystrom = Nystrom.of_arrays(problem.data, of, arrays["O"], arrays["C"])
         else:
-            self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.order[0]]), seed)
+            self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.learned[0]]), seed)
         self._bind()
 
     @property
@@ -94,7 +94,7 @@ class Sketched:
 
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point; of data that are far, by what the point knows of them already."""
-        (name,), of = self.problem.order, self._nystrom.of
+        (name,), of = self.problem.learned, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
         W = Word([Letter(name, is_turned)])
         KW = to_host(point.product(_gram(self.problem, of) + W)) if self.problem.data.is_far else None
@@ -130,7 +130,7 @@ class Sketched:
             going_on, stage = None, stage.after(run)
             if log is not None:
                 log.most = None
-            point = self.problem.start(stage.factors)
+            point = self.problem.point(stage.factors)
             try:
                 if is_far and run.status is Status.STOPPED_BY_USER:
                     raise Interrupted
