@@ -127,6 +127,75 @@ class Sweep(NamedTuple):
         return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
 
 
+class Curve(NamedTuple):
+    """A divergence d(x, x̂) of two numbers as the kernels of Newton's method take it: monomials slope · xᵖ x̂^(φ−1) of its slope."""
+
+    slopes: np.ndarray
+    data_powers: np.ndarray
+    powers: np.ndarray | None
+    """The φ, of all monomials but X̂ itself; None stands for [0], as of the I-divergence."""
+    linear: float
+    """The slope of X̂ itself, 0 where it is not among them."""
+    bounds: tuple[float, float]
+    """The lowest and the highest φ of those that are convex."""
+
+    @property
+    def on_pattern(self) -> bool:
+        """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
+        return not self.is_dual and bool(np.all(self.data_powers > 0))
+
+    @property
+    def is_dual(self) -> bool:
+        """Whether it is the dual I-divergence, which has no monomials."""
+        return len(self.slopes) == 0
+
+
+class Descent(NamedTuple):
+    """What Newton's method goes over, row by row: Σ d(X, F V) is to fall. Rows do not depend on each other."""
+
+    F: Array
+    """In rows; changed in place."""
+    V: Array
+    curve: Curve
+    options: tuple[float, float, int, int, float]
+    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    first_row: int = 0
+    """The first row that is not given."""
+    totals: np.ndarray = np.empty((0, 0))
+    """For each row the sums over the monomials that the objective is made of, where there is room for them."""
+
+    def padded(self) -> Descent:
+        """The same with V as wide as `over_dense` needs it."""
+        from ..kernels.newton import TOGETHER
+
+        return self._replace(V=np.pad(self.V, ((0, 0), (0, -self.V.shape[1] % TOGETHER))))
+
+    def over_dense(self, rows: slice, X: np.ndarray) -> None:
+        """Go over some rows of F, with those of X beside them."""
+        from ..kernels.newton import newton_rows
+
+        curve = self.curve
+        newton_rows(
+            0,
+            X.shape[0],
+            self.first_row - rows.start,
+            self.F[rows],
+            np.ascontiguousarray(X, dtype=self.F.dtype),
+            self.V,
+            self.linear,
+            *curve[:3],
+            curve.bounds,
+            floor_of(np, self.F.dtype),
+            self.options,
+            self.totals[rows] if len(self.totals) else self.totals,
+        )
+
+    @property
+    def linear(self) -> np.ndarray:
+        """The slope by each entry of a row that X̂ itself makes."""
+        return self.curve.linear * np.sum(self.V, axis=1, dtype=np.float64)
+
+
 class Data(ABC):
     """An m × n matrix that is given, and reached only through these methods.
 
@@ -262,6 +331,12 @@ class Data(ABC):
             # Among rows of zeros, which are not gone over.
             spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
             sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
+
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        """Go over the rows of F once by Newton's method, beside the rows of X, or of Xᵀ, in place."""
+        descent = descent.padded()
+        for rows, block in self.blocks(transposed=transposed):
+            descent.over_dense(rows, as_dense(block))
 
     def part(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""

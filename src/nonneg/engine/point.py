@@ -125,17 +125,25 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self.measured is None:
-            value, magnitude = self.divergence(factor)
-            for name, constraint in self.problem.model.constraints.items():
-                penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
-                value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
-            self.measured = value, magnitude
+            self.measure(self.sums(factor or self.problem.order[0]))
+        assert self.measured is not None
         return self.measured
 
-    def divergence(self, factor: str | None = None) -> tuple[float, float]:
+    def measure(self, sums: Sums) -> None:
+        """Take note of the objective, given what the divergence is made of; constraints add their penalties."""
+        value, magnitude = self._divergence(sums)
+        for name, constraint in self.problem.model.constraints.items():
+            penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+            value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
+        self.measured = value, magnitude
+
+    def divergence(self) -> tuple[float, float]:
         """The same without what constraints add to it."""
+        return self._divergence(self.sums(self.problem.order[0]))
+
+    def _divergence(self, sums: Sums) -> tuple[float, float]:
         divergence = self.problem.model.divergence
-        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+        value, magnitude = divergence.value(self.problem.constant, sums)
         if divergence.bounded and self.problem.data.bounded and value < 0:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
             # belong together, as where X̂ is zero and ln X̂ is not finite.

@@ -9,6 +9,7 @@ from ..naming import find
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .multiplicative import Adaptive, Multiplicative
+from .newton import Newton
 from .quasi_newton import QuasiNewton
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "AlternatingLeastSquares",
     "Coordinate",
     "Multiplicative",
+    "Newton",
     "QuasiNewton",
     "Solver",
     "State",
@@ -27,6 +29,7 @@ __all__ = [
 
 NAMES: dict[str, Solver] = {
     "coordinate": Coordinate(),
+    "newton": Newton(),
     "quasi-newton": QuasiNewton(),
     "adaptive": Adaptive(),
     "multiplicative": Multiplicative(),
@@ -35,8 +38,8 @@ NAMES: dict[str, Solver] = {
 
 
 def best_solver(problem: Problem) -> Solver:
-    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they suit it."""
-    return next(solver for solver in (Coordinate(), QuasiNewton(), Adaptive()) if solver.suits(problem))
+    """The solver that serves a problem best: coordinate descent, Newton's or quasi-Newton steps, where they suit it."""
+    return next(solver for solver in (Coordinate(), Newton(), QuasiNewton(), Adaptive()) if solver.suits(problem))
 
 
 def get_solver(solver: str | Solver) -> Solver:
