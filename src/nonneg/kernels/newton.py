@@ -3,14 +3,15 @@
 A row f of a factor, with X̂ = f V beside a row x of the data, has the objective Σⱼ d(xⱼ, x̂ⱼ). Along one entry its slope is Σ Vₖⱼ d′
 and its curvature Σ Vₖⱼ² d″, with d′ and d″ at every x̂ⱼ kept up to date. Rows do not depend on each other.
 
-A step is the minimum of a bound, so that nothing rises. Write x̂ + δv as x̂(1 + s): s ≥ −1, and |s| ≤ |δ|τ with τ = max v/x̂. A monomial
-x̂^φ that is convex is its tangent and a rest, whose quotient by s² grows as s falls (where φ < 2), so that the rest is at most what it
-is at s = δτ for every entry; one that is concave is below its tangent. With z = slope · τ/curvature, the bound has its minimum at
+A step is the minimum of a bound, so that nothing rises. Write x̂ + δv as x̂(1 + s): s ≥ −1, and |s| ≤ |δ|τ with τ = max v/x̂. A
+monomial x̂^φ that is convex is its tangent and a rest, whose quotient by s² grows as s falls (where φ < 2), so that the rest is at
+most what it is at s = δτ for every entry; one that is concave is below its tangent. With z = slope · τ/curvature, the bound has its
+minimum at
 
     δ = ((1 + (1 − φ)z)^(−1/(1 − φ)) − 1)/τ
 
-for the lowest φ where the entry falls. Where it rises, δ = −slope/curvature, Newton's own step, unless a φ is above 2: then it is the
-formula for the highest φ.
+for the lowest φ where the entry falls. Where it rises, δ = −slope/curvature, Newton's own step, unless a φ is above 2: then it is
+the formula for the highest φ.
 
 A loop that sums up stores nothing, so that the order of its sum does not depend on where arrays lie.
 """
@@ -34,7 +35,7 @@ _LONG = 0.1
 @inlined
 def _raised(y: Array, exponent: float, base: Array, out: Array) -> None:
     """y^exponent into `out`, from products and square roots where it is a multiple of a quarter."""
-    one, quarters = y.dtype.type(1), int(round(4 * abs(exponent)))
+    one, quarters = y.dtype.type(1), round(4 * abs(exponent))
     if abs(4 * abs(exponent) - quarters) > 1e-9 or quarters > 32:
         for j in range(len(y)):
             out[j] = y[j] ** exponent
@@ -137,11 +138,12 @@ def _move(slope: float, curvature: float, steepness: float, power: float) -> flo
 
 
 @inlined
-def _steepest(v: Array, y: Array) -> float:
-    """max v/x̂."""
-    most = y.dtype.type(0)
+def _steepest(v: Array, y: Array, bends: Array) -> float:
+    """The largest v/x̂ where there is curvature."""
+    zero = y.dtype.type(0)
+    most = zero
     for j in range(len(y)):
-        share = v[j] / y[j]
+        share = v[j] / y[j] if bends[j] != zero else zero
         most = share if share > most else most
     return float(most)
 
@@ -195,14 +197,14 @@ def _row(
                 if curvature > 0.0:
                     steepness = 1 / old
                     if slope > _LONG * curvature * old:
-                        steepness = min(steepness, _steepest(v, y))
+                        steepness = min(steepness, _steepest(v, y, weights[0] if powers is None else b))
                     d = _move(slope, curvature, steepness, bounds[0])
             elif not 0.0 < curvature < inf:
                 continue
             elif bounds[1] <= 2:
                 d = -slope / curvature
             else:
-                d = _move(slope, curvature, _steepest(v, y), bounds[1])
+                d = _move(slope, curvature, _steepest(v, y, weights[0] if powers is None else b), bounds[1])
             new = f.dtype.type(old + d)
             if not new >= _SMALLEST:
                 new = f.dtype.type(0)

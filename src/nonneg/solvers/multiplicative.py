@@ -84,7 +84,9 @@ class Multiplicative(Solver):
 
     def of_factor(self, point: Point, factor: str) -> Point:
         """One step of a single factor."""
-        return restored(point, factor, moved(point, factor, self.exponent or point.problem.model.rules[factor].exponent, self.floor))
+        return restored(
+            point, factor, moved(point, factor, self.exponent or point.problem.model.rules[factor].exponent, self.floor)
+        )
 
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.order:

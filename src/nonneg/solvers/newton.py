@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Curve, Data, Descent, as_dense
+from ..data import Curve, Data, Descent, Need, as_dense
 from ..data.namespace import Array
 from ..divergences import Divergence, DualI, Objective
 from ..divergences.base import Sums
 from ..engine.point import Point
 from ..engine.problem import Problem
-from ..engine.solver import Solver, State
+from ..engine.solver import Solver
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number
 from .multiplicative import Adaptive, AdaptiveState, Multiplicative
@@ -43,8 +43,8 @@ class Newton(Solver):
     tangent. So a sweep never raises the objective but by rounding; one that would is replaced by a sweep of `Adaptive`. Entries
     reach zero, and leave it again.
 
-    γ- and Rényi divergences are not sums over entries, since every entry of X̂ changes the scale of all others: for them `QuasiNewton`
-    is what there is. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
+    γ- and Rényi divergences are not sums over entries, since every entry of X̂ changes the scale of all others: they keep
+    `QuasiNewton`. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
     d′ and d″ would have to be computed anew for every entry: a sweep would cost as many visits to the data as the factor has rows.
 
     Parameters
@@ -74,10 +74,12 @@ class Newton(Solver):
 
     def obstacle(self, problem: Problem) -> str | None:
         model = problem.model
-        if curve_of(model.divergence) is None:
+        if problem.derived(_curve) is None:
             return f"{model.divergence!r} is not a sum over entries"
         if not problem.namespace.is_host:
             return "it is compiled for NumPy and SciPy arrays, and no other library's"
+        if Need.ENTRIES not in problem.data.gives:
+            return "the data do not give their entries"
         if model.signed or problem.data.facts.lowest < 0:
             return "it is about numbers that are not negative"
         found = problem.derived(places)
@@ -87,6 +89,8 @@ class Newton(Solver):
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
             if not isinstance(place, Linear):
                 return f"{name} occurs in {model.form.text!r} more than once"
+            if _is_at_end(place) and not problem.data.can_sweep(transposed=place.is_turned):
+                return "the data cannot be gone over row by row"
             if terms.overlap and not place.is_by_columns:
                 return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
         if not any(_is_at_end(place) for place in found.values()):
@@ -94,11 +98,13 @@ class Newton(Solver):
         return None
 
     def suits(self, problem: Problem) -> bool:
-        """Where no power takes long: it is needed of every entry of X̂ for every component."""
+        """Where no power takes long, and few zeros are visited in vain: X̂ is needed anew for every component."""
         if self.obstacle(problem) is not None:
             return False
-        curve = curve_of(problem.model.divergence)
-        return curve is not None and (curve.powers is None or (not curve.is_dual and bool(np.all(4 * curve.powers % 1 == 0))))
+        data, curve = problem.data, problem.derived(_curve)
+        if not curve.on_pattern and data.facts.non_zeros < _FEW * data.shape[0] * data.shape[1]:
+            return False
+        return curve.powers is None or (not curve.is_dual and bool(np.all(4 * curve.powers % 1 == 0)))
 
     def init(self, problem: Problem) -> NewtonState:
         obstacle = self.obstacle(problem)
@@ -132,8 +138,7 @@ class Newton(Solver):
         return point
 
     def _descended(self, point: Point, place: Place, *, is_last: bool) -> Point:
-        data, curve = point.problem.data, curve_of(point.problem.model.divergence)
-        assert curve is not None
+        data, curve = point.problem.data, point.problem.derived(_curve)
         F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.B)))
         options = place.options(Settings(self.passes, self.enough, keeps=False))
         totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
@@ -165,6 +170,10 @@ def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
     return Sums(tuple(terms), tuple(logarithms))
 
 
+def _curve(problem: Problem) -> Curve | None:
+    return curve_of(problem.model.divergence)
+
+
 def _is_linear(data_power: float, power: float) -> bool:
     return data_power == 0 and power == 1
 
@@ -176,16 +185,19 @@ def curve_of(divergence: Objective) -> Curve | None:
         return Curve(nothing, nothing, nothing, 0.0, bounds=(1.0, 1.0))
     if not isinstance(divergence, Divergence) or divergence.scale_invariant:
         return None
-    others = [m for m in divergence.monomials if not _is_linear(m.data_power, m.power)]
-    linear = float(sum(m.slope for m in divergence.monomials if _is_linear(m.data_power, m.power)))
-    convex = [float(m.power) for m in others if m.slope * (m.power - 1) > 0]
-    slopes, data_powers, powers = (np.array(row, dtype=float) for row in zip(*((m.slope, m.data_power, m.power) for m in others)))
-    return Curve(slopes, data_powers, None if powers.tolist() == [0] else powers, linear, bounds=(min([2.0, *convex]), max([2.0, *convex])))
+    linear = [m.slope for m in divergence.monomials if _is_linear(m.data_power, m.power)]
+    others = [(m.slope, m.data_power, m.power) for m in divergence.monomials if not _is_linear(m.data_power, m.power)]
+    slopes, data_powers, powers = np.array(others, dtype=float).T.copy()
+    convex = [2.0, *powers[slopes * (powers - 1) > 0].tolist()]
+    bounds = min(convex), max(convex)
+    return Curve(slopes, data_powers, powers if powers.any() or len(powers) > 1 else None, float(sum(linear)), bounds)
 
 
 _GROWTH, _MOST = 1.03, 0.98
 """Of the momentum, with every sweep that it has helped, and where it stops growing."""
 _LEAST = 0.1
 """What momentum leaves of an entry, lest a row of zeros makes X̂ zero where X is not, from which there is no way back."""
+_FEW = 0.1
+"""The share of entries that are not zero below which data count as sparse, however they are stored."""
 _SAFE = Adaptive()
 _PROVEN = Multiplicative()
