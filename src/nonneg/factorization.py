@@ -55,9 +55,10 @@ def factorize(
         is what suits the form: a search among components, clusters, co-clusters or singular vectors, as in the estimators. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
-    solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"
-        See `nonneg.solvers`. "auto" is "coordinate" where that can be used, with the Euclidean distance; "quasi-newton" for other
-        divergences; and "adaptive" where a constraint ties entries together.
+    solver : {"auto", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver
+        See `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance; "newton" for
+        other divergences that are sums over entries, where factors occur once; "quasi-newton" for what else there is; "adaptive"
+        where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5
         Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.

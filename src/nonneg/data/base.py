@@ -145,6 +145,11 @@ class Curve(NamedTuple):
         return not self.is_dual and bool(np.all(self.data_powers > 0))
 
     @property
+    def is_quick(self) -> bool:
+        """Whether its powers are made of products and square roots."""
+        return self.powers is None or (not self.is_dual and bool(np.all(4 * self.powers % 1 == 0)))
+
+    @property
     def is_dual(self) -> bool:
         """Whether it is the dual I-divergence, which has no monomials."""
         return len(self.slopes) == 0

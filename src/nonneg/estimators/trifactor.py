@@ -44,12 +44,13 @@ class NMTF(Coclusters, Factorizer):
         features found together, and "nndsvda"; or "random" where samples or features are too few. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
-    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
-        constraints. "paper" is the papers' own protocol: the multiplicative rules from a random start.
-        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
-        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
-        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "newton" for other divergences that are sums over
+        entries, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
+        the papers' own protocol: the multiplicative rules from a random start. "multiplicative" is the rule with
+        the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
+        exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps
+        (L-BFGS); or an object of `nonneg.solvers`.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000

@@ -104,7 +104,7 @@ class Newton(Solver):
         data, curve = problem.data, problem.derived(_curve)
         if not curve.on_pattern and data.facts.non_zeros < _FEW * data.shape[0] * data.shape[1]:
             return False
-        return curve.powers is None or (not curve.is_dual and bool(np.all(4 * curve.powers % 1 == 0)))
+        return bool(curve.is_quick)
 
     def init(self, problem: Problem) -> NewtonState:
         obstacle = self.obstacle(problem)
