@@ -77,8 +77,9 @@ def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Ar
     """d′ into a, and what is convex of d″ into b, at each entry of X̂; 1/X̂ into a for the I-divergence."""
     one, zero = y.dtype.type(1), y.dtype.type(0)
     if powers is None:
-        for j in range(len(y)):
-            a[j] = one / y[j]
+        weight = weights[0]
+        for j in range(len(y)):  # what does not count is not to become 0 · ∞
+            a[j] = one / y[j] if weight[j] != zero else zero
         return
     if len(powers) == 0:  # ln X̂ − ln X and 1/X̂; the weights are ln X
         for j in range(len(y)):
@@ -96,7 +97,7 @@ def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Ar
             continue
         _raised(y, powers[m] - 2, base, z)
         for j in range(len(y)):
-            z[j] *= weight[j]
+            z[j] = z[j] * weight[j] if weight[j] != zero else zero
         for j in range(len(y)):
             a[j] += z[j] * y[j]
         for j in range(len(y)):
