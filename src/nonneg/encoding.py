@@ -115,7 +115,7 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
     X = X.astype(components.dtype)
     codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
     curve, terms = curve_of(model.divergence), model.constraints["H"].entrywise
-    if curve is not None and curve.is_quick and terms is not None and terms == Entrywise(terms.penalty):
+    if curve is not None and curve.is_suited and terms is not None and terms == Entrywise(terms.penalty):
         codes = _newton(X, components, codes, curve, terms.penalty, tol, max_iter)
     else:
         _multiplicative(X, components, codes, active, model, tol, max_iter)

@@ -57,7 +57,7 @@ def factorize(
         around random starts. Zeros become tiny, so that they can grow again.
     solver : {"auto", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver
         See `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance; "newton" for
-        other divergences that are sums over entries, where factors occur once; "quasi-newton" for what else there is; "adaptive"
+        I-, α- and β-divergences up to β = 1, where factors occur once; "quasi-newton" for what else there is; "adaptive"
         where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5

@@ -145,9 +145,16 @@ class Curve(NamedTuple):
         return not self.is_dual and bool(np.all(self.data_powers > 0))
 
     @property
-    def is_quick(self) -> bool:
-        """Whether its powers are made of products and square roots."""
-        return self.powers is None or (not self.is_dual and bool(np.all(4 * self.powers % 1 == 0)))
+    def is_suited(self) -> bool:
+        """Whether Newton's steps serve it well.
+
+        Its powers should be made of products and square roots. And where X and X̂ are zero nothing should be left of it but what is
+        linear or quadratic: a bound on changes in relation to X̂ lets no entry leave zero there.
+        """
+        if self.powers is None or self.is_dual:
+            return not self.is_dual
+        bends = (self.data_powers == 0) & (self.slopes * (self.powers - 1) > 0) & (self.powers != 2)
+        return bool(np.all(4 * self.powers % 1 == 0)) and not bends.any()
 
     @property
     def is_dual(self) -> bool:
@@ -198,7 +205,7 @@ class Descent(NamedTuple):
     @property
     def linear(self) -> np.ndarray:
         """The slope by each entry of a row that X̂ itself makes."""
-        return self.curve.linear * np.sum(self.V, axis=1, dtype=np.float64)
+        return np.asarray(self.curve.linear * self.V.sum(axis=1, dtype=np.float64))
 
 
 class Data(ABC):

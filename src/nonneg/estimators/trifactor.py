@@ -45,8 +45,8 @@ class NMTF(Coclusters, Factorizer):
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "newton" for other divergences that are sums over
-        entries, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
+        "auto" is "coordinate" for the Euclidean distance, "newton" for I-, α- and β-divergences up to
+        β = 1, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
         the papers' own protocol: the multiplicative rules from a random start. "multiplicative" is the rule with
         the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
         exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps

@@ -6,7 +6,7 @@ its curvature follow from those of the divergence, and so does a bound that has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -28,6 +28,8 @@ from .places import Linear, Place, Settings, places
 class NewtonState(AdaptiveState):
     """What is remembered from one sweep to the next."""
 
+    sweeps: int = 0
+    """How many there have been."""
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
     """The factors before the last sweep."""
@@ -47,8 +49,13 @@ class Newton(Solver):
     `QuasiNewton`. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
     d′ and d″ would have to be computed anew for every entry: a sweep would cost as many visits to the data as the factor has rows.
 
+    Where X̂ is zero, a bound on what changes in relation to it lets no entry grow that the divergence bends for: with β above 1,
+    other than 2, and zeros in X, entries stay zero that should not, and `QuasiNewton` serves better.
+
     Parameters
     ----------
+    warmup : int, default=10
+        Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
     passes : int, default=1
         How often a row is gone over in a sweep, at most.
     enough : float, default=1e-3
@@ -58,6 +65,7 @@ class Newton(Solver):
         where the objective would rise; the sweep then begins at the factors as they are. 0 does without.
     """
 
+    warmup: int = 10
     passes: int = 1
     enough: float = 1e-3
     momentum: float = 0.5
@@ -65,8 +73,9 @@ class Newton(Solver):
     window: ClassVar[float] = 1 / 5
 
     def __post_init__(self) -> None:
-        if not is_count(self.passes, 1):
-            raise IncompatibleError(f"passes must be an int of at least 1; got {self.passes!r}.")
+        for name, least in (("warmup", 0), ("passes", 1)):
+            if not is_count(getattr(self, name), least):
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
         if not is_number(self.momentum) or not 0 <= self.momentum < 1:
             raise IncompatibleError(f"momentum must be a share from 0, and below 1; got {self.momentum!r}.")
         if not is_number(self.enough) or not 0 <= self.enough < 1:
@@ -98,13 +107,13 @@ class Newton(Solver):
         return None
 
     def suits(self, problem: Problem) -> bool:
-        """Where no power takes long, and few zeros are visited in vain: X̂ is needed anew for every component."""
+        """Where steps serve well, and few zeros are visited in vain: X̂ is needed anew for every component."""
         if self.obstacle(problem) is not None:
             return False
         data, curve = problem.data, problem.derived(_curve)
         if not curve.on_pattern and data.facts.non_zeros < _FEW * data.shape[0] * data.shape[1]:
             return False
-        return bool(curve.is_quick)
+        return bool(curve.is_suited)
 
     def init(self, problem: Problem) -> NewtonState:
         obstacle = self.obstacle(problem)
@@ -113,7 +122,14 @@ class Newton(Solver):
         first = _SAFE.init(problem)
         return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum)
 
+    @property
+    def resumed(self) -> Newton:
+        return replace(self, warmup=0)
+
     def step(self, point: Point, state: NewtonState) -> Point:
+        state.sweeps += 1
+        if state.sweeps <= self.warmup:
+            return _SAFE.step(point, state)
         before, _ = point.objective()
         last, momentum, state.last, state.stalled = state.last, state.momentum, point.factors, False
         if last and momentum:
@@ -158,7 +174,7 @@ def _is_at_end(place: Place) -> bool:
 def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
     """What a divergence is made of, from what a descent has left."""
     found = np.sum(descent.totals, axis=0)
-    approximation = float(np.sum(descent.F, axis=0, dtype=np.float64) @ np.sum(descent.V, axis=1, dtype=np.float64))
+    approximation = float(descent.F.sum(axis=0, dtype=np.float64) @ descent.V.sum(axis=1, dtype=np.float64))
     if descent.curve.is_dual:
         return Sums((approximation, -float(found[0])))
     assert isinstance(divergence, Divergence)
