@@ -130,12 +130,15 @@ class TestEveryDivergence:
         if divergence != Beta(-1):
             assert residual(X, single) < 1e-2
 
-    def test_no_worse_than_quasi_newton(self, divergence):
-        ends = [
-            min(solved(X, "W H", 3, divergence=divergence, solver=s, max_iter=n, random_state=i).objective for i in range(4))
-            for s, n in ((Newton(), 300), (QuasiNewton(), 1500))
-        ]
-        assert ends[0] <= 1.02 * ends[1]  # local minima differ
+    def test_it_ends_where_quasi_newton_does(self, divergence):
+        """From the end of each, the other finds nothing lower; from random starts, local minima differ."""
+        solvers = (Newton(warmup=0), 400), (QuasiNewton(warmup=0), 3000)
+        for (first, long), (second, _) in (solvers, solvers[::-1]):
+            end = solved(X, "W H", 3, divergence=divergence, solver=first, max_iter=long)
+            after = solved(X, "W H", 3, divergence=divergence, solver=second, init=end.factors, max_iter=100)
+            assert after.objective <= end.objective * (1 + 1e-9)
+            if divergence != Beta(-1):
+                assert after.objective >= end.objective * (1 - 2e-3)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
