@@ -211,6 +211,11 @@ class TestObstacles:
         with pytest.raises(IncompatibleError, match="more than once"):
             solved(X, "W W.T X", 3)
 
+    def test_a_factor_alone(self):
+        with pytest.raises(IncompatibleError, match="stands alone"):
+            solved(X, "W", None)
+        assert nonneg.factorize(X, "W", None, divergence=1, max_iter=30).objective < 1e-6
+
     def test_constraints_that_tie_entries(self):
         with pytest.raises(IncompatibleError, match="ties the entries"):
             solved(X, "W H", 3, {"W": "stochastic"})

@@ -98,6 +98,8 @@ class Newton(Solver):
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
             if not isinstance(place, Linear):
                 return f"{name} occurs in {model.form.text!r} more than once"
+            if not place.A and not place.B:
+                return f"{name} stands alone in {model.form.text!r}"
             if _is_at_end(place) and not problem.data.can_sweep(transposed=place.is_turned):
                 return "the data cannot be gone over row by row"
             if terms.overlap and not place.is_by_columns:
