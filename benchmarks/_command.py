@@ -30,6 +30,7 @@ GROUPS = (
     "iteration",
     "growth",
     "startup",
+    "defaults",
 )
 
 

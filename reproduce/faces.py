@@ -375,8 +375,8 @@ def defaults(page: Page, feret: np.ndarray, cbcl: np.ndarray) -> None:
     page.table(
         ("", "estimator", "solver", "‖X − X̂‖ / ‖X‖", "ρ, 1 is best", "‖WᵀW − I‖, 0 is best", "iterations", "seconds"),
         rows,
-        """Seed 0, one after the other. Paper: the printed rule, 5000 iterations from a random start. Default: from clusters of
-        pixels, with a growing exponent, until the objective settles.""",
+        """Seed 0, one after the other. Paper: the printed rule, 5000 iterations from a random start. Default: coordinate
+        descent from a searched start, until the objective settles.""",
     )
 
 

@@ -1,7 +1,9 @@
 """What a new sample is made of: the codes h ≥ 0 for which h C approximates it best, the components C being known.
 
 Every sample is solved for on its own: its code does not depend on what other samples come with it, so a matrix can be encoded in
-pieces. Samples that have converged are left alone, the others go on.
+pieces. Samples that have converged are left alone, the others go on. That is why there are loops here beside the engine's, which
+has one objective and one end for all of X: rounds of the engine that let go of the samples that are done, and with the Euclidean
+distance the kernel of coordinate descent itself, which goes over each row until that has converged.
 """
 
 from __future__ import annotations
@@ -57,6 +59,9 @@ def encode(
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
         penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
         return _least_squares(X, components, penalty, tol, max_iter)
+    if constraint.is_signed:  # there is nothing to keep from falling below zero
+        C = components.astype(np.float64)
+        return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
     return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 
@@ -93,7 +98,8 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
             f"X has entries of up to {size:g} and the components of up to {scale:g}: codes would be more than {most:g}, the most "
             f"that {np.dtype(dtype)} can hold. Give X in the units in which the model was fitted."
         )
-    return (codes * size / scale if size < scale else codes / scale * size).astype(dtype)
+    root = math.sqrt(size) / math.sqrt(scale)  # what lies between the codes and the product lies within reach
+    return (codes if size == scale else codes * root * root).astype(dtype)
 
 
 def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
@@ -104,7 +110,8 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
         size = scale
         divergence, doublings = model.divergence.in_units(math.log2(scale))
         model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})
-    X, components = X / size, components / scale
+    # In the type of the components: a single precision X may have another scale than its type can hold.
+    X, components = X / components.dtype.type(size), components / components.dtype.type(scale)
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing

@@ -25,7 +25,7 @@ from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
 from .reporting import print_progress, say
 from .search import can_search, searched
-from .solvers import Coordinate, Solver, best_solver, get_solver
+from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
 from .solving import solve_from
 
 
@@ -146,8 +146,8 @@ def run_start(
     With `resumes`, the start is where another run ended.
     """
     watch = watch or Reporter(time.perf_counter())
-    sketched = _sketched(problem, solver, seed)
-    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    sketched = _sketched(problem, solver, stopping, seed)
+    solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
     if isinstance(init, str) and init == "auto":
         init = default_starts(problem)
@@ -178,13 +178,13 @@ def solve_problem(
     if isinstance(init, str) and init == "auto":
         reporter = Reporter(time.perf_counter(), callback=callback)
         return run_start(problem, solver, init, int(generator.uniform() * 2**31), stopping, reporter)
-    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver))
+    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver, stopping))
 
 
-def _sketched(problem: Problem, solver: str | Solver, seed: int = 0) -> Sketched | None:
-    """A sketch to solve on, where no solver is asked for and one pays."""
-    is_auto = isinstance(solver, str) and solver == "auto"
-    return Sketched(problem, seed) if is_auto and pays(problem) and isinstance(best_solver(problem), Coordinate) else None
+def _sketched(problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0) -> Sketched | None:
+    """A sketch to solve on, where no solver is asked for and one pays; a run without end would never come to look at the data."""
+    can = stopping.tol and is_auto(solver) and pays(problem) and isinstance(best_solver(problem), Coordinate)
+    return Sketched(problem, seed) if can else None
 
 
 def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Reporter) -> dict[str, Any]:
@@ -193,8 +193,8 @@ def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Rep
     with np.errstate(over="ignore", invalid="ignore"):
         factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
     watch.say("searched for a start")
-    if not all(np.isfinite(factor).all() for factor in factors.values()):
-        return {}
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .constraints import unit_length
 from .data import as_dense
 from .engine.point import Point
 from .engine.problem import Problem
@@ -123,9 +124,7 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
     columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
     S = columns - KF @ F[chosen].T - F @ KF[chosen].T + F @ (B @ F[chosen].T)
-    V = np.maximum(S, 0.0)
-    lengths = np.linalg.norm(V, axis=0)
-    V /= np.where(lengths > 0, lengths, 1.0)
+    V = unit_length(np, np.maximum(S, 0.0), "columns")
     return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
 
 
@@ -136,18 +135,25 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     data = problem.data
     axis, (name,) = int(place.is_turned), problem.order
     squares = data.lengths(axis) ** 2
-    some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
-    part = data.part(some, axis)
+    filled = np.flatnonzero(squares)
+    if not len(filled):
+        return initial_factors(problem, "random", {}, generator)
+    shares = squares[filled] / squares.sum()
+    some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
+    part, has_any = data.subset(some, axis), np.arange(data.shape[1 - axis])
+    others = np.flatnonzero(part.lengths(1 - axis))
+    if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
+        part, has_any = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
-    shape = (rows, few) if place.letter.transposed else (few, columns)
+    shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
     found = _best(small, small_place, generator, stop)
-    codes = part.apply(small_place.value(found), transposed=not place.is_turned)
-    codes /= np.maximum(np.linalg.norm(codes, axis=0), np.finfo(codes.dtype).tiny)
+    codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
+    codes[has_any] = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes = unit_length(np, codes, "columns")
     C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
     F = np.maximum(C, 0.0)
     linear_rows(0, len(F), F, np.empty((0, 0)), (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
-    lengths = np.linalg.norm(F, axis=0)
-    F /= np.where(lengths > 0, lengths, 1.0).astype(F.dtype)
+    F = unit_length(np, F, "columns")
     return _scaled(problem, {name: F.T if place.letter.transposed else F})

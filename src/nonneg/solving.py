@@ -23,7 +23,7 @@ from .engine.units import Units
 from .exceptions import DataError
 from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
-from .solvers import Solver, best_solver, get_solver
+from .solvers import Solver, solver_for
 
 _CANCELLED = 1e6
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
@@ -40,7 +40,7 @@ def solve_from(
     sketched: Sketched | None = None,
 ) -> Solution:
     """Run from one start; on a sketch of the data, where there is one, until the end is stationary for the data."""
-    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    solver = solver_for(problem, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
         factors = start_factors(problem, init, random_state)
@@ -79,7 +79,7 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
     end of what is in reach.
     """
     namespace = problem.namespace
-    if unit == 1:
+    if unit == 1 or not bool(namespace.xp.any(factor != 0)):
         return factor
     largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
     doublings = math.log2(largest) - math.log2(unit)

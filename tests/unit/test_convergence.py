@@ -13,6 +13,7 @@ from nonneg.engine.binding import point_at
 from nonneg.engine.stopping import Watch
 from nonneg.solvers import Coordinate, Multiplicative, Stopping
 from nonneg.solving import objective_of
+from nonneg.testing import divergence_value
 
 
 def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, **stopping):
@@ -176,3 +177,12 @@ def test_a_start_that_is_far_too_large_costs_no_digits():
     X, start = np.ones((1, 1)), {"W": np.array([[6e5]])}
     solution = factorize(X, "W W.T X", 1, init=start, solver=Coordinate(warmup=0, passes=2), max_iter=1)
     assert solution.objective == pytest.approx(objective_of(X, solution.model, solution.factors), rel=1e-9)
+
+
+def test_a_run_that_diverges_beyond_what_numbers_hold_says_so():
+    """Steps longer than the proven ones lead to an X̂ near 1e-24, of which χ² cannot be computed in single precision."""
+    kwargs = {"divergence": "chi2", "constraints": {"W": PartlyFixed(np.ones((1, 1)))}, "random_state": 0, "max_iter": 30}
+    solution = factorize(np.eye(4, dtype=np.float32), "W W.T X", 1, solver=Multiplicative(exponent=1), **kwargs)
+    assert solution.status is Status.NON_FINITE
+    X, W = np.eye(4), solution.factors["W"].astype(float)
+    assert solution.objective == pytest.approx(float(divergence_value("chi2", X, W @ W.T)), rel=1e-4)

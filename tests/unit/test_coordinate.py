@@ -330,3 +330,22 @@ def test_nothing_rises_while_many_rows_warm_up(rng):
     X = np.kron(np.eye(4), np.ones((2100, 3))) + 1e-3 * rng.random((8400, 12))
     solution = nonneg.factorize(X, "W W.T X", 4, init="random", random_state=0, tol=0, max_iter=12, check_every=1)
     assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("shape", [(20, 100), (200, 30)], ids=["rows", "gram"])
+def test_a_feature_without_data_has_no_part(store, shape):
+    """All that its row adds to the objective is what it takes from others, however little of the gradient that is."""
+    X = np.outer(np.arange(1.0, shape[0] + 1), np.ones(shape[1]))
+    X[:, 0] = 0
+    start = np.full((shape[1], 1), 0.1)
+    solution = nonneg.factorize(store(X), "X W W.T", 1, init={"W": start}, solver=Coordinate(warmup=0))
+    assert solution.factors["W"][0, 0] == 0
+    assert solution.objective <= 1e-10 * np.sum(X**2)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e30, 1e100])
+def test_what_is_given_stays_however_small(scale):
+    X = np.full((1, 1), scale)
+    solution = nonneg.factorize(X, "W.T W", 2, constraints={"W": PartlyFixed(np.ones((1, 1)))}, random_state=0, max_iter=30)
+    assert solution.factors["W"][0, 0] == 1

@@ -307,3 +307,19 @@ class TestItems:
         np.testing.assert_allclose(values, S)
         np.testing.assert_allclose(np.abs(left.T @ U[:, :3]), np.eye(3), atol=1e-8)
         np.testing.assert_allclose((left * values) @ right, U[:, :3] * S @ V[:, :3].T, atol=1e-8)
+
+
+class TestFeaturesWithoutData:
+    """More features than a search looks at, of which few have any data: the black border of pictures, voxels outside of a mask."""
+
+    @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_few_of_many(self, store):
+        X = np.zeros((50, 3000))
+        X[:, :500] = np.random.default_rng(0).random((50, 500))
+        wide = factorize(store(X), "X W W.T", 3, random_state=0)
+        narrow = factorize(store(X[:, :500]), "X W W.T", 3, random_state=0)
+        assert wide.objective == pytest.approx(narrow.objective, rel=0.01)
+        assert not wide.factors["W"][500:].any()
+
+    def test_none(self):
+        assert factorize(np.zeros((5, 3000)), "X W W.T", 2, random_state=0).objective == 0

@@ -350,7 +350,7 @@ class Data(ABC):
         for rows, block in self.blocks(transposed=transposed):
             descent.over_dense(rows, as_dense(block))
 
-    def part(self, items: np.ndarray, axis: int) -> Data:
+    def subset(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""
         from .dense import DenseData
 

@@ -89,8 +89,10 @@ class DenseData(Data):
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
         values, namespace = self.values if axis == 0 else self.values.T, self.namespace
-        places = items if namespace.is_host else namespace.xp.asarray(items, device=namespace.device)
-        some = to_host(values[places, :])
+        if namespace.is_host:
+            some = values[items, :]
+        else:
+            some = to_host(namespace.xp.take(values, namespace.xp.asarray(items, device=namespace.device), axis=0))
         return some if self.unit == 1 else some / self.unit
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:

@@ -44,8 +44,8 @@ class SketchData(DenseData):
         facts, sums = super().survey(totals)
         return facts, sums if self.energy is None else [self.energy] * len(sums)
 
-    def part(self, items: np.ndarray, axis: int) -> Data:
-        found: Any = super().part(items, axis)
+    def subset(self, items: np.ndarray, axis: int) -> Data:
+        found: Any = super().subset(items, axis)
         return SketchData(found.values, self.namespace, of=self.of)
 
     @property

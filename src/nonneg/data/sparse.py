@@ -82,6 +82,10 @@ class SparseData(Data):
     def take(self, items: np.ndarray, axis: int) -> sparse.csr_array:
         return (self.values if axis == 0 else self._transposed)[items]
 
+    def subset(self, items: np.ndarray, axis: int) -> SparseData:
+        some = self.take(items, axis)
+        return SparseData(some.T.tocsr() if axis else some, self.namespace)
+
     @cached_property
     def _transposed(self) -> sparse.csr_array:
         """Xᵀ in rows, for passes that would otherwise add to all rows of their result in turn, and could not be shared out."""

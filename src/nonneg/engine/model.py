@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..algebra.expression import Letter, Word, parse
 from ..algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
-from ..algebra.rewriting import SIGNS, Difference, Sum, by_sign, letter_by_letter, parts, split_signs, symmetric
+from ..algebra.rewriting import SIGNS, Difference, Sum, by_sign, derivative, letter_by_letter, split_signs, symmetric
 from ..constraints import Constraint, Direction, get_constraint
 from ..data.base import Need
 from ..divergences import Objective, get_divergence
@@ -201,9 +201,9 @@ class Model:
                 )
 
     def _rule(self, factor: str) -> Rule:
-        positive = parts(self.form, factor, self.middles.positive)
-        negative = parts(self.form, factor, self.middles.negative)
-        terms = tuple(parts(self.form, factor, Sum.of(word)) for word in self.middles.terms)
+        positive = derivative(self.form, factor, self.middles.positive)
+        negative = derivative(self.form, factor, self.middles.negative)
+        terms = tuple(derivative(self.form, factor, Sum.of(word)) for word in self.middles.terms)
         degree = self.form.count(factor)
         law, constraint, bounds = self.divergence.law, self._in_scale_of_parts(factor), self.divergence.bounds(degree)
         if constraint.is_signed:

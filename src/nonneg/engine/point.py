@@ -11,22 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.rewriting import Sum
-from ..data import Request, SquaredDifference, Unreached, as_dense
-from ..data.host import inner, multiplied, positive_part
+from ..data import Data, Request, SquaredDifference, Unreached, as_dense
+from ..data.host import inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Sums
-from ..planning import (
-    LOGARITHM,
-    Apply,
-    ApplyGram,
-    Contraction,
-    Multiply,
-    Part,
-    SelfProduct,
-    Step,
-    Visit,
-    canonical,
-)
+from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
 from ..planning.planner import COLUMNS, ROWS, Term, terms
 
 if TYPE_CHECKING:
@@ -76,8 +65,7 @@ class Point:
         planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
         self.compute(planned.words)
         numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
-        if self.problem.data.facts.lowest < 0 and not self.problem.model.divergence.signed:
-            # A sketch has entries of either sign, and so may its products here and there have, where those of the data have none.
+        if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
         multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)
@@ -144,11 +132,12 @@ class Point:
     def _divergence(self, sums: Sums) -> tuple[float, float]:
         divergence = self.problem.model.divergence
         value, magnitude = divergence.value(self.problem.constant, sums)
-        if divergence.bounded and self.problem.data.bounded and value < 0:
+        if value < 0 and self.problem.data.bounded:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
-            # belong together, as where X̂ is zero and ln X̂ is not finite.
-            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
-            value = 0.0 if is_rounding else math.inf
+            # belong together, as where X̂ is zero and ln X̂ is not finite, unless the divergence has no lower bound of zero.
+            roundings = 1e4 if divergence.bounded else 4
+            is_rounding = math.isfinite(value) and value >= -roundings * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf if divergence.bounded else value
         return value, magnitude
 
     def product(self, word: Word) -> Array:
@@ -232,7 +221,7 @@ class Point:
 
     def _matrix(self, word: Word) -> Array:
         ((name, flipped),) = word
-        if name in self.problem.planner.prices.data:
+        if name in self.problem.planner.costs.data:
             array = self.problem.data.itself()
         else:
             array = self.factors[name] if name in self.factors else self.problem.matrices[name]
@@ -248,25 +237,14 @@ class Point:
 
     def follow(self, step: Step) -> None:
         """Take one step of a plan."""
-        data, value = self.problem.data, self.value
-        match step:
-            case Multiply(result, left, right):
-                self.keep(result, multiplied(value(left), value(right)))
-            case Apply(result, left, right, is_data_first):
-                letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
-                apply = data.apply if is_data_first else data.apply_after
-                sign = letter.name.removeprefix(self.problem.model.data)
-                self.keep(result, apply(other, transposed=letter.transposed, sign=sign))
-            case ApplyGram(result, left, right, is_gram_first):
-                gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
-                product = data.apply_gram(other, transposed=gram[0].transposed)
-                self.keep(result, product if is_gram_first else product.T)
-            case SelfProduct(result):
-                self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
-            case Part(result, whole, sign):
-                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
-            case Visit():
-                self._visit(step)
+        if isinstance(step, Visit):
+            self._visit(step)
+        else:
+            self.keep(step.result, follow(step, self.value, self._reach))
+
+    def _reach(self, letter: Letter) -> tuple[Data, str]:
+        """The data, and the sign that the letter X⁺ or X⁻ stands for."""
+        return self.problem.data, letter.name.removeprefix(self.problem.model.data)
 
     def _visit(self, step: Visit) -> None:
         right = self.value(step.right) if step.right else None

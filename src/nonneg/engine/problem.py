@@ -18,8 +18,8 @@ from ..data import Data
 from ..data.namespace import Array, Namespace
 from ..exceptions import DataError
 from ..planning import (
+    Costs,
     Planner,
-    Prices,
     canonical,
 )
 from ..planning.planner import COLUMNS, ROWS
@@ -73,6 +73,10 @@ class Problem:
             raise data.refuse(missing)
         if model.divergence.signed:
             self._check_signs()
+        self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
+        """The factors whose scale does not matter, so that steps may lead it anywhere."""
+        self.has_stray_signs = data.facts.lowest < 0 and not model.divergence.signed
+        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none."""
         m, n = data.shape
         self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
         """The small matrices that do not change, by name; X is not among them."""
@@ -91,7 +95,7 @@ class Problem:
         """Values of products that never change, as far as they have been asked for."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
-        self.planner = Planner(model.rules, self._prices(horizon), self._constants)
+        self.planner = Planner(model.rules, self._costs(horizon), self._constants)
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -103,7 +107,7 @@ class Problem:
                 "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."
             )
 
-    def _prices(self, horizon: int) -> Prices:
+    def _costs(self, horizon: int) -> Costs:
         model, data, X = self.model, self.data, Letter(self.model.data)
         of_data = [model.data, model.data + "⁺", model.data + "⁻"]
         operands = frozenset(model.middles.operands)
@@ -111,11 +115,11 @@ class Problem:
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
         constant = frozenset(shapes) - set(model.learned) - operands
         constant |= {name for name, (whole, _) in model.products.items() if constant.issuperset(whole.names)}
-        of_products = Prices(shapes, {}, constant, model.form)
+        of_products = Costs(shapes, {}, constant, model.form)
         shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
-        return Prices(
+        return Costs(
             shapes=shapes,
-            parts=model.products,
+            signed_parts=model.products,
             # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
             sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},

@@ -74,6 +74,8 @@ def solve(run: Run, solver: Solver, stopping: Stopping, callback: Callback | Non
 def _check(run: Run, previous: Point | None, began: float, callback: Callback | None) -> Status | None:
     point, state, problem = run.point, run.state, run.point.problem
     value, magnitude = point.objective()
+    if _has_diverged(run, value):
+        value = math.inf
     violation = _violations(point, state)
     constraints = problem.model.constraints
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
@@ -87,6 +89,14 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     if callback is not None and callback(Progress(**vars(record), factors=looked_at)):
         return status or Status.STOPPED_BY_CALLBACK
     return status
+
+
+def _has_diverged(run: Run, value: float) -> bool:
+    """Whether steps that may rise have led above the start, to an X̂ so near zero that the objective cannot be computed."""
+    problem, divergence = run.point.problem, run.point.problem.model.divergence
+    if run.good is None or not run.history or not divergence.infinite_at_zero:
+        return False
+    return problem.units.objective_to_user(value) > run.history[0].objective and run.point.unreached() > 0
 
 
 def _step(point: Point, previous: Point) -> float:

@@ -21,7 +21,7 @@ from ..planning import canonical
 from .point import Point
 from .problem import Problem
 from .run import Callback, Run, begin, solve
-from .solution import History, Status
+from .solution import History, Progress, Status
 from .solver import Solver
 from .stopping import Stopping
 
@@ -46,8 +46,10 @@ def pays(problem: Problem) -> bool:
     of = side_of(problem)
     if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
+    combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
     size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
-    return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
+    is_smaller = 3 * size < 2 * combined and size * kept <= problem.data.facts.non_zeros
+    return is_smaller and not problem.is_formed(_gram(problem, of))
 
 
 def _gram(problem: Problem, of: Literal["rows", "columns"]) -> Word:
@@ -108,10 +110,10 @@ def solve_sketched(
     history, done = History(), 0
     for _ in range(_REFINEMENTS):
         left = replace(stopping, max_iter=stopping.max_iter - done)
-        run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
+        run = solve(begin(sketched.small, factors, solver, left), solver, left, _counted_on(callback, history))
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
         point = sketched.problem.start(factors)
-        if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
+        if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
             value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
             last = replace(history[-1], objective=value)
             run.point, run.good, run.history, run.n_iter = point, None, History([*history[:-1], last]), done
@@ -119,6 +121,19 @@ def solve_sketched(
         sketched.refine(point)
         solver = solver.resumed
     left = replace(stopping, max_iter=max(stopping.max_iter - done, 0))
-    run = solve(begin(sketched.problem, factors, solver, left), solver, left, callback)
+    run = solve(begin(sketched.problem, factors, solver, left), solver, left, _counted_on(callback, history))
     run.history, run.n_iter = history.followed_by(run.history), done + run.n_iter
     return run
+
+
+def _counted_on(callback: Callback | None, history: History) -> Callback | None:
+    """A callback to which a run that follows another looks like its continuation."""
+    if callback is None or not len(history):
+        return callback
+    last = history[-1]
+
+    def counted_on(progress: Progress) -> bool:
+        later = replace(progress, iteration=progress.iteration + last.iteration, seconds=progress.seconds + last.seconds)
+        return progress.iteration > 0 and bool(callback(later))
+
+    return counted_on

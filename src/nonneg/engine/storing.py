@@ -45,9 +45,16 @@ _TAG = "of"
 def write(run: Run, file: str | Path | BinaryIO) -> None:
     """Write a run to a file, or to a stream of bytes, in NumPy's format for several arrays."""
     arrays: list[np.ndarray] = []
-    content = {"version": VERSION, "run": _flattened(run, arrays)}
+    content = {"version": VERSION, "model": _named(run.point.problem), "run": _flattened(run, arrays)}
     named = {f"array_{number}": array for number, array in enumerate(arrays)}
-    np.savez(file, content=np.frombuffer(json.dumps(content).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+    with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as stream:  # by its name NumPy would change it
+        np.savez(stream, content=np.frombuffer(json.dumps(content).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+
+
+def _named(problem: Problem) -> str:
+    """What a problem is about."""
+    model = problem.model
+    return f"{model.form.text} with {model.divergence!r} and {model.constraints!r}"
 
 
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
@@ -57,10 +64,12 @@ def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
             stored = np.load(stream, allow_pickle=False)
             content = json.loads(bytes(stored["content"]).decode())
             arrays = {name: stored[name] for name in stored.files if name != "content"}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{file} is not a run that was written down, or not all of it: {error}") from error
     if content.get("version") != VERSION:
         raise DataError(f"{file} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
+    if content["model"] != _named(problem):
+        raise DataError(f"{file} is of another problem: {content['model']}; here it is {_named(problem)}.")
     run: Run = _rebuilt(content["run"], arrays, problem)
     for name, factor in run.point.factors.items():
         if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
@@ -87,9 +96,11 @@ def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
         return {_TAG: "dict", "items": [[key, _flattened(item, arrays)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return {_TAG: type(value).__name__, "items": [_flattened(item, arrays) for item in value]}
-    if is_array(value) or isinstance(value, np.generic):
-        arrays.append(np.asarray(to_host(value) if is_array(value) else value))
-        return {_TAG: "array", "number": len(arrays) - 1, "is_host": isinstance(value, np.ndarray | np.generic)}
+    if isinstance(value, np.generic):
+        return value.item()
+    if is_array(value):
+        arrays.append(np.asarray(to_host(value)))
+        return {_TAG: "array", "number": len(arrays) - 1, "is_host": isinstance(value, np.ndarray)}
     raise TypeError(f"A run holds arrays and numbers; got {type(value).__name__}.")
 
 

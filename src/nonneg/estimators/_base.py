@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
-from ..constraints import Constraint, FixedMultiplier, Orthogonal
+from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import Data, as_dense, read_data
 from ..divergences import Objective
 from ..encoding import encode, within_reach
@@ -160,6 +160,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             return {}
         given = self.init if isinstance(self.init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
+        rank = self.components_.shape[0] if rank is None else rank  # the `init` of the last fit said it
         shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
         factors = self._soft_factors
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
@@ -188,8 +189,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     # ---- orthogonality
 
     def _orthogonal(self, model: Model) -> dict[str, Constraint]:
-        """The factors that are to be orthogonal."""
-        return {name: c for name, c in model.constraints.items() if isinstance(c, Orthogonal | FixedMultiplier)}
+        """The factors that are to be orthogonal; their constraints, without what is given of them."""
+        learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in model.constraints.items()}
+        return {name: c for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
     def _hardened(self, X: Data, run: Solution) -> Solution:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
@@ -244,7 +246,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X, model = X if isinstance(X, Data) else self._read(X, reset=False), self.model_
+        X, model = self._read(X, reset=False), self.model_
         if model.form[0].name == model.data:
             left, _ = self._cut(model)
             with np.errstate(over="ignore", invalid="ignore"):

@@ -6,7 +6,8 @@ directions. The rule runs on the sketch (QNMF, end of §3: "we do not need to op
 intermediate variable").
 
 Other divergences have no such summary. There, and with ``solver="paper"``, numerator and denominator of the rule are averaged over
-batches, and each batch takes one step (NNP Eq. 38, with the running average that it needs to be stable).
+batches, and each batch takes one step (NNP Eq. 38, with the running average that it needs to be stable). That is a loop of its own,
+over calls of `partial_fit`: the engine's goes over data that stay the same, and its steps average nothing. Each step uses its rule.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ class OnlineMixin(Factorizer):
         begun = hasattr(self, "factors_")
         if not begun:
             self.fit(X)
+        self._check_numbers()
         X = self._read(X, reset=False)
         if begun and self.n_components not in (None, "auto", self.components_.shape[0]):
             raise ShapeError(

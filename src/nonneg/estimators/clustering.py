@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..constraints import unit_length
 from ..data import Data
 from ..engine.model import Model
 from ..engine.solution import Solution
@@ -178,8 +179,7 @@ def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:
     """The largest entry of each row of W; for items that no cluster has anything of, the closest of the centres, in columns."""
     labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
     if len(left_out):
-        lengths = np.linalg.norm(centers, axis=0)
-        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ (centers / np.where(lengths > 0, lengths, 1.0))).argmax(axis=1)
+        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ unit_length(np, centers, "columns")).argmax(axis=1)
     return labels
 
 

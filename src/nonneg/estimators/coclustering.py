@@ -16,7 +16,7 @@ from ..exceptions import ShapeError
 from ..initialization.coclusters import without_weights
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import Coclusters, OrthogonalCoclusters
+from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Protocol
 
 

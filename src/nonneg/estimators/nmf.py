@@ -13,7 +13,7 @@ from ..exceptions import IncompatibleError
 from ..naming import is_number
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import Coclusters
+from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
 from ._parameters import Protocol
 

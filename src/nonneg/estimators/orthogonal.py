@@ -14,6 +14,7 @@ from ..divergences import Beta, get_divergence
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
+from ..exceptions import IncompatibleError
 from ..solvers import Multiplicative
 from ..solving import objective_of
 from ._base import Factorizer
@@ -167,8 +168,16 @@ class ONMF(Factorizer):
     def _projected(self, X: Data, began: float) -> Solution:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
+        init = warm or self.init
+        if isinstance(init, Mapping):
+            if "H" not in init or set(init) - {"W", "H"}:
+                raise IncompatibleError(
+                    f"init has {', '.join(map(repr, init))}. With orthogonality={self.orthogonality!r} it is to have 'H', the "
+                    "components, from which their codes follow."
+                )
+            init = init["H"]
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
-        twin = OPNMF(**parameters, init=(warm or self.init)["H"] if isinstance(warm or self.init, Mapping) else self.init)
+        twin = OPNMF(**parameters, init=init)
         twin._check_numbers()
         run = twin._fit(X, began)
         H = np.ascontiguousarray(run.factors["W"].T)

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
+from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
 from ..encoding import encode
@@ -287,8 +288,7 @@ class SymmetricNMF(_Pairwise):
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
-        lengths = np.linalg.norm(W, axis=0)
-        unit = W / np.where(lengths > 0, lengths, 1.0)
+        unit = unit_length(np, W, "columns")
         V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..engine.model import Model
 from ..exceptions import ShapeError
+from ..initialization import SEARCH
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
@@ -125,7 +126,7 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("search", "angular", "angular", "angular", "kmeans")
+    _auto_init: ClassVar[str | tuple[str, ...]] = SEARCH
 
     def _constraint(self) -> Constraint:
         return Free()

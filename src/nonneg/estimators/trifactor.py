@@ -15,7 +15,7 @@ from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
-from ._coclusters import Coclusters, OrthogonalCoclusters
+from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Protocol
 from .orthogonal import printed_or_adaptive
 

@@ -19,12 +19,13 @@ from ..exceptions import IncompatibleError
 from ..naming import unknown
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
-from .defaults import default_starts
+from .defaults import SEARCH, default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
 __all__ = [
     "NAMES",
+    "SEARCH",
     "STARTS",
     "RandomState",
     "best_scale",

@@ -188,6 +188,20 @@ def _quadratic_row(
             break
 
 
+@inlined
+def _empty_row(F: Array, i: int, G: Array, first: int) -> None:
+    """A row that no data speak for: all that it adds to the objective is ½ wᵀB w, which is least at zero. G is kept."""
+    for k in range(first, F.shape[1]):
+        entry = float(F[i, k])
+        if entry != 0.0:
+            for j in range(F.shape[1]):
+                if j != k:
+                    G[k, j] -= entry * F[i, j]
+                    G[j, k] -= entry * F[i, j]
+            G[k, k] -= entry * entry
+            F[i, k] = 0.0
+
+
 @compiled
 def quadratic_gram(
     order: Array,
@@ -214,6 +228,7 @@ def quadratic_gram(
     for i in order:
         q_own = 1.0 if is_identity else float(Q[i, i])
         if q_own <= 0.0:
+            _empty_row(F, i, G, first)
             continue
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]
@@ -264,6 +279,7 @@ def quadratic_rows(
             for k in range(r):
                 D[s, k] = 0.0
             if own <= 0.0:
+                _empty_row(F, i, G, first)
                 continue
             for k in range(r):
                 w[k], a[k] = F[i, k], A[s, k]
@@ -319,6 +335,7 @@ def quadratic_sparse(
                 a[k] += x * Z[j, k]
         q_own = 1.0 if is_identity else own
         if q_own <= 0.0:
+            _empty_row(F, i, G, first)
             continue
         for k in range(r):
             w[k] = F[i, k]

@@ -25,6 +25,8 @@ __all__ = [
     "Stopping",
     "best_solver",
     "get_solver",
+    "is_auto",
+    "solver_for",
 ]
 
 NAMES: dict[str, Solver] = {
@@ -40,6 +42,16 @@ NAMES: dict[str, Solver] = {
 def best_solver(problem: Problem) -> Solver:
     """The solver that serves a problem best: coordinate descent, Newton's or quasi-Newton steps, where they suit it."""
     return next(solver for solver in (Coordinate(), Newton(), QuasiNewton(), Adaptive()) if solver.suits(problem))
+
+
+def solver_for(problem: Problem, solver: str | Solver) -> Solver:
+    """The solver that is asked for; for "auto" the one that serves the problem best."""
+    return best_solver(problem) if is_auto(solver) else get_solver(solver)
+
+
+def is_auto(solver: str | Solver) -> bool:
+    """Whether it is left to us which solver to take."""
+    return isinstance(solver, str) and solver == "auto"
 
 
 def get_solver(solver: str | Solver) -> Solver:

@@ -167,13 +167,14 @@ class Quadratic(Place):
     def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
         self._trim(point)
         F = self.value(point)
+        options = self.options(settings)
         if settings.cuts:
-            least = _TINY * F.max()
-            F[least > F] = 0.0
+            learned = F[self.first_row :, options[2] :]  # what is given stays
+            learned[learned < _TINY * F.max()] = 0.0
         order = _order(generator, self.first_row, F.shape[0])
         gram = np.array(_evaluated(point, self.FF), dtype=np.float64)
         before = np.trace(gram)
-        kept = self._sweep(point, F, gram, order, self.options(settings))
+        kept = self._sweep(point, F, gram, order, options)
         point = self.replaced(point, F)
         if settings.keeps and np.trace(gram) > _CANCELLED * before:
             for word, product in (kept | {self.FF: gram}).items():

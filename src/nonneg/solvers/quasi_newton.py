@@ -151,6 +151,7 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
         if divergence.scale_invariant:  # the parts of the rules lack 1/ΣP∘X̂, which changes from step to step
             unit = point.problem.model.rules[name].degree / xp.sum(F * denominator)
             gradient, weight = gradient * unit, weight * unit
+        gradient = point.problem.model.constraints[name].without_given(xp, gradient)  # what is given cannot move
         pieces.append([xp.reshape(array, (-1,)) for array in (roots, gradient, weight)])
     roots, gradient, weight = (xp.concat(arrays) for arrays in map(list, zip(*pieces, strict=True)))
     info = xp.finfo(weight.dtype)
@@ -160,7 +161,6 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
 def _learn(xp: Any, state: QuasiNewtonState, roots: Array, gradient: Array, weight: Array) -> None:
     """Remember what the last step did, and the exponent that would have suited it. No device has to wait for what is decided."""
     move, change = roots - state.roots, gradient - state.gradient
-    change = xp.where(move != 0, change, xp.zeros_like(change))  # entries that are given cannot move, whatever their gradient
     curvature, spread = move @ change, change @ (change / weight)
     useful = curvature > _FLAT * (move @ (weight * move))
     one = xp.ones_like(curvature)
