@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
+from operator import itemgetter
 
 import numpy as np
 
@@ -21,10 +23,12 @@ class Stopping:
     Parameters
     ----------
     tol : float
-        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times
-        what it would be for a relative error of 0.3 %, if that is more), or by no more than rounding does, no constraint comes
-        closer to holding by more than a thousandth (see `steady`), a few more iterations confirm it, and the point is nearly
-        stationary (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
+        A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
+        by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
+        more than rounding does. Or the latter half of all iterations has brought at most 300 · `tol` of the value, and never
+        more than 0.3 %; as many iterations again would bring less. In either case no constraint comes closer to holding
+        (see `steady`), a few more iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the
+        data. With 0 it runs to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
@@ -32,7 +36,8 @@ class Stopping:
         A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     steady : float
         By what share of its violation a constraint may come closer to holding from one check to the next, for a run to have
-        converged. Infinity takes the first check at which the objective has settled for the last word, as the papers do.
+        converged; over the latter half of all iterations it may be a hundred times as much. Infinity takes the first check at
+        which the objective has settled for the last word, as the papers do.
     patience : int
         Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     """
@@ -58,6 +63,14 @@ class Stopping:
 
 _EXACT = 1e-5
 """What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
+_HALF, _MOST = 300.0, 3e-3
+"""How many times `tol` the latter half of the iterations may bring, and the largest share of the objective."""
+_HALF_STEADY = 100.0
+"""How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
+_LEAST = 40
+"""Iterations before which halves of them tell nothing."""
+_SHARES = 1 / 4, 1 / 2, 3 / 4, 7 / 8, 1
+"""Of the iterations: where the curve of the objective is looked at."""
 _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
@@ -79,6 +92,11 @@ class Watch:
     factors may, there is nothing to be gained.)
 
     And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
+
+    Most curves fall like a power of the number of iterations, and so slowly in the end that it takes ten times as long to see them
+    settle as it takes to come within a share of the end that matters. So a run is also looked at as a whole: what its latter half has
+    brought is about what twice as many iterations would bring once more. Here a plateau is told by the rates at which the objective
+    falls in the third quarter of the iterations, the seventh eighth and the last, which are to become less.
     """
 
     stopping: Stopping
@@ -93,6 +111,8 @@ class Watch:
     improved_at: int = 0
     settled: list[tuple[float, float]] = field(default_factory=list)
     """The objective and the violation since they have settled, one pair for each iteration."""
+    curve: list[tuple[int, float, float]] = field(default_factory=list)
+    """All iterations at which there was a check, with the objective and the violation."""
 
     def next_check(self, iteration: int) -> int:
         """The iteration after which to look again."""
@@ -147,6 +167,9 @@ class Watch:
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
         is_settled = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        self.curve.append((iteration, value, violation))
+        is_spent = fallen >= -rounding and not math.isinf(stopping.steady) and self._is_spent(rounding)
+        is_settled = is_settled or is_spent
         self.settled = [*self.settled, (value, violation)] if is_settled else []
         self.value, self.violation, self.checked_at = value, violation, iteration
         if value < self.least[0] or violation < self.least[1]:
@@ -159,7 +182,30 @@ class Watch:
         values, violations = np.array(self.settled).T
         if span == 8 * window:
             self.settled = []
-        return _flattens(values) or bool(violations[-1] > violations[0])
+        return is_spent or _flattens(values) or bool(violations[-1] > violations[0])
+
+    def _is_spent(self, rounding: float) -> bool:
+        """Whether the latter half of all iterations has brought next to nothing, and less and less."""
+        n = self.curve[-1][0]
+        if n < max(_LEAST, 4 * self.stopping.check_every):
+            return False
+        (quarter, _), (half, before), (third, _), (seventh, _), (now, after) = (self._at(n * share) for share in _SHARES)
+        earlier, brought = quarter - half, half - now
+        enough = min(_HALF * self.stopping.tol, _MOST) * abs(now) + rounding
+        if not abs(brought) <= enough or not brought * max(brought, 0.0) <= enough * (earlier - brought):
+            return False
+        if abs(before - after) > _HALF_STEADY * self.stopping.steady * max(after, _CLOSE):
+            return False
+        is_less = half - third > third - now + 4 * rounding  # clearly: what hardly falls is looked at more closely
+        return is_less and seventh - now <= third - seventh + rounding
+
+    def _at(self, iteration: float) -> tuple[float, float]:
+        """The objective and the violation at an iteration, between checks on the straight line from one to the next."""
+        place = max(bisect_left(self.curve, iteration, key=itemgetter(0)), 1)
+        (before, *start), (after, *end) = self.curve[place - 1 : place + 1]
+        share = (iteration - before) / (after - before)
+        value, violation = (one + share * (other - one) for one, other in zip(start, end, strict=True))
+        return value, violation
 
 
 def _flattens(values: np.ndarray) -> bool:
