@@ -25,10 +25,10 @@ class Stopping:
     tol : float
         A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
         by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
-        more than rounding does. Or the latter half of all iterations has brought at most 300 · `tol` of the value, and never
-        more than 0.3 %; as many iterations again would bring less. In either case no constraint comes closer to holding
-        (see `steady`), a few more iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the
-        data. With 0 it runs to `max_iter`, or until no factor can move.
+        more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 300 · `tol` of
+        its value, and never more than 0.3 %. In either case no constraint comes closer to holding (see `steady`), a few more
+        iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the data. With 0 it runs to
+        `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
@@ -63,14 +63,14 @@ class Stopping:
 
 _EXACT = 1e-5
 """What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
-_HALF, _MOST = 300.0, 3e-3
-"""How many times `tol` the latter half of the iterations may bring, and the largest share of the objective."""
+_GAIN, _MOST = 300.0, 3e-3
+"""How many times `tol` may be left to gain, and the largest share of the objective."""
+_SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
+"""Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
 _HALF_STEADY = 100.0
 """How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
 _LEAST = 40
-"""Iterations before which halves of them tell nothing."""
-_SHARES = 1 / 4, 1 / 2, 3 / 4, 7 / 8, 1
-"""Of the iterations: where the curve of the objective is looked at."""
+"""Iterations before which their curve tells nothing."""
 _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
@@ -93,10 +93,11 @@ class Watch:
 
     And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
 
-    Most curves fall like a power of the number of iterations, and so slowly in the end that it takes ten times as long to see them
-    settle as it takes to come within a share of the end that matters. So a run is also looked at as a whole: what its latter half has
-    brought is about what twice as many iterations would bring once more. Here a plateau is told by the rates at which the objective
-    falls in the third quarter of the iterations, the seventh eighth and the last, which are to become less.
+    Many curves fall like a power of the number of iterations, and so slowly in the end that it takes several times as long to see
+    them settle as to come within a share of the end that matters. So a run is also looked at as a whole: what the last doubling of
+    its iterations has brought, and the last growth by √2, and how much less that is than what the one before has brought, tell what
+    all to come would bring. Plateaus are told by the objective falling faster in the last quarter of the iterations than in the one
+    before, or in the last eighth. A run that is over by this rule has not risen while it was confirmed.
     """
 
     stopping: Stopping
@@ -185,19 +186,32 @@ class Watch:
         return is_spent or _flattens(values) or bool(violations[-1] > violations[0])
 
     def _is_spent(self, rounding: float) -> bool:
-        """Whether the latter half of all iterations has brought next to nothing, and less and less."""
-        n = self.curve[-1][0]
+        """Whether what is left to gain is next to nothing, as far as the curve tells, and what constraints are short of too."""
+        n, now, violation = self.curve[-1]
         if n < max(_LEAST, 4 * self.stopping.check_every):
             return False
-        (quarter, _), (half, before), (third, _), (seventh, _), (now, after) = (self._at(n * share) for share in _SHARES)
-        earlier, brought = quarter - half, half - now
-        enough = min(_HALF * self.stopping.tol, _MOST) * abs(now) + rounding
-        if not abs(brought) <= enough or not brought * max(brought, 0.0) <= enough * (earlier - brought):
+        enough = min(_GAIN * self.stopping.tol, _MOST) * abs(now)
+        if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
             return False
-        if abs(before - after) > _HALF_STEADY * self.stopping.steady * max(after, _CLOSE):
+        (half, earlier), (third, _), (seventh, _) = (self._at(share * n) for share in (1 / 2, 3 / 4, 7 / 8))
+        if abs(earlier - violation) > _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE):
             return False
         is_less = half - third > third - now + 4 * rounding  # clearly: what hardly falls is looked at more closely
         return is_less and seventh - now <= third - seventh + rounding
+
+    def _left(self, share: float) -> float:
+        """What is still to be gained, if it becomes less and less as it has done so far, and at least what was gained lately.
+
+        That is since this share of the iterations. It is compared with what was gained since the same share of those before: each
+        time that the number of iterations grows so much once more brings the same share of what the last time has, as it does where
+        the objective falls like a power of that number. Infinity where it has fallen faster and faster.
+        """
+        n, now, _ = self.curve[-1]
+        (first, _), (second, _) = self._at(share * share * n), self._at(share * n)
+        before, gained = first - second, second - now
+        if gained <= 0:
+            return -gained
+        return max(gained, gained * gained / (before - gained)) if before > gained else math.inf
 
     def _at(self, iteration: float) -> tuple[float, float]:
         """The objective and the violation at an iteration, between checks on the straight line from one to the next."""
