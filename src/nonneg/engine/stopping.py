@@ -96,8 +96,8 @@ class Watch:
     Many curves fall like a power of the number of iterations, and so slowly in the end that it takes several times as long to see
     them settle as to come within a share of the end that matters. So a run is also looked at as a whole: what the last doubling of
     its iterations has brought, and the last growth by √2, and how much less that is than what the one before has brought, tell what
-    all to come would bring. Plateaus are told by the objective falling faster in the last quarter of the iterations than in the one
-    before, or in the last eighth. A run that is over by this rule has not risen while it was confirmed.
+    all to come would bring: no end of it where the objective falls faster and faster, as on a plateau. While that is confirmed the
+    objective does not rise at all, as it would in a cycle.
     """
 
     stopping: Stopping
@@ -193,11 +193,8 @@ class Watch:
         enough = min(_GAIN * self.stopping.tol, _MOST) * abs(now)
         if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
             return False
-        (half, earlier), (third, _), (seventh, _) = (self._at(share * n) for share in (1 / 2, 3 / 4, 7 / 8))
-        if abs(earlier - violation) > _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE):
-            return False
-        is_less = half - third > third - now + 4 * rounding  # clearly: what hardly falls is looked at more closely
-        return is_less and seventh - now <= third - seventh + rounding
+        closer = abs(self._at(n / 2)[1] - violation)
+        return closer <= _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE)
 
     def _left(self, share: float) -> float:
         """What is still to be gained, if it becomes less and less as it has done so far, and at least what was gained lately.
