@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..algebra.expression import Letter, Word
-from .costs import Costs, CostsOfWord
+from .costs import Costs
 from .following import follow
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
 
@@ -116,7 +116,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     n = len(word)
     if n <= 1 or is_known(word):  # a matrix on its own is always there
         return []
-    cost = CostsOfWord(word, costs)
+    cost = costs.of_word(word)
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for length in range(1, n + 1):
         for i in range(n - length + 1):
