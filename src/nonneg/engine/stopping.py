@@ -112,6 +112,8 @@ class Watch:
     improved_at: int = 0
     settled: list[tuple[float, float]] = field(default_factory=list)
     """The objective and the violation since they have settled, one pair for each iteration."""
+    by_curve: bool = False
+    """Whether they have settled only in so far as the curve leaves little to gain."""
     curve: list[tuple[int, float, float]] = field(default_factory=list)
     """All iterations at which there was a check, with the objective and the violation."""
 
@@ -167,10 +169,12 @@ class Watch:
         fallen, closer = self.value - value, self.violation - violation
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
-        is_settled = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        is_steady = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
         self.curve.append((iteration, value, violation))
         is_spent = fallen >= -rounding and not math.isinf(stopping.steady) and self._is_spent(rounding)
-        is_settled = is_settled or is_spent
+        if not self.settled:
+            self.by_curve = not is_steady
+        is_settled = is_spent or (is_steady and not self.by_curve)
         self.settled = [*self.settled, (value, violation)] if is_settled else []
         self.value, self.violation, self.checked_at = value, violation, iteration
         if value < self.least[0] or violation < self.least[1]:
@@ -183,7 +187,7 @@ class Watch:
         values, violations = np.array(self.settled).T
         if span == 8 * window:
             self.settled = []
-        return is_spent or _flattens(values) or bool(violations[-1] > violations[0])
+        return is_spent or (not self.by_curve and (_flattens(values) or bool(violations[-1] > violations[0])))
 
     def _is_spent(self, rounding: float) -> bool:
         """Whether what is left to gain is next to nothing, as far as the curve tells, and what constraints are short of too."""
