@@ -95,7 +95,7 @@ def test_a_sweep_is_the_one_in_plain_words(divergence):
     problem = bind(Model("W H", divergence), X, 3)
     W, H = rng.random((14, 3)), rng.random((3, 19))
     solver = Newton(momentum=0, warmup=0)
-    point = solver.step(problem.start({"W": W, "H": H}), solver.init(problem))
+    point = solver.step(problem.point({"W": W, "H": H}), solver.init(problem))
     expected = naive_rows(X, W, H, divergence)
     np.testing.assert_allclose(point.factors["W"], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(point.factors["H"], naive_rows(X.T, H.T, expected.T, divergence).T, rtol=1e-9, atol=1e-12)
@@ -112,10 +112,10 @@ class TestEveryDivergence:
     def test_what_a_sweep_leaves_is_the_objective(self, divergence):
         problem = bind(Model("W H", divergence), X, 3)
         solver = Newton(warmup=0)
-        state, point = solver.init(problem), problem.start({"W": rng.random((14, 3)), "H": rng.random((3, 19))})
+        state, point = solver.init(problem), problem.point({"W": rng.random((14, 3)), "H": rng.random((3, 19))})
         for _ in range(5):
             point = solver.step(point, state)
-            assert point.objective()[0] == pytest.approx(problem.start(point.factors).objective()[0], rel=1e-10)
+            assert point.objective()[0] == pytest.approx(problem.point(point.factors).objective()[0], rel=1e-10)
 
     @pytest.mark.parametrize("scale", [1e-3, 1e3])
     def test_from_starts_that_are_far_away(self, divergence, scale):
@@ -179,7 +179,7 @@ def test_a_zero_comes_back():
     W[:, 1:][rng.random((14, 2)) < 0.5] = 0
     problem = bind(Model("W H", 1), X, 3)
     solver = Newton(warmup=0)
-    point = solver.step(problem.start({"W": W, "H": H}), solver.init(problem))
+    point = solver.step(problem.point({"W": W, "H": H}), solver.init(problem))
     assert np.count_nonzero(point.factors["W"][W == 0]) > 0
 
 

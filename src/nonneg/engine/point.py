@@ -103,7 +103,7 @@ class Point:
         """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
         divergence = self.problem.model.divergence
         if not divergence.scale_invariant:
-            return divergence.scale(self.sums(factor or self.problem.order[0]))
+            return divergence.scale(self.sums(factor or self.problem.learned[0]))
         total = self.total()
         return self.problem.data.power_sum(1) / total if total > 0 else 1.0
 
@@ -113,7 +113,7 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self.measured is None:
-            self.measure(self.sums(factor or self.problem.order[0]))
+            self.measure(self.sums(factor or self.problem.learned[0]))
         assert self.measured is not None
         return self.measured
 
@@ -127,7 +127,7 @@ class Point:
 
     def divergence(self) -> tuple[float, float]:
         """The same without what constraints add to it."""
-        return self._divergence(self.sums(self.problem.order[0]))
+        return self._divergence(self.sums(self.problem.learned[0]))
 
     def _divergence(self, sums: Sums) -> tuple[float, float]:
         divergence = self.problem.model.divergence
@@ -149,9 +149,9 @@ class Point:
         """The value of any sum of words in the factors and the data."""
         parts = terms(part)
         self.compute(tuple(term.word for term in parts))
-        return self._add(parts, self.problem.order[0])
+        return self._add(parts, self.problem.learned[0])
 
-    def residual(self) -> float:
+    def objective_by_entries(self) -> float:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
@@ -209,7 +209,7 @@ class Point:
             # Nothing moves where a factor is zero; elsewhere both sides have underflowed, and tell nothing.
             return 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
 
-        return max(map(of_factor, self.problem.order))
+        return max(map(of_factor, self.problem.learned))
 
     def value(self, word: Word) -> Array:
         """A matrix, or a known product."""

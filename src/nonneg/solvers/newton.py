@@ -98,7 +98,7 @@ class Newton(Solver):
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
             if not isinstance(place, Linear):
                 return f"{name} occurs in {model.form.text!r} more than once"
-            if not place.A and not place.B:
+            if not place.before and not place.after:
                 return f"{name} stands alone in {model.form.text!r}"
             if _is_at_end(place) and not problem.data.can_sweep(transposed=place.is_turned):
                 return "the data cannot be gone over row by row"
@@ -136,7 +136,7 @@ class Newton(Solver):
         last, momentum, state.last, state.stalled = state.last, state.momentum, point.factors, False
         if last and momentum:
             ahead = {name: np.maximum(F + momentum * (F - last[name]), _LEAST * F) for name, F in point.factors.items()}
-            candidate = self._swept(point.problem.start(ahead))
+            candidate = self._swept(point.problem.point(ahead))
             if candidate.objective()[0] <= before:
                 state.momentum = min(_MOST, momentum * _GROWTH)
                 return candidate
@@ -157,7 +157,7 @@ class Newton(Solver):
 
     def _descended(self, point: Point, place: Place, *, is_last: bool) -> Point:
         data, curve = point.problem.data, point.problem.derived(_curve)
-        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.B)))
+        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)))
         options = place.options(Settings(self.passes, self.enough, keeps=False))
         totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
         descent = Descent(F, V, curve, options, place.first_row, totals)
@@ -170,7 +170,7 @@ class Newton(Solver):
 
 def _is_at_end(place: Place) -> bool:
     """Whether rows of the factor do not depend on each other."""
-    return not place.A
+    return not place.before
 
 
 def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
