@@ -19,11 +19,12 @@ from ..exceptions import IncompatibleError
 from ..naming import unknown
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
-from .defaults import SEARCH, default_starts
+from .defaults import FREE_SIDES, SEARCH, default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
 __all__ = [
+    "FREE_SIDES",
     "NAMES",
     "SEARCH",
     "STARTS",
