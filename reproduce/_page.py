@@ -39,6 +39,10 @@ import nonneg
 
 FOLDER = Path(__file__).parent.parent / "reproduction"
 VERDICTS = ("holds", "holds in part", "does not hold here", "not tried here")
+RULE = """The verdicts are computed from the numbers of the page. Of several comparisons: where all are as the claim has them it holds,
+where some are it holds in part, and where none is it does not hold here. Where comparisons of one kind are made on several data
+sets, each with its standard error, the claim does not hold here either if more sets are clearly against it than for it. Where a claim
+has a size, it holds if three quarters of it or more are found, and in part from a quarter on."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ class Claim:
     @property
     def row(self) -> tuple[str, str, str, str]:
         return self.where, self.says, self.verdict, self.evidence
+
+    @property
+    def of_a_paper(self) -> bool:
+        """Or what we claim ourselves, or compare with another package."""
+        return not self.where.startswith(("beyond the papers", "the package"))
 
 
 @dataclass
@@ -90,7 +99,7 @@ class Page:
         """A claim of a paper, with the comparisons that it comes down to and the numbers that they compare.
 
         The verdict is not written but found: the claim holds if all the checks are true, holds in part if some are, and does not
-        hold here if none is; one without checks cannot be tried here, and `evidence` says why. Where a claim has a size, `checks`
+        hold here if none is (`outweighed` says when more are against it than for it); one without checks cannot be tried here, and `evidence` says why. Where a claim has a size, `checks`
         may be the share of it that is found: it holds with three quarters or more, in part with a quarter. So it cannot contradict
         the numbers:
 
@@ -231,8 +240,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
 
 def claims_table(claims: Sequence[Claim]) -> str:
     """The claims of a page, if it has any, with what holds."""
-    caption = """What the papers claim, and what holds here. The verdicts are computed from the numbers of this page. Where a claim
-        has a size, it holds if three quarters of it or more are found, and in part from a quarter on."""
+    caption = f"""What the papers claim, and what holds here. {RULE}"""
     return table(Claim.HEADER, (claim.row for claim in claims), caption) if claims else ""
 
 
