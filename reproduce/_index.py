@@ -24,8 +24,8 @@ def index(folder: Path, titles: Mapping[str, str], notes: Mapping[str, str], sur
     pages = table(
         ("page", *VERDICTS, "no paper's: hold", "seconds", "of a core", "run on", ""),
         [_line(name, title, made.get(name), claims.get(name, []), notes.get(name, "")) for name, title in titles.items()],
-        """How many claims of the papers hold, on each page; of lines that are no paper's (beyond the papers, or a package), how many of
-        them hold, counted apart; and how long the page took: seconds, and seconds of a core.""",
+        """How many claims of the papers hold, on each page; of lines that are no paper's (beyond the papers, or a package), how
+        many of them hold, counted apart; and how long the page took: seconds, and seconds of a core.""",
     )
     collected = table(
         ("page", *Claim.HEADER),

@@ -43,6 +43,20 @@ def test_the_verdict_is_found_from_the_numbers(machinery, checks, verdict):
     assert claim.evidence == "Some evidence."
 
 
+@pytest.mark.parametrize(
+    ("clear", "against", "verdict"),
+    [
+        ([True, True], [False, False], "holds"),
+        ([True, False, False], [False, True, False], "holds in part"),
+        ([True, False, False], [False, True, True], "does not hold here"),
+        ([False, False], [False, False], "does not hold here"),
+    ],
+)
+def test_more_against_a_claim_than_for_it(machinery, clear, against, verdict):
+    _page, _ = machinery
+    assert _page.verdict(_page.weighed(clear, iter(against))) == verdict
+
+
 def test_claims_stand_at_the_top_and_in_the_index(machinery, tmp_path):
     _page, _index = machinery
     page = _page.Page("A page", "some")
