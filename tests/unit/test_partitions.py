@@ -485,6 +485,8 @@ class TestKernelKMeans:
     def test_parts_are_balanced_at_the_start(self):
         sizes = np.bincount(balanced(38, 5, np.random.default_rng(0)), minlength=5)
         assert sizes.max() - sizes.min() == 1
+        weights = np.repeat([1.0, 0.0], [12, 26])  # those without edges are left out of account
+        np.testing.assert_array_equal(np.bincount(balanced(38, 4, np.random.default_rng(0), weights)[:12]), [3, 3, 3, 3])
 
     def test_the_best_of_several_starts_is_kept(self):
         S = definite(30, 1, weighted=False)

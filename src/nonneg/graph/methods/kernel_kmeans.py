@@ -24,16 +24,21 @@ class KernelKMeans(Method):
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
         best, most, n_iter = np.zeros(S.n, dtype=np.int64), -np.inf, 0
         for _ in range(effort.n_init):
-            labels, trace, steps = nearest_centroids(S, balanced(S.n, count, generator), count, effort.max_iter)
+            start = balanced(S.n, count, generator, S.weights)
+            labels, trace, steps = nearest_centroids(S, start, count, effort.max_iter)
             n_iter += steps
             if trace > most:
                 best, most = labels, trace
         return Partitioned(best, indicators(best, count, S.weights), n_iter)
 
 
-def balanced(n: int, count: int, generator: np.random.Generator) -> np.ndarray:
-    """A partition at random into parts whose sizes differ by one at most."""
-    return generator.permutation(np.arange(n) % count)
+def balanced(n: int, count: int, generator: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
+    """A partition at random, whose parts differ in size by one at most; vertices without weight, if any, do not count."""
+    if weights is None or (weights > 0).all():
+        return generator.permutation(np.arange(n) % count)
+    labels = generator.integers(count, size=n)
+    labels[weights > 0] = generator.permutation(np.arange(np.count_nonzero(weights > 0)) % count)
+    return labels
 
 
 def seeds(n: int, count: int, generator: np.random.Generator) -> np.ndarray:
