@@ -50,7 +50,7 @@ class Problem:
     user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
-        How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+        How many iterations to expect. The cost of a product that never changes is shared by so many, but by no more than `HORIZON`.
     """
 
     def __init__(
@@ -133,13 +133,13 @@ class Problem:
         )
 
     @property
-    def order(self) -> tuple[str, ...]:
-        """The factors in the order in which they are updated."""
+    def learned(self) -> tuple[str, ...]:
+        """The factors that are learned, in the order in which they are updated."""
         return self.model.learned
 
-    def start(self, factors: Mapping[str, Array]) -> Point:
+    def point(self, factors: Mapping[str, Array]) -> Point:
         """The point at given factors, in the units of the problem."""
-        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.order}, {})
+        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.learned}, {})
 
     def is_formed(self, word: Word) -> bool:
         """Whether a constant product is formed once and for all, rather than left as it is."""

@@ -15,7 +15,7 @@ from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -125,7 +125,7 @@ class PNMF(OnlineMixin, Factorizer):
     divergence: Any = "euclidean"
     fixed_components: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[str, ...]] = SEARCH
 
     def _constraint(self) -> Constraint:
@@ -259,11 +259,12 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error nor
-    the orthogonality is at its best. ``solver="auto"`` minimises the objective by the rule of `PNMF`, without multipliers;
-    it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
-    codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
-    ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
+    nor the orthogonality is at its best. ``solver="auto"`` minimises the objective of `PNMF`, without multipliers, by the solver
+    that suits it, coordinate descent with the Euclidean distance; it ends lower, and *more* orthogonal (see the table in
+    docs/estimators.md). ``solver="paper"`` is the rule as printed and as the codes run it: exponent 1, W divided by its largest
+    singular value, entries kept above 1e-16, from a random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own.
+    I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     References
     ----------
@@ -284,7 +285,7 @@ class OPNMF(PNMF):
 
     orthogonality: Any = "soft"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
 
     def _constraint(self) -> Constraint:
         return Orthogonal("columns")

@@ -24,6 +24,7 @@ from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
 __all__ = [
+    "CLUSTERING",
     "FREE_SIDES",
     "NAMES",
     "SEARCH",
@@ -50,6 +51,8 @@ NAMES: dict[str, Start | None] = {
 _TOGETHER = {"coclusters": made_together}
 """Starts that make the factors of rows and of columns together, where a form has both."""
 STARTS = tuple(NAMES)
+CLUSTERING = frozenset({"kmeans", "angular", "coclusters"})
+"""Those that make clusters, for which there must be as many items as components."""
 _LEAST = float(np.finfo(np.float64).eps)
 """Of the largest entry: what given zeros become. What a run comes to may depend on it, and is not to depend on the precision."""
 
@@ -70,10 +73,10 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
         raise unknown("init", start, STARTS, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
-    open_ = [name for name in problem.order if name not in given]
+    open_ = [name for name in problem.learned if name not in given]
     made = _TOGETHER.get(start, made_by)(make, problem, open_, generator) if make is not None and open_ else {}
     factors, scalable = {}, []
-    for name in problem.order:
+    for name in problem.learned:
         if name in given:
             value = given[name]
             if not constraints[name].is_signed:
@@ -91,7 +94,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors = _well_scaled(problem, factors, scalable)
     for name in open_:
         if constraints[name].is_signed:
-            factors[name] = solved(problem.start(factors), name)
+            factors[name] = solved(problem.point(factors), name)
     return factors
 
 
@@ -113,4 +116,4 @@ def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str
 
 def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
     """The number by which X̂ fits X best; see `Point.best_scale`."""
-    return problem.start(factors).best_scale() if problem.model.divergence.approximates else 1.0
+    return problem.point(factors).best_scale() if problem.model.divergence.approximates else 1.0
