@@ -129,7 +129,7 @@ def run_starts(
 
 
 def _named(problem: Problem, start: Any, number: int) -> Any:
-    """The initializations that "auto" stands for; singular vectors are the same each time, and so the first start alone has them."""
+    """What "auto" stands for; singular vectors are the same each time, and so the first start alone has them."""
     if not isinstance(start, str) or start != "auto":
         return start
     names = default_starts(problem)
