@@ -187,7 +187,9 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
     A factor that occurs twice leaves all that its objective is made of behind a sweep, up to a constant.
     """
     found = list(problem.derived(places).values())
-    is_alone = len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after  # one product with X is what a sweep costs
+    is_alone = (
+        len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
+    )  # one product with X is what a sweep costs
     if is_alone or not any(isinstance(place, Quadratic) for place in found):
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_data:
