@@ -141,7 +141,7 @@ def test_the_objective_in_single_precision(constraints, rng):
     W = (np.exp(-30 * rng.random((361, 25))) / 4).astype(np.float32)
     model = Model("W W.T X", constraints=constraints)
     (value, terms), (expected, _) = (
-        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).start({"W": W.astype(dtype)}).objective()
+        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).point({"W": W.astype(dtype)}).objective()
         for dtype in (np.float32, np.float64)
     )
     assert abs(value - expected) < 0.25 * np.finfo(np.float32).eps * terms
