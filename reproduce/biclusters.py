@@ -304,24 +304,35 @@ def pages(page: Page) -> None:
         f"""Of {X.shape[0]} pages the smaller clusters have {least[NMF_I]} (NMF) and {least["Bi-QNMF"]} (Bi-QNMF); 150 more or
         less count as roughly the same.""",
     )
-    astray = {name: strayed(X, model) for name, model in models.items()}
+    random, taken = {}, {}
+    for name in PRINTED:
+        begin = process_time()
+        random[name] = min((web(name, X, seed) for seed in WEB_STARTS), key=lambda model: model.objective_)
+        taken[name] = (process_time() - begin) / len(WEB_STARTS)
+        page.ran(
+            *(described(random[name]), f"{X.shape[0]} × {X.shape[1]}", int(random[name].n_iter_), str(random[name].status_)),
+            taken[name],
+        )
+    astray = {
+        how: {name: strayed(X, model) for name, model in those.items()} for how, those in (("random", random), ("default", models))
+    }
     page.claim(
         "QNMF Fig. 3",
         "“Linear NMF results in incoherent blocks”: pages of one cluster are like those of the other. Not so Bi-QNMF.",
-        [astray[NMF_I] > 2 * astray["Bi-QNMF"]],
+        [astray["random"][NMF_I] > 2 * astray["random"]["Bi-QNMF"]],
         f"""A page is astray if the share of its words in the first cluster of words is nearer to the mean share of the other
-        cluster
-        of pages: {", ".join(f"{value:.1%} ({name})" for name, value in astray.items())} of the pages. Twice as many as with Bi-QNMF
-        count as incoherent. From default starts, where the paper's are random.""",
+        cluster of pages. From the better of {len(WEB_STARTS)} random starts by its objective, {WEB["max_iter"]} iterations of the
+        printed rules, {", ".join(f"{value:.1%} ({name})" for name, value in astray["random"].items())} of the pages are astray;
+        from default starts {", ".join(f"{value:.1%} ({name})" for name, value in astray["default"].items())}. Twice as many as with
+        Bi-QNMF count as incoherent; judged are the random starts.""",
     )
-    random = {
-        name: min((web(name, X, seed) for seed in WEB_STARTS), key=lambda model: model.objective_)
-        for name in ("BiOR-NM3F", "BiOR-NM3F-I")
-    }
-    for model in random.values():
-        page.ran(
-            described(model), f"{X.shape[0]} × {X.shape[1]}", int(model.n_iter_), str(model.status_), model.history_.seconds[-1]
-        )
+    page.claim(
+        "QNMF §5.2",
+        "On webkb the biclustering algorithms converge within two hours.",
+        [value < 7200 for value in taken.values()],
+        f"""{WEB["max_iter"]} iterations of the printed rules take
+        {", ".join(f"{value:.1f} ({name})" for name, value in taken.items())} seconds of one core.""",
+    )
     drawn = {name: metrics.purity(bunch.target, model.row_labels_) for name, model in random.items()}
     most = float(np.bincount(bunch.target).max() / len(bunch.target))
     highest = max(round(value, 3) for value in purity.values())
@@ -330,7 +341,8 @@ def pages(page: Page) -> None:
         "BiOR-NM3F “basically finds no biclusters”, and BiOR-NM3F-I is “even worse”.",
         [drawn["BiOR-NM3F"] < most + 0.05, drawn["BiOR-NM3F-I"] < drawn["BiOR-NM3F"]],
         f"""From the better of {len(WEB_STARTS)} random starts by its objective, {WEB["max_iter"]} iterations of the printed rules,
-        their purities are {drawn["BiOR-NM3F"]:.3f} and {drawn["BiOR-NM3F-I"]:.3f}, from the default start {purity["BiOR-NM3F"]:.3f}
+        their purities are {drawn["BiOR-NM3F"]:.3f} and {drawn["BiOR-NM3F-I"]:.3f} (NMF {drawn[NMF_I]:.3f}, Bi-QNMF
+        {drawn["Bi-QNMF"]:.3f}), from the default start {purity["BiOR-NM3F"]:.3f}
         and {purity["BiOR-NM3F-I"]:.3f}, where one cluster for all has {most:.3f}. The paper gives no purity, only pictures. By it,
         the
         best of the four from default starts: {", ".join(n for n in purity if round(purity[n], 3) == highest)} ({highest:.3f});

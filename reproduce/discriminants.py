@@ -289,14 +289,20 @@ def error_rates(page: Page, fits: Mapping[str, Any], orl: Faces, yale: Faces) ->
             [tested["NLDA"] < other for other in others],
             f"""{tested["NLDA"]:.1f} %, against {others[0]:.1f} (LDA), {others[1]:.1f} (SVM) and {tested[PRINTED]:.1f} (Eq. 55).""",
         )
-    seen, there, back_there = ({name: rate[column] for name, rate in rates.items()} for column in (0, 1, 3))
+    seen, there, seen_back, back_there = ({name: rate[column] for name, rate in rates.items()} for column in range(4))
     page.claim(
         "NNP Table 1",
         "LDA fits the faces that it has seen best, the SVM less so, and NLDA the least.",
-        [seen["LDA"] < seen["linear SVM"] < seen[PRINTED]],
+        [
+            check
+            for column in (seen, seen_back)
+            for check in (column["LDA"] < column["linear SVM"], max(column["LDA"], column["linear SVM"]) < column[PRINTED])
+        ],
         f"""On ORL itself LDA has {seen["LDA"]:.1f} %, the SVM {seen["linear SVM"]:.1f}, and NLDA by the paper's rule
-        {seen[PRINTED]:.1f} (paper: {", ".join(f"{values[0]:.1f}" for values in PAPER.values())}). Our NLDA has {seen["NLDA"]:.1f},
-        with next to no ridge {seen["NLDA, next to no ridge"]:.1f}: there are fewer faces than pixels here, unlike in the paper.""",
+        {seen[PRINTED]:.1f} (paper: {", ".join(f"{values[0]:.1f}" for values in PAPER.values())}); on Yale itself the SVM has
+        {seen_back["linear SVM"]:.1f}, LDA {seen_back["LDA"]:.1f} (of pictures with glasses, one is {one["Yale"]:.1f}), and the
+        paper's rule {seen_back[PRINTED]:.1f}. Our NLDA has {seen["NLDA"]:.1f} on ORL, with next to no ridge
+        {seen["NLDA, next to no ridge"]:.1f}: there are fewer faces than pixels here, unlike in the paper.""",
     )
     page.claim(
         "NNP §6.3",
@@ -305,10 +311,11 @@ def error_rates(page: Page, fits: Mapping[str, Any], orl: Faces, yale: Faces) ->
             there["linear SVM"] < there["LDA"],
             back_there["linear SVM"] < back_there["LDA"],
             there["linear SVM"] > seen["linear SVM"] + 5,
+            back_there["linear SVM"] > seen_back["linear SVM"] + 5,
         ],
         f"""On the other collection the SVM has {there["linear SVM"]:.1f} % against LDA's {there["LDA"]:.1f} (from ORL to Yale), and
         {back_there["linear SVM"]:.1f} against {back_there["LDA"]:.1f} (from Yale to ORL); on ORL itself
-        {seen["linear SVM"]:.1f}.""",
+        {seen["linear SVM"]:.1f}, on Yale itself {seen_back["linear SVM"]:.1f}, where 5 more count as much higher.""",
     )
     page.claim(
         "NNP Table 1",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -76,11 +78,11 @@ def parts_of_feret(page: Page, X: np.ndarray, shape: tuple[int, int]) -> dict[st
         """25 components of 2409 faces of 32 × 32 pixels: PCA, where grey is zero; NMF, PNMF, NLHN after 5000 iterations of the
         printed rules, seed 0. Those of NLHN are in the order in which they fit those of PNMF best.""",
     )
-    claims_of_fig_1(page, pca, final)
+    claims_of_fig_1(page, X, pca, final)
     return bases
 
 
-def claims_of_fig_1(page: Page, pca: np.ndarray, final: Mapping[str, np.ndarray]) -> None:
+def claims_of_fig_1(page: Page, X: np.ndarray, pca: np.ndarray, final: Mapping[str, np.ndarray]) -> None:
     nmf, pnmf, nlhn = (final[f"{name}, seed 0"] for name in ("NMF", "PNMF", "NLHN"))
     sparseness = [metrics.sparseness(np.abs(W)) for W in (pca, nmf, pnmf, nlhn)]
     cosines = [largest_cosine(W) for W in (nmf, pnmf, nlhn)]
@@ -100,17 +102,19 @@ def claims_of_fig_1(page: Page, pca: np.ndarray, final: Mapping[str, np.ndarray]
     page.claim(
         "NNP Fig. 1",
         "“The major difference between P-NMF and NLHN is only the order of the basis vectors.”",
-        [same > 0.95, min(others) > 0.95, same > max(starts)],
+        [same > 0.95, min(others) > 0.95],
         f"""Matched at best, the mean cosine between basis images of PNMF and NLHN is {same:.2f} from the same start and
-        {listed(others)} from others; between PNMF from one start and from two others it is {listed(starts)}. The start matters
-        {"more" if same > max(starts) else "no more"} than the method.""",
+        {listed(others)} from others, where .95 counts as the same but for the order; between PNMF from one start and from two
+        others it is {listed(starts)}. The start matters {"more" if same > max(starts) else "no more"} than the method.""",
     )
+    ends = [float(np.linalg.norm(X - X @ W @ W.T) ** 2) for W in (final[f"PNMF, seed {seed}"] for seed in range(3))]
     page.claim(
         "QNMF §6",
-        "Many QNMF algorithms converge to similar local minima up to a certain component order.",
+        "Many QNMF algorithms converge to similar local minima up to a certain component order (here: PNMF, of the FERET faces).",
         [cosine > 0.95 for cosine in starts],
-        f"""For PNMF of the FERET faces, 5000 iterations of the printed rule: matched at best, the mean cosine between basis images
-        from one start and from two others is {listed(starts)}, where .95 counts as similar.""",
+        f"""One algorithm and one data set, 5000 iterations of the printed rule: matched at best, the mean cosine between basis
+        images from one start and from two others is {listed(starts)}, where .95 counts as similar. Their objectives ‖X − X W Wᵀ‖²
+        are {listed(ends, 0)}, {max(ends) / min(ends) - 1:.1%} apart at most: they end about as low, with other parts.""",
     )
     held = [held_by_largest(W) for W in (nmf, pnmf, nlhn)]
     page.claim(
@@ -400,19 +404,39 @@ def orthogonality_of_cbcl(page: Page, bases: Mapping[str, Bases]) -> None:
 
 def defaults(page: Page, feret: np.ndarray, cbcl: np.ndarray) -> None:
     page.heading("The defaults beside the papers' protocol")
-    rows = []
+    rows, fits = [], {}
     for name, X, rank in (("FERET", feret, 25), ("CBCL", cbcl, 49)):
         for Estimator in (PNMF, OPNMF):
             for how, settings in (("paper", {"solver": "paper", "tol": 0}), ("default", {})):
-                fit = page.fit(Estimator(rank, random_state=0, **settings), X)
+                if how == "default":
+                    Estimator(rank, random_state=0).fit(X)  # so that no time is the compiler's
+                fit = fits[name, Estimator, how] = page.fit(Estimator(rank, random_state=0, **settings), X)
                 W, error = fit.components_.T, metrics.relative_error(X, fit.inverse_transform(fit.transform(X)))
                 measures = (f"{error:.4f}", metrics.orthogonality(W), f"{metrics.orthogonality_error(W):.2f}")
                 rows.append((f"{name}, rank {rank}", Estimator.__name__, how, *measures, fit.n_iter_, f"{page.seconds:.1f}"))
     page.table(
         ("", "estimator", "solver", "‖X − X̂‖ / ‖X‖", "ρ, 1 is best", "‖WᵀW − I‖, 0 is best", "iterations", "seconds"),
         rows,
-        """Seed 0, one after the other. Paper: the printed rule, 5000 iterations from a random start. Default: coordinate
-        descent from a searched start, until the objective settles.""",
+        """Seed 0, one after the other, kernels compiled beforehand. Paper: the printed rule, 5000 iterations from a random start.
+        Default: coordinate descent from a searched start, until the objective settles.""",
+    )
+    subspace(page, feret, fits["FERET", PNMF, "default"].components_.T)
+
+
+def subspace(page: Page, X: np.ndarray, W: np.ndarray) -> None:
+    """How near PNMF's W comes to the leading eigenvectors of XᵀX."""
+    basis, eigenvectors = np.linalg.qr(W)[0], np.linalg.svd(X, full_matrices=False)[2][: W.shape[1]].T
+    total = float(np.sum(X**2))
+    ours, best, first = (float(np.sum((X @ Q) ** 2)) / total for Q in (basis, eigenvectors, eigenvectors[:, :1]))
+    cosines = np.linalg.svd(basis.T @ eigenvectors, compute_uv=False)
+    page.claim(
+        "ONL §2.4",
+        "The minimal solution of PNMF spans a subspace close to the dominant eigenvector subspace.",
+        [ours > 0.99 * best, cosines.min() > 0.9],
+        f"""FERET, rank {W.shape[1]}, the default: the subspace has {ours:.3f} of ‖X‖², that of the eigenvectors {best:.3f}, where
+        .99 of it counts as close; but the first eigenvector alone has {first:.3f}. The cosines of the principal angles between the
+        two go from {cosines.max():.2f} down to {cosines.min():.2f}, {int(np.sum(cosines > 0.9))} of {len(cosines)} of them above
+        .9, as all would be in subspaces close to each other.""",
     )
 
 
@@ -427,6 +451,11 @@ def quicker(page: Page, feret: np.ndarray, cbcl: np.ndarray) -> None:
         {record.iteration: record.objective for record in steps[name].history_} for name in ("multiplicative", "adaptive")
     )
     goal = plain[max(plain)]
+    page.table(
+        ("exponent", *(f"after {k}" for k in (100, 200, 500, 1000))),
+        [(name, *(f"{path[k]:.1f}" for k in (100, 200, 500, 1000))) for name, path in (("safe", plain), ("adaptive", adaptive))],
+        "½‖X − X W Wᵀ‖² of CBCL, rank 49, the same random start, after so many iterations.",
+    )
     sooner = min((k for k, value in adaptive.items() if value <= goal), default=None)
     values = list(adaptive.values())
     rose = sum(b > a * (1 + 1e-12) for a, b in pairwise(values))
@@ -442,20 +471,54 @@ def quicker(page: Page, feret: np.ndarray, cbcl: np.ndarray) -> None:
     whole = page.fit(PNMF(25, random_state=0), feret)
     seconds, begin, stream = page.seconds, perf_counter(), PNMF(25, random_state=0)
     order = np.random.default_rng(0).permutation(len(feret))
-    for first in range(0, len(feret), 200):
-        stream.partial_fit(feret[order[first : first + 200]])
+    fit_in_batches(stream, feret, order, 200)
     online = perf_counter() - begin
     errors = [metrics.relative_error(feret, fit.inverse_transform(fit.transform(feret))) for fit in (whole, stream)]
+    held = feret.nbytes, feret[:200].nbytes
+    peaks = [
+        (data + peak_memory(partial(fit_in_batches, PNMF(25, random_state=0), feret, order, size))) / 1e6
+        for data, size in zip(held, (None, 200), strict=True)
+    ]
+    page.table(
+        ("PNMF of FERET, rank 25", "seconds", "peak memory, MB", "‖X − X̂‖ / ‖X‖"),
+        [
+            (name, f"{taken:.1f}", f"{peak:.1f}", f"{error:.4f}")
+            for name, taken, peak, error in zip(
+                ("all faces at once, the default", "one pass, batches of 200"), (seconds, online), peaks, errors, strict=True
+            )
+        ],
+        f"""Peak memory: the faces that are held at once ({held[0] / 1e6:.1f} and {held[1] / 1e6:.1f} MB) and the most that was
+        allocated beyond them, by `tracemalloc`, in runs of their own.""",
+    )
     page.ran("PNMF(n_components=25, random_state=0).partial_fit", "batches of 200 of 2409 × 1024", 1, "one pass", online)
     page.claim(
         "QNMF §3",
         "Online PNMF has a low memory cost, and runs faster than the batch version for large data sets.",
-        [online < seconds, errors[1] < 1.05 * errors[0]],
-        f"""One pass over the FERET faces in batches of 200 takes {online:.1f} s and ends with a relative error of {errors[1]:.4f};
-        the
-        default of all faces at once {seconds:.1f} s and {errors[0]:.4f}. What is kept is a sketch of four rows for each component,
-        however many faces there are. 2409 faces are no large data set.""",
+        [online < seconds, peaks[1] < peaks[0] / 2],
+        f"""One pass over the FERET faces in batches of 200 takes {online:.1f} s and {peaks[1]:.1f} MB, data included, the default
+        of all faces at once {seconds:.1f} s and {peaks[0]:.1f} MB, where half counts as low; the relative errors are
+        {errors[1]:.4f} and {errors[0]:.4f}. What is kept is a sketch of four rows for each component, however many faces there
+        are. 2409 faces are no large data set.""",
     )
+
+
+def fit_in_batches(model: Any, X: np.ndarray, order: np.ndarray, size: int | None) -> None:
+    """All at once where no size is given."""
+    if size is None:
+        model.fit(X)
+        return
+    for first in range(0, len(X), size):
+        model.partial_fit(X[order[first : first + size]])
+
+
+def peak_memory(call: Callable[[], None]) -> int:
+    """The most bytes that were allocated at once while it ran."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 if __name__ == "__main__":

@@ -61,15 +61,17 @@ def factorize(
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
         How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "auto"
-        is what suits the form: a search among components, clusters, co-clusters or singular vectors, as in the estimators. "kmeans"
+        is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
-    solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"
-        See `nonneg.solvers`. "auto" is "coordinate" where that can be used, with the Euclidean distance; "quasi-newton" for other
-        divergences; and "adaptive" where a constraint ties entries together.
+    solver : {"auto", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver
+        See `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance; "newton" for
+        I-, α- and β-divergences up to β = 1, where factors occur once; "quasi-newton" for what else there is; "adaptive"
+        where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5
-        Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.
+        Stop when the objective changes by at most `tol` times its value between two checks, or when what is left to gain, as its
+        curve tells, is at most 300 · `tol` of it (and at most 0.3 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
     step_tol : float, default=0
         Stop also when one iteration changes no factor by more than `step_tol` times its norm, as the codes of OPNMF do.
     check_every : int, default=10

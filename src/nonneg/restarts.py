@@ -1,4 +1,4 @@
-"""Several starts, side by side: what estimators and chains run."""
+"""From initializations to the solution of each: restarts side by side for estimators and chains, one for `factorize`."""
 
 from __future__ import annotations
 
@@ -122,6 +122,7 @@ def run_starts(
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
+    starts = [_named(problem, start, number) for number, start in enumerate(starts)]
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
     book = None
     if checkpoint is not None:
@@ -131,21 +132,22 @@ def run_starts(
 
     def run(number: int) -> Solution:
         name = f"start {number + 1} of {n_init}" if n_init > 1 else ""
-        watch = Reporter(began, bool(verbose), name, over, callback, interrupt)
+        reporter = Reporter(began, bool(verbose), name, over, callback, interrupt)
         keeper = None if book is None else book.keeper(number)
         found = None if keeper is None else keeper.solution(problem)
         if found is not None:
             return found
         try:
             with limited(limit):
-                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes, keeper=keeper)
+                init, seed = starts[number], seeds[number]
+                found = run_start(problem, solver, init, seed, stopping, reporter, resumes=resumes, keeper=keeper)
             if keeper is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
                 keeper.finish(found)
         except BaseException:
             over.set()
             raise
         if n_init > 1 and not over.is_set():
-            watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
+            reporter.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found
 
     def is_interrupted() -> bool:
@@ -182,6 +184,14 @@ def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
     return found or [run.result() for run in runs]
 
 
+def _named(problem: Problem, start: Any, number: int) -> Any:
+    """What "auto" stands for; singular vectors are the same each time, and so the first start alone has them."""
+    if not isinstance(start, str) or start != "auto":
+        return start
+    names = default_starts(problem)
+    return "random" if number and names == ("nndsvda",) else names
+
+
 _PATIENCE = 0.2
 """Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
 
@@ -192,16 +202,17 @@ def run_start(
     init: Any,
     seed: int,
     stopping: Stopping,
-    watch: Reporter | None = None,
+    reporter: Reporter | None = None,
     *,
     resumes: bool = False,
     keeper: StartKeeper | None = None,
 ) -> Solution:
-    """A run from one start; of several starts, from the one that a short run of each shows to be best.
+    """The solution from one initialization, or from the best of several, as a short run of each shows.
 
-    With `resumes`, the start is where another run ended. With a keeper that knows where this one stood, it is gone on with.
+    Here it is decided which solver is used, and whether there is a sketch, and a search.
+    With `resumes`, the initialization is where another run ended. A keeper may know where this one stood, and it is gone on with.
     """
-    watch = watch or Reporter(time.perf_counter())
+    reporter = reporter or Reporter(time.perf_counter())
     sketched = _sketched(problem, solver, stopping, seed, keeper)
     solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
@@ -210,23 +221,23 @@ def run_start(
     if isinstance(init, str) and init == "auto":
         init = default_starts(problem)
     if problem.data.is_far and sketched is None and isinstance(init, str | tuple):
-        init, solver = _from_afar(problem, init, solver, seed, watch)
+        init, solver = _from_afar(problem, init, solver, seed, reporter)
     if isinstance(init, tuple) and init[0] == "search":
         can = isinstance(solver, Coordinate) and can_search(problem)
-        init = _searched(problem, sketched, seed, watch) if can else init[1:]
+        init = _searched(problem, sketched, seed, reporter) if can else init[1:]
         solver = solver.resumed if can else solver
     if isinstance(sketched, Compressed) and sketched.is_little and init == ("nndsvda",):
-        init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, watch), solver.resumed
+        init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, reporter), solver.resumed
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
-        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
+        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), reporter)
         solver = solver.resumed
     if keeper is not None:
         keeper.resumes = solver == solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched, keeper=keeper)
-    return replace(solution, history=watch.since_the_beginning(solution.history))
+    solution = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched, keeper=keeper)
+    return replace(solution, history=reporter.since_the_beginning(solution.history))
 
 
 def solve_problem(
@@ -239,7 +250,7 @@ def solve_problem(
     checkpoint: Checkpoint | None = None,
     interrupt: Event | None = None,
 ) -> Solution:
-    """Run from one start: given, named, or the one that suits the model."""
+    """What `factorize` runs: `run_start` for "auto", `solve_from` for an initialization that is named or given."""
     generator = make_generator(random_state)
     seeds = [int(generator.uniform() * 2**31)] if isinstance(init, str) and init == "auto" else [0]
     reporter = Reporter(time.perf_counter(), callback=callback, interrupt=interrupt)
@@ -289,13 +300,13 @@ def _sketched(
     return Sketched(problem, seed, arrays) if pays(problem) else None
 
 
-def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: int, watch: Reporter) -> dict[str, Any]:
+def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: int, reporter: Reporter) -> dict[str, Any]:
     """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
         patience = _LONGER if problem.data.is_far else 1
-        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.is_over, patience)
-    watch.say("searched for a start")
+        factors = searched(rough, np.random.default_rng(seed), lambda _: reporter.is_over, patience)
+    reporter.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
@@ -305,14 +316,14 @@ _LONGER = 3
 """How much longer to search where data are far: on their sketch that takes no reading, and to start again would."""
 
 
-def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, watch: Reporter) -> tuple[Any, Solver]:
+def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter: Reporter) -> tuple[Any, Solver]:
     """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to."""
     names = [name for name in ((init,) if isinstance(init, str) else init) if name != "search"]
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
         return init, solver
-    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: watch.is_over)
-    watch.say("found a start for the Euclidean distance")
+    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: reporter.is_over)
+    reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
     lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
     return problem.units.to_user(lifted), solver.resumed
@@ -326,13 +337,13 @@ _ALIKE = 1e-9
 
 
 def _shared(
-    compressed: Compressed, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, watch: Reporter
+    compressed: Compressed, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, reporter: Reporter
 ) -> dict[str, np.ndarray]:
     """The factors that the best of several starts leads to on what stands for the data, which all of them bring up to date."""
     problem = compressed.small
     factors = [start_factors(problem, start, seed + number) for number, start in enumerate(starts)]
-    best = compressed.best_of(factors, solver, stopping, lambda _: watch.is_over)
-    watch.say(f"tried {len(starts)} starts, objective {compressed.small.start(best).objective()[0]:.8g} in units of the problem")
+    best = compressed.best_of(factors, solver, stopping, lambda _: reporter.is_over)
+    reporter.say(f"tried {len(starts)} starts, objective {compressed.small.point(best).objective()[0]:.8g} in units of the problem")
     return problem.units.to_user(best)
 
 
@@ -343,14 +354,14 @@ def _best_of(
     starts: tuple[str, ...],
     seed: int,
     stopping: Stopping,
-    watch: Reporter,
+    reporter: Reporter,
 ) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.is_over)
-        watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
+        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: reporter.is_over)
+        reporter.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # factors of many rows take memory

@@ -1,13 +1,15 @@
 """The data: one class for each kind, and the only code that touches X."""
 
-from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
+from .base import Curve, Data, Descent, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
 from .opening import is_elsewhere, lazily, open_data, opened, refuse_name
 from .reading import Gram, Signed, Sketch, read_array, read_data
 from .signed import Operator
 
 __all__ = [
+    "Curve",
     "Data",
+    "Descent",
     "ElementwiseOperand",
     "Facts",
     "Gram",

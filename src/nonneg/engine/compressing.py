@@ -107,12 +107,12 @@ class Compressed:
 
     def agree_at(self, *several: dict[str, Any]) -> list[Point]:
         """Bring X~ up to date for some factors, or for several, by one reading; the points there, at which X~ is as good as X."""
-        form, points = self.problem.model.form, [self.small.start(factors) for factors in several]
+        form, points = self.problem.model.form, [self.small.point(factors) for factors in several]
         words = (Word([form[0]]), Word([form[-1]]).T)
         left, right = (np.hstack([np.asarray(point.value(word)) for point in points]) for word in words)
         self._compression = self._compression.with_spans(left, right)
         self._bind()
-        return [self.small.start(factors) for factors in several]
+        return [self.small.point(factors) for factors in several]
 
     def best_of(
         self, starts: Sequence[dict[str, Any]], solver: Solver, stopping: Stopping, callback: Callback | None = None
@@ -175,7 +175,7 @@ class Compressed:
                 stage = replace(stage, best=point.factors, lowest=value)
             is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
             is_over = is_settled or run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or stage.number == _REFINEMENTS
-            kept = self.small.start(stage.best) if is_over else point
+            kept = self.small.point(stage.best) if is_over else point
             objective = self.problem.units.objective_to_user(kept.objective()[0])
             last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))
             stage = replace(stage, history=History([*stage.history[:-1], last]))

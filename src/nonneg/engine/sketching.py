@@ -35,7 +35,7 @@ _PER_COMPONENT = 4
 """Directions for each component."""
 _REFINEMENTS, _REFINEMENTS_FAR = 5, 20
 """At most, before X itself takes over. Where data are far, a sweep over X costs more than a refinement."""
-_STATIONARY = 5e-4
+_STATIONARY_FOR_DATA = 5e-4
 """The K.K.T. residual for the data themselves at which a solution for the sketch is one for them."""
 _LEAST = 2**16
 """Non-zeros of X below which there is nothing to save."""
@@ -95,8 +95,8 @@ class Sketched:
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point; of data that are far, by what the point knows of them already."""
         (name,), of = self.problem.learned, self._nystrom.of
-        is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
-        W = Word([Letter(name, is_turned)])
+        is_transposed = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
+        W = Word([Letter(name, is_transposed)])
         KW = to_host(point.product(_gram(self.problem, of) + W)) if self.problem.data.is_far else None
         self._nystrom.add(to_host(point.value(W)), KW)
         self._bind()
@@ -134,7 +134,7 @@ class Sketched:
             try:
                 if is_far and run.status is Status.STOPPED_BY_USER:
                     raise Interrupted
-                if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
+                if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY_FOR_DATA:
                     value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
                     last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
                     run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done

@@ -51,8 +51,9 @@ class PNMF(OnlineMixin, Factorizer):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -204,8 +205,9 @@ class OPNMF(PNMF):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
         changes W by no more than `tol` times its norm. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
@@ -269,11 +271,12 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error nor
-    the orthogonality is at its best. ``solver="auto"`` minimises the objective by the rule of `PNMF`, without multipliers;
-    it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
-    codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
-    ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
+    nor the orthogonality is at its best. ``solver="auto"`` minimises the objective of `PNMF`, without multipliers, by the solver
+    that suits it, coordinate descent with the Euclidean distance; it ends lower, and *more* orthogonal (see the table in
+    docs/estimators.md). ``solver="paper"`` is the rule as printed and as the codes run it: exponent 1, W divided by its largest
+    singular value, entries kept above 1e-16, from a random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own.
+    I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     References
     ----------
