@@ -20,7 +20,7 @@ LAYERS = [
     ("engine",),
     ("initialization",),
     ("solvers",),
-    ("search",),
+    ("search", "checkpoints", "interrupting"),
     ("solving",),
     ("reporting", "atomic", "metrics"),
     ("restarts",),
@@ -33,7 +33,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
-OPTIONAL = ("torch", "dask", "matplotlib", "cupy", "networkx", "pandas", "jax")
+OPTIONAL = ("torch", "dask", "distributed", "matplotlib", "cupy", "networkx", "pandas", "jax", "h5py", "zarr", "pyarrow")
 
 
 def unit_of(path):

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
+from .checkpoints import Checkpoint
+from .data.opening import open_data
 from .data.reading import Gram, Observed
 from .engine.model import Model
 from .engine.solution import Solution, Status
@@ -38,6 +40,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "BiORNM3F",
     "BiQNMF",
+    "Checkpoint",
     "FONT",
     "Factorization",
     "Gram",
@@ -70,6 +73,7 @@ __all__ = [
     "maximize_rayleigh",
     "methods",
     "metrics",
+    "open_data",
     "solvers",
 ]
 

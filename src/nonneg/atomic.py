@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from .interrupting import Stopped
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -13,7 +15,8 @@ R = TypeVar("R")
 def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that leaves its estimator as it was before, if anything is raised: an error, or KeyboardInterrupt.
 
-    Attributes are to be replaced, not changed in place: what they refer to is not copied.
+    `Stopped` is the exception: what was found until then has been kept. Attributes are to be replaced, not changed in place: what
+    they refer to is not copied.
     """
 
     @wraps(fit)
@@ -21,6 +24,8 @@ def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
+        except Stopped:
+            raise
         except BaseException:
             self.__dict__ = before
             raise

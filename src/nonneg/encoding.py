@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .constraints import Constraint, Free, Sparse
-from .data import Data, Request
+from .constraints import Constraint, Entrywise, Free, Sparse
+from .data import Curve, Data, Descent, Request, read_data
 from .data.weighted import DataTerm
 from .divergences import Beta, Objective
 from .engine.model import Model
@@ -24,6 +24,7 @@ from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
 from .solvers import Multiplicative
+from .solvers.newton import curve_of
 
 _SWEEP = 10
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
@@ -65,7 +66,7 @@ def encode(
     if constraint.is_signed:  # there is nothing to keep from falling below zero
         C = components.astype(np.float64)
         return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
-    return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+    return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 
 def _of_weighted(
@@ -159,8 +160,8 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
     return (codes if size == scale else codes * root * root).astype(dtype)
 
 
-def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
-    """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
+def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
+    """Any divergence, in units in which nothing over- or underflows."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free and model.divergence.degree is not None
     if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
@@ -178,5 +179,18 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
     X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
     X = X.astype(components.dtype)
     codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
-    codes = _in_rounds(X.__getitem__, codes, active, components, model, tol, max_iter)
+    curve, terms = curve_of(model.divergence), model.constraints["H"].entrywise
+    if curve is not None and curve.is_suited and terms is not None and terms == Entrywise(terms.penalty):
+        codes = _newton(X, components, codes, curve, terms.penalty, tol, max_iter)
+    else:
+        codes = _in_rounds(X.__getitem__, codes, active, components, model, tol, max_iter)
     return _in_user_units(codes.astype(np.float64) * alive * unit[:, None], size, scale, components.dtype)
+
+
+def _newton(
+    X: Any, components: np.ndarray, codes: np.ndarray, curve: Curve, penalty: float, tol: float, max_iter: int
+) -> np.ndarray:
+    """Newton's method, one entry of a code after the other, each sample as often as it needs, in double precision."""
+    codes, V = codes.astype(np.float64), np.ascontiguousarray(components, dtype=np.float64)
+    read_data(X.astype(np.float64), "X").descend(Descent(codes, V, curve, (float(penalty), 0.0, 0, max_iter, float(tol))))
+    return codes

@@ -1,4 +1,4 @@
-"""Progress on long work. The library never prints; a callback may.
+"""Progress on long work. The library prints only where `verbose` asks for it, or a callback does.
 
 ``factorize(..., callback=print_progress())`` prints a line at every check.
 """
@@ -53,6 +53,13 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
         violation = " ".join(f"{name} {value:.2e}" for name, value in progress.violation.items()) or "–"
         exponent = " ".join(f"{name} {value:.3g}" for name, value in progress.exponent.items())
         numbers = f"{progress.iteration:9d} {progress.seconds:9.2f} {progress.objective:14.8g}"
-        say(f"{before}{numbers}  {violation:<13}  {exponent}", stream)
+        readings = f"  {_readings(progress)}" if progress.readings else ""
+        say(f"{before}{numbers}  {violation:<13}  {exponent}{readings}", stream)
 
     return report
+
+
+def _readings(progress: Progress) -> str:
+    """How often data in files, or on other machines, have been read, how long that takes, and how often it may be done still."""
+    left = "" if progress.readings_left is None else f", {progress.readings_left} more at the most"
+    return f"{progress.readings} readings of {progress.reading_seconds:.3g} s{left}"

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from .checkpoints import StartKeeper
 from .data import Data, Need, Request
 from .data.namespace import Array
 from .divergences import Beta
 from .divergences.base import Operand
 from .engine.binding import point_at, read_init
+from .engine.compressing import Compressed
 from .engine.filling import Filling
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
 from .engine.run import Callback, begin, solve
-from .engine.sketching import Sketched, solve_sketched
+from .engine.sketching import Sketched
 from .engine.solution import History, Solution, Status
 from .engine.stopping import Stopping
 from .engine.units import Units
@@ -39,18 +41,25 @@ def solve_from(
     random_state: RandomState = None,
     callback: Callback | None = None,
     *,
-    sketched: Sketched | None = None,
+    sketched: Sketched | Compressed | None = None,
+    keeper: StartKeeper | None = None,
 ) -> Solution:
-    """Run from one start; on a sketch of the data, where there is one, until the end is stationary for the data."""
+    """The solution that one solver reaches from one initialization.
+
+    On a sketch of the data, where there is one, until its end is stationary for the data.
+    """
     solver = solver_for(problem, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
-        factors = start_factors(problem, init, random_state)
+        is_begun = keeper is not None and keeper.is_begun
+        near = sketched.small if sketched is not None and problem.data.is_far else problem
+        factors = {} if is_begun else start_factors(near, init, random_state)
         if sketched is None:
             steps = solver if problem.partial is None else Filling(solver)
-            run = solve(begin(problem, factors, steps, stopping), steps, stopping, callback)
+            run = (keeper.run(problem) if keeper is not None else None) or begin(problem, factors, steps, stopping)
+            run = solve(run, steps, stopping, callback, keep=None if keeper is None else keeper.keep)
         else:
-            run = solve_sketched(sketched, factors, solver, stopping, callback)
+            run = sketched.solve(factors, solver, stopping, callback, keeper)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
     learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))

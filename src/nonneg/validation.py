@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import Data, as_dense, read_data
+from .data import Data, as_dense, is_elsewhere, read_data
 from .data.reading import refuse_masked
 from .exceptions import DataError, ShapeError
 
@@ -29,6 +29,12 @@ def read_codes(X: Any, count: int) -> np.ndarray:
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
+    if is_elsewhere(X):
+        since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
+        raise DataError(
+            f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
+            "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
+        )
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:

@@ -15,6 +15,7 @@ from .dense import DenseData
 from .gram import GramData
 from .host import as_dense
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
+from .opening import opened
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
@@ -111,7 +112,7 @@ def read_data(
 
     Parameters
     ----------
-    X : array, sparse array, Gram, Data, or anything NumPy can read as a matrix
+    X : array, sparse array, Gram, Data, path or open file, or anything NumPy can read as a matrix
     signed : bool
         Whether negative entries are allowed.
     symmetric : bool
@@ -133,11 +134,11 @@ def read_data(
         return sketch
     if isinstance(X, SketchData):
         return X
-    if isinstance(X, Observed):
-        X = read_weighted(X, name)
+    X = read_weighted(X, name) if isinstance(X, Observed) else opened(X)
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
+    data.expect(totals, signed=signed)
     data.read(totals)
     _check_finite(data, name)
     _check_observed(data, name)
@@ -175,7 +176,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         if weights is not None:
             raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
         return X
-    X = with_nan(X) if ignores else X
+    X = opened(with_nan(X) if ignores else X)
     if isinstance(X, Observed):
         return _read_observed(X, name, weights)
     if sparse.issparse(X):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import Data, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
+from .base import Data, Descent, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
 from .host import as_dense, multiplied
 from .namespace import Array, Namespace
 
@@ -102,6 +102,17 @@ class SparseData(Data):
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
+
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        if not descent.curve.on_pattern:
+            super().descend(descent, transposed=transposed)
+            return
+        from ..kernels.newton import newton_sparse
+        from ..kernels.threads import over_rows
+
+        X, (F, V, curve, options, first, totals) = self._transposed if transposed else self.values, descent
+        rest = (np.ascontiguousarray(V.T), descent.linear, *curve[:3], curve.bounds, floor_of(np, F.dtype), options, totals)
+        over_rows(newton_sparse, X.indptr, first, F, X.indptr, X.indices, X.data, *rest)
 
     # ---- entry by entry
 

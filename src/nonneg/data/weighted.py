@@ -8,7 +8,7 @@ there what is hidden has to be filled first, by `filled`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -463,6 +463,7 @@ class PairWeighted(Data):
 
     def __post_init__(self) -> None:
         self.namespace, self.gives = self.base.namespace, self.base.gives  # type: ignore[misc]
+        self.is_far, self.log = self.base.is_far, self.base.log
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -486,6 +487,27 @@ class PairWeighted(Data):
 
     def itself(self) -> Any:
         return self.base.itself()
+
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        return self.base.apply_both(M, N)
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        return self.base.apply_gram(M, transposed=transposed)
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        return self.base.forms_gram(transposed=transposed)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return self.base.with_itself(first, second)
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.base.blocks(transposed=transposed)
+
+    def lengths(self, axis: int) -> np.ndarray:
+        return self.base.lengths(axis)
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.base.expect(signed=signed)  # sums have weights, of which the data know nothing
 
     @property
     def items(self) -> Data:

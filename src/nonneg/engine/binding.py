@@ -32,17 +32,28 @@ class _Asked:
         return 1.0
 
 
+def _asked(model: Model) -> list[Any]:
+    """The sums over all entries that a model asks for."""
+    asked = _Asked()
+    model.divergence.constant(asked)
+    return asked.totals
+
+
+def expect_for(model: Model, data: Data) -> None:
+    """Say what a model will ask for, so that the first reading finds it."""
+    data.expect(_asked(model), signed=model.data in model.signed)
+
+
 def read_for(model: Model, X: Any) -> Data:
     """The data, checked for what a model asks of them, in one reading."""
-    divergence, asked = model.divergence, _Asked()
-    divergence.constant(asked)
+    divergence = model.divergence
     data = read_data(
         X,
         model.data,
         signed=model.data in model.signed,
         symmetric=divergence.signed,
         positive=divergence.requires_positive_data,
-        totals=asked.totals,
+        totals=_asked(model),
     )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")

@@ -78,7 +78,7 @@ def refilled(point: Point, values: LowRank) -> Point:
     assert partial is not None
     filled = partial.filled(values)
     data = filled if not problem.data.weighted else partial.with_inside(filled)
-    return problem.with_data(data, values).start(point.factors)
+    return problem.with_data(data, values).point(point.factors)
 
 
 def _fills(point: Point) -> list[LowRank]:

@@ -33,6 +33,9 @@ from .units import Units
 HORIZON = 100
 """Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
 
+FORMED = 8
+"""Rows of a Gram matrix, for each component, up to which it is formed where data are far: it is no larger than a sketch then."""
+
 
 class Problem:
     """A model with its data, in units in which both can be computed with; `bind` makes one.
@@ -52,7 +55,7 @@ class Problem:
     user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
-        How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+        How many iterations to expect. The cost of a product that never changes is shared by so many, but by no more than `HORIZON`.
     partial : Partial, optional
         What is known of the data, where these stand in the form and something is missing that has been filled.
     """
@@ -135,10 +138,25 @@ class Problem:
             operands=operands,
             product=model.form,
             data=frozenset(of_data),
-            grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
+            grams=self._grams(),
+            unformed=frozenset(
+                Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
+            ),
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
+
+    def _grams(self) -> dict[Word, float]:
+        """Gram matrices that can be multiplied with as they are, and what that takes."""
+        data, X = self.data, Letter(self.model.data)
+        if not math.isinf(data.gram_size):
+            return {Word([X, X.T]): data.gram_size}
+        rank = min((min(self.shapes[name]) for name in self.model.learned), default=1)
+        return {
+            Word([X.T, X] if side else [X, X.T]): 2.0 * data.facts.non_zeros
+            for side in (False, True)
+            if data.is_far and data.forms_gram(transposed=side) and data.shape[1 if side else 0] > FORMED * rank
+        }
 
     def with_data(self, data: Data, filling: Any) -> Problem:
         """The same problem for data that differ only in what they are filled with: the plans stay."""
@@ -150,7 +168,7 @@ class Problem:
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The factors in the order in which they are updated."""
+        """The factors that are learned, in the order in which they are updated."""
         return self.model.learned
 
     def point(self, factors: Mapping[str, Array]) -> Point:

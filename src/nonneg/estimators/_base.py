@@ -1,4 +1,6 @@
-"""What all estimators share. All of scikit-learn is here: reading X, parameters, starts, attributes, transform.
+"""What all estimators share: `fit`, `transform`, `score`, and the attributes they leave.
+
+Parameters are in `_parameters`, the reading of X in `nonneg.validation`.
 
 An estimator is a `Model` of X (n_samples × n_features) and a few words about how to start. What can be done with new samples
 follows from the form. Where X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. Where a
@@ -12,6 +14,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,16 +26,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
+from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, Observed, as_dense, read_weighted
+from ..data import Data, Observed, as_dense, lazily, opened, read_weighted, refuse_name
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Partial
 from ..divergences import Objective
 from ..encoding import encode, within_reach
+from ..engine.binding import expect_for
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
+from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Reporter, run_starts
@@ -79,7 +86,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array, sparse array or Observed of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         y : None
             Not used; there for pipelines.
@@ -89,12 +96,20 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             The same for each entry. An entry of weight 0 is missing, whatever stands there.
         """
         began = time.perf_counter()
+        X = opened(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
-        run = self._fit(X, began)
+        with heeded(X) as interrupt:
+            run = self._fit(X, began, interrupt)
         X = self._with_fills(X, run)
         self._keep(X, run)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
+
+    def _pass_on(self, interrupt: Event) -> None:
+        """Raise what was only taken note of, now that all attributes are of one fit."""
+        if interrupt.is_set():
+            raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
 
     def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
@@ -105,11 +120,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
-        """X, checked; it is read once."""
+        """X, checked; it is read once. What lies in files, or on other machines, is checked when it is first read."""
         check_missing(self.missing)
+        X = opened(X)
+        refuse_name(X)
         if isinstance(X, Data | Observed):
             self._check_features(X, reset)
-            return read_non_negative(read_weighted(X, weights=weights))
+            X = read_weighted(X, weights=weights)
+            return X if X.is_far else read_non_negative(X)
         ignores = self.missing == "ignore"
         samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
         return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights))
@@ -128,7 +146,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
 
-    def _fit(self, X: Data, began: float) -> Solution:
+    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
@@ -136,6 +154,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        if X.is_far:
+            self._begin_readings(X, self._minimised(model), rank)
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
@@ -143,7 +163,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
-            starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
+            starts = [(init,), *["random"] * (len(starts) - 1)]  # singular vectors are the same each time
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
         tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
         runs = run_starts(
@@ -159,11 +179,25 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
             tolerances,
             resumes=bool(warm),
             began=began,
+            callback=self.callback,
+            checkpoint=read_checkpoint(self.checkpoint),
+            interrupt=interrupt,
         )
+        if X.log is not None:
+            X.log.over = None  # what is left to do is done, lest what was found is lost
         runs = [self._finished(self._with_fills(X, run), replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         return self._hardened(self._with_fills(X, best), best)
+
+    def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
+        """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""
+        expect_for(model, X)
+        checkpoint = read_checkpoint(self.checkpoint)
+        if checkpoint is not None and checkpoint.exists:
+            return  # a sketch may be in it
+        if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
+            foresee(model, X, rank, {})
 
     def _finished(self, X: Data, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
@@ -202,6 +236,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     def _error(self, X: Data, run: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
+        if X.is_far and 0 < run.objective < np.inf and not any(c.has_penalty for c in run.model.constraints.values()):
+            return float(np.sqrt(2 * run.objective))  # what there is to measure has been
         return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
     # ---- orthogonality
@@ -253,14 +289,16 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
-        """What each sample is made of: its codes, (n_samples, n_components).
+        """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
-        return self._codes(X)
+        check_is_fitted(self)
+        lazy = lazily(X, self._codes, self.components_.shape[0], self.components_.dtype)
+        return self._codes(X) if lazy is None else lazy
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -309,7 +347,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
         y : None
             Not used.
         """

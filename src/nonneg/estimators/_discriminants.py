@@ -46,6 +46,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     max_iter: int = 1000
     tol: float = 1e-4
 
+    _in_memory_because: ClassVar[str] = "it looks at the samples of one class at a time, which may lie anywhere in X"
     _items: ClassVar[str]
     """What has a weight."""
 

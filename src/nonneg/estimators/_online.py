@@ -25,6 +25,7 @@ from ..data.weighted import LowRank, Partial
 from ..divergences import Beta
 from ..engine.binding import absorbed, bind, point_at
 from ..engine.model import Model
+from ..engine.sketching import summary
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
@@ -74,7 +75,7 @@ class OnlineMixin(Factorizer):
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
         X = self._complete(X).in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(X, W), energy=X.power_sum(2))
+            return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
 
@@ -100,7 +101,7 @@ class OnlineMixin(Factorizer):
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             The next batch.
         y : None
             Not used.

@@ -21,6 +21,7 @@ from ..engine.model import Model
 from ..engine.solution import Solution
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
+from ..interrupting import heeded
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
@@ -36,6 +37,7 @@ class _Pairwise(Factorizer):
     """What both have in common: X becomes a square matrix of similarities."""
 
     _clustered: ClassVar[tuple[int, ...]] = (0,)
+    _in_memory_because: ClassVar[str] = "it compares every sample with every other"
     _metric_name: ClassVar[str]
     gamma: Any
     degree: float
@@ -111,13 +113,15 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = read_data(self._symmetric(self._checked_similarities(X)))
-        run = self._fit(K, began)
+        with heeded(K) as interrupt:
+            run = self._fit(K, began, interrupt)
         self._keep(K, run)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
 
     def _symmetric(self, K: Any) -> Any:
@@ -191,8 +195,9 @@ class SymmetricNMF(_Pairwise):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -201,6 +206,11 @@ class SymmetricNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     missing : {"raise", "ignore"}, default="raise"
         What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
         those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
@@ -359,8 +369,9 @@ class KernelPNMF(_Pairwise):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -369,6 +380,11 @@ class KernelPNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     missing : {"raise", "ignore"}, default="raise"
         What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
         those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -67,6 +67,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     n_components: Any = "auto"
     random_state: Any = None
+    _in_memory_because: ClassVar[str] = "it takes as many products with X as its singular vectors need to settle"
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Any:

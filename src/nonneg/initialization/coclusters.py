@@ -417,7 +417,7 @@ def _side(X: Table, labels: list[np.ndarray], weights: list[np.ndarray], counts:
 
 def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:
     """The labels with the heaviest item of the largest cluster in each empty one."""
-    for k in np.setdiff1d(np.arange(count), labels):
+    for k in np.flatnonzero(np.bincount(labels, minlength=count) == 0):
         inside = np.flatnonzero(labels == np.bincount(labels, minlength=count).argmax())
         labels[inside[items[inside].sum(axis=1).argmax()]] = k
     return labels

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..algebra.expression import Letter, Word
-from .costs import Costs, CostsOfWord
+from .costs import Costs
 from .following import follow
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 
 
 def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarithm: bool = False) -> list[Step]:
@@ -41,7 +41,7 @@ def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarith
     missing = {name: part for name, part in wholes.items() if Word([Letter(name)]) not in have}
     steps += _chains([whole for whole, _ in missing.values()], have, costs)
     steps += [SignedPart(Word([Letter(name)]), *part) for name, part in missing.items()]
-    have.update(canonical(word)[0] for step in steps if not isinstance(step, Visit) for word in [step.result])
+    have.update(results(steps))
     return steps + _chains(targets, have, costs)
 
 
@@ -116,7 +116,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     n = len(word)
     if n <= 1 or is_known(word):  # a matrix on its own is always there
         return []
-    cost = CostsOfWord(word, costs)
+    cost = costs.of_word(word)
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for length in range(1, n + 1):
         for i in range(n - length + 1):

@@ -9,6 +9,7 @@ from ..naming import find
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .multiplicative import Adaptive, Multiplicative
+from .newton import Newton
 from .quasi_newton import QuasiNewton
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "AlternatingLeastSquares",
     "Coordinate",
     "Multiplicative",
+    "Newton",
     "QuasiNewton",
     "Solver",
     "State",
@@ -29,6 +31,7 @@ __all__ = [
 
 NAMES: dict[str, Solver] = {
     "coordinate": Coordinate(),
+    "newton": Newton(),
     "quasi-newton": QuasiNewton(),
     "adaptive": Adaptive(),
     "multiplicative": Multiplicative(),
@@ -37,8 +40,10 @@ NAMES: dict[str, Solver] = {
 
 
 def best_solver(problem: Problem) -> Solver:
-    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they suit it."""
-    return next(solver for solver in (Coordinate(), QuasiNewton(), Adaptive()) if solver.suits(problem))
+    """The solver that serves a problem best: coordinate descent, Newton's or quasi-Newton steps, where they suit it."""
+    is_far = problem.data.is_far  # one visit an iteration, which entry by entry would be two
+    solvers = (Coordinate(), *([] if is_far else [Newton()]), QuasiNewton(together=is_far), Adaptive())
+    return next(solver for solver in solvers if solver.suits(problem))
 
 
 def solver_for(problem: Problem, solver: str | Solver) -> Solver:

@@ -81,6 +81,12 @@ class Multiplicative(Solver):
     def init(self, problem: Problem) -> State:
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
 
+    def of_factor(self, point: Point, factor: str) -> Point:
+        """One step of a single factor."""
+        return restored(
+            point, factor, moved(point, factor, self.exponent or point.problem.model.rules[factor].exponent, self.floor)
+        )
+
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.learned:
             state.unrestored[factor] = moved(point, factor, state.exponents[factor], self.floor)
