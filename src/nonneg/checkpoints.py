@@ -21,6 +21,9 @@ from typing import Any
 import numpy as np
 
 from .data import Data
+from .data.namespace import to_host
+from .data.weighted import LowRank
+from .engine.filling import inside, with_filling
 from .engine.problem import Problem
 from .engine.run import Run, Stage
 from .engine.solution import Solution
@@ -82,6 +85,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
         "entries of X": _of_data(data),
+        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),
@@ -106,8 +110,10 @@ def _described(value: Any) -> Any:
         return [_described(each) for each in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if hasattr(value, "indptr"):
+        return [list(value.shape), *(_described(part) for part in (value.indptr, value.indices, value.data))]
     if hasattr(value, "shape"):
-        array = np.ascontiguousarray(value.toarray() if hasattr(value, "toarray") else value)
+        array = np.ascontiguousarray(to_host(value.toarray() if hasattr(value, "toarray") else value))
         return [list(array.shape), str(array.dtype), hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()]
     return repr(value)
 
@@ -189,6 +195,8 @@ class StartKeeper:
         self._book, self._number, self._stored = book, number, stored
         self.resumes: bool | None = None if stored is None else bool(stored.rebuilt("resumes"))
         """Whether the solver had a start that was gone on from; None where nothing is known yet."""
+        self.filling: LowRank | None = None
+        """What is missing in the data was filled with, where it was."""
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
         if self._book.is_due():
@@ -212,14 +220,17 @@ class StartKeeper:
         found = None if self._stored is None else self._stored.rebuilt("solution", problem)
         if found is None:
             return None
+        filling = self._stored.rebuilt("filling", problem)  # type: ignore[union-attr]
+        problem = problem if filling is None else with_filling(problem, LowRank(*filling))
         model = problem.user_model
-        return Solution(**found, model=model, data=problem.user_data if model.data in model.form.names else None)
+        return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
 
     def finish(self, solution: Solution) -> None:
         """Take down what the start came to."""
         names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective")
         found = {name: getattr(solution, name) for name in names}
-        self._book.put(self._number, {"solution": found, "resumes": bool(self.resumes)})
+        filling = None if self.filling is None else tuple(self.filling)
+        self._book.put(self._number, {"solution": found, "filling": filling, "resumes": bool(self.resumes)})
 
 
 def _blobs(stored: Stored) -> list[tuple[str, str]]:

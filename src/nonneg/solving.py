@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .checkpoints import StartKeeper
-from .data import Data, Need, Request
+from .data import Need, Request
 from .data.namespace import Array
 from .divergences import Beta
 from .divergences.base import Operand
 from .engine.binding import point_at, read_init
 from .engine.compressing import Compressed
-from .engine.filling import Filling
+from .engine.filling import Filling, inside
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
@@ -62,6 +62,8 @@ def solve_from(
             run = sketched.solve(factors, solver, stopping, callback, keeper)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
+    if keeper is not None:
+        keeper.filling = point.problem.filling
     learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
     everything = units.to_user(learned | problem.fixed)
     return Solution(
@@ -71,7 +73,7 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=_inside(point) if model.data in model.form.names else None,
+        data=inside(point.problem) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
     )
 
@@ -96,16 +98,6 @@ def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, A
             seen = xp.reshape(counts > 0, (-1, 1) if by_rows else (1, -1))
             found[letter.name] = xp.where(seen, found[letter.name], 0.0 * found[letter.name])
     return found
-
-
-def _inside(point: Point) -> Data:
-    """What stands for X in the form, in the units of the user: filled, where something is missing."""
-    problem = point.problem
-    if problem.partial is None:
-        return problem.user_data
-    data: Any = point.problem.data
-    filled = data.inside if data.weighted else data
-    return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
 
 
 def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import nonneg
 from nonneg import Checkpoint, checkpoints, factorize, open_data
@@ -65,6 +66,37 @@ def test_factorize(form, divergence, solver, tmp_path):
     same_bits(found.factors, whole.factors)
     assert (found.objective, found.n_iter, found.status) == (whole.objective, whole.n_iter, whole.status)
     np.testing.assert_array_equal(found.history.objective, whole.history.objective)
+
+
+@pytest.mark.parametrize("stored", ["dense", "sparse"])
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("X W W.T", 2), ("X W W.T", 1)])
+def test_missing_values(form, divergence, stored, tmp_path):
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+    known = np.random.default_rng(0).random(X.shape) < 0.8
+    given = np.where(known, X, np.nan) if stored == "dense" else nonneg.Observed(sparse.csr_array(known * X))
+    settings = {"divergence": divergence, "missing": "ignore", "init": "random", "max_iter": 40, "tol": 0, "random_state": 0}
+    whole = factorize(given, form, 4, **settings)
+    with pytest.raises(CutOff):
+        factorize(given, form, 4, **settings, checkpoint=checkpoint, callback=cut_off_at(20))
+    seen = []
+    for _ in range(2):  # from where it was cut off, and when it is over
+        found = factorize(
+            given, form, 4, **settings, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration)
+        )
+        same_bits(found.factors, whole.factors)
+        np.testing.assert_array_equal(found.history.objective, whole.history.objective)
+        np.testing.assert_array_equal(found.reconstruct(), whole.reconstruct())
+    assert seen[0] > 10
+    assert len(seen) == len(set(seen))
+
+
+def test_other_weights_are_refused(tmp_path):
+    X, settings = data(), {"max_iter": 20, "tol": 0, "random_state": 0, "checkpoint": tmp_path / "run.nonneg"}
+    weights = np.random.default_rng(0).permutation(np.arange(1.0, 61))
+    factorize(X, "W H", 4, **settings, weights=(weights, None))
+    for other in (None, (weights[::-1], None), (None, np.arange(1.0, 41)), np.random.default_rng(0).random(X.shape)):
+        with pytest.raises(DataError, match="weights of X"):
+            factorize(X, "W H", 4, **settings, weights=other)
 
 
 FITS = {

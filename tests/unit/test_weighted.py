@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import nonneg
-from nonneg import Model, Observed, factorize
+from nonneg import Model, Observed, factorize, open_data
 from nonneg.data import Request, SquaredDifference, Unreached, read_data, read_weighted
 from nonneg.data.reading import read_weights
 from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWeighted, WeightedDense, mean_filling
 from nonneg.divergences.base import Logarithm, LogRatio, Operand
 from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.solvers import Coordinate, QuasiNewton, best_solver
+from nonneg.solvers import Coordinate, Newton, QuasiNewton, best_solver
 
 
 @pytest.fixture
@@ -215,6 +216,49 @@ def test_weights_of_samples_keep_the_gram_matrix(X):
     problem = bind(Model("X W W.T"), read_weighted(X, weights=(np.arange(1.0, 10), None)), 2)
     assert not problem.model.weighted
     np.testing.assert_allclose(problem.data.with_itself(True, False), X.T @ np.diag(np.arange(1.0, 10)) @ X)
+
+
+def test_newton_knows_no_weights(X, known):
+    for data in kinds(X, known):
+        with pytest.raises(IncompatibleError, match="have weights, or missing values"):
+            factorize(data[0], "W H", 2, divergence=1, solver="newton")
+    assert isinstance(best_solver(bind(Model("W H", 1), read_weighted(X, weights=np.ones(X.shape)), 2)), Newton)
+
+
+# ---- data in files
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("W H", 1), ("X W W.T", 2), ("X W W.T", 1)])
+def test_weights_of_data_in_files(rng, tmp_path, form, divergence, blocks):
+    X, weights = rng.random((40, 12)) + 0.1, (rng.uniform(0, 2, 40), rng.uniform(0.5, 2, 12))
+    np.save(tmp_path / "X.npy", X if blocks == "samples" else X.T)
+    data = open_data(tmp_path / "X.npy", blocks=blocks, block_bytes=1000)
+    settings = {"divergence": divergence, "init": "random", "random_state": 0, "weights": weights, "solver": "adaptive"}
+    found, expected = (factorize(each, form, 3, max_iter=20, tol=0, **settings) for each in (data, X))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
+    np.testing.assert_allclose(found.reconstruct(), expected.reconstruct(), rtol=1e-4)
+    settings["solver"] = "auto"
+    found, expected = (factorize(each, form, 3, **settings) for each in (data, X))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=0.05)
+
+
+def test_sample_weights_of_data_in_files(rng, tmp_path):
+    X, weights = rng.random((40, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((40, 12)), rng.integers(0, 4, 40)
+    np.save(tmp_path / "X.npy", X)
+    for estimator in (nonneg.NMF(3, random_state=0), nonneg.OPNMF(3, random_state=0)):
+        expected = clone(estimator).fit(X, sample_weight=weights)
+        found = clone(estimator).fit(tmp_path / "X.npy", sample_weight=weights)
+        np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.05)
+
+
+def test_what_is_missing_in_files(X, known, tmp_path):
+    np.save(tmp_path / "X.npy", np.where(known, X, np.nan))
+    with pytest.raises(DataError, match="left out of data in memory only"):
+        factorize(tmp_path / "X.npy", "W H", 2, missing="ignore")
+    np.save(tmp_path / "Y.npy", X)
+    with pytest.raises(DataError, match="as a pair of arrays"):
+        factorize(tmp_path / "Y.npy", "W H", 2, weights=known)
 
 
 # ---- what cannot be

@@ -207,8 +207,8 @@ def bad_entry(value: float, where: str) -> DataError:
             "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
     return DataError(
-        f"X has an entry that is not finite, {value:g} in {where}. Missing values are not supported yet, and infinite ones cannot "
-        "be approximated: drop those rows, or fill them in first."
+        f"X has an entry that is not finite, {value:g} in {where}. Missing values are left out of data in memory only, and "
+        "infinite ones cannot be approximated: drop those rows, or fill them in first."
     )
 
 

@@ -73,12 +73,24 @@ class Filling(Solver):
 
 def refilled(point: Point, values: LowRank) -> Point:
     """The same factors, for data that are filled with other values."""
-    problem = point.problem
+    return with_filling(point.problem, values).point(point.factors)
+
+
+def with_filling(problem: Problem, values: LowRank) -> Problem:
+    """The same problem, for data that are filled with these values."""
     partial = problem.partial
     assert partial is not None
     filled = partial.filled(values)
-    data = filled if not problem.data.weighted else partial.with_inside(filled)
-    return problem.with_data(data, values).point(point.factors)
+    return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+
+
+def inside(problem: Problem) -> Data:
+    """What stands for X in the form, in the units of the user: filled, where something is missing."""
+    if problem.partial is None:
+        return problem.user_data
+    data: Any = problem.data
+    filled = data.inside if data.weighted else data
+    return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
 
 
 def _fills(point: Point) -> list[LowRank]:

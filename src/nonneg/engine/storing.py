@@ -30,7 +30,9 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data.namespace import is_array, to_host
+from ..data.weighted import LowRank
 from ..exceptions import DataError
+from .filling import with_filling
 from .point import Point
 from .problem import Problem
 from .run import Run, Stage
@@ -109,7 +111,9 @@ def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
         return value
     if isinstance(value, Point):
         known = [[list(map(list, word)), _flattened(product, arrays)] for word, product in value.known.items()]
-        return {_TAG: "Point", "factors": _flattened(value.factors, arrays), "known": known, "objective": value.measured}
+        filling = None if value.problem.filling is None else _flattened(tuple(value.problem.filling), arrays)
+        factors = _flattened(value.factors, arrays)
+        return {_TAG: "Point", "factors": factors, "known": known, "objective": value.measured, "filling": filling}
     if isinstance(value, History):
         return {_TAG: "History", "records": [_flattened(record, arrays) for record in value]}
     if is_dataclass(value):
@@ -144,7 +148,9 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
         case "Point":
             assert problem is not None
             known = {Word(Letter(*letter) for letter in word): inside(product) for word, product in value["known"]}
-            point = Point(problem, inside(value["factors"]), known)
+            filling = inside(value.get("filling"))
+            own = problem if filling is None else with_filling(problem, LowRank(*filling))
+            point = Point(own, inside(value["factors"]), known)
             point.measured = None if value["objective"] is None else tuple(value["objective"])
             return point
         case "History":
