@@ -49,7 +49,7 @@ def factorize(
 
     Parameters
     ----------
-    X : array, sparse array, Gram, path or open file
+    X : array, sparse array, Gram, Observed, path or open file
         The data, m × n, in the papers' orientation if the form is: for ``"W W.T X"`` the rows of X are features and its columns are
         samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy); or where it lies, see
         `nonneg.open_data`. float32 stays float32; X is not changed.

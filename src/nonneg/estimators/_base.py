@@ -293,7 +293,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array, sparse array, path or open file of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
         check_is_fitted(self)
@@ -347,7 +347,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
 
         Parameters
         ----------
-        X : array, sparse array, path or open file of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
         y : None
             Not used.
         """
