@@ -182,6 +182,7 @@ NEEDS_MEMORY = {
     "TruncatedNonnegativeSVD": "singular vectors",
     "NonnegativeLDA": "one class at a time",
     "NonnegativeKernelFDA": "one class at a time",
+    "NMFImputer": "looks for what is missing",
 }
 OF_SEQUENCES = {"NNMFHMM", "QNMFHMM"}
 

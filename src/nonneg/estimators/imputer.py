@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -83,6 +83,8 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> bool(np.allclose(NMFImputer(2, random_state=0).fit_transform(X_missing), X, atol=1e-2))
     True
     """
+
+    _in_memory_because: ClassVar[str] = "it looks for what is missing in it"
 
     n_components: Any = "auto"
     _: KW_ONLY
