@@ -17,21 +17,21 @@ class Choice(NamedTuple):
 
 
 def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float) -> Choice:
-    """The smallest rank whose error is the lowest there is, as far as parts of the data can tell: ranks × parts, compared part by part.
+    """The smallest rank whose error is the lowest there is, as far as parts of the data can tell; errors are ranks × parts.
 
     Errors of one part are compared with each other, so that parts that are harder than others do not blur it, and by the median, so
     that a few fits in poor local minima do not either. What counts as a difference is more than one standard error of that median,
     and more than `tolerance`, relative to the lowest.
     """
     logarithms = np.log(np.maximum(errors, np.finfo(np.float64).tiny))
-    lowest = int(np.argmin(np.median(logarithms, axis=1)))
+    lowest = int(np.argmin(np.median(logarithms - logarithms.mean(axis=0), axis=1)))
     above = logarithms - logarithms[lowest]
     middle = np.median(above, axis=1)
     spread = 1.4826 * np.median(np.abs(above - middle[:, None]), axis=1)
     one_error = 1.2533 * spread / np.sqrt(errors.shape[1])  # the standard error of a median
     place = int(np.argmax(middle <= np.maximum(one_error, np.log1p(tolerance))))
     rank, best = ranks[place], ranks[lowest]
-    tail = f", and it is lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if best != rank else ""
+    tail = f", and it is lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""
     if len(ranks) == 1:
         return Choice(rank, f"Rank {rank} is the only one that was scanned.")
     if place == len(ranks) - 1:

@@ -25,7 +25,7 @@ from .criteria.base import Found
 from .criteria.restarts import clustered
 from .rules import Choice
 from .storing import Store
-from .subjects import Chain, Rank, Subject, Vertices, read_ranks, subject_of
+from .subjects import Chain, Rank, Subject, Vertices, digest, read_ranks, subject_of
 
 
 def rank_scan(
@@ -60,7 +60,7 @@ def rank_scan(
     criteria : "auto", str, Criterion, or list of these, default="auto"
         What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
         objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "likelihood"
-        for chains, and "eigengap" with "subsamples" for graphs; see docs/ranks.md for what each is good for.
+        for chains, and "subsamples" with "eigengap" for graphs; see docs/ranks.md for what each is good for.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None
@@ -92,8 +92,9 @@ def rank_scan(
     most = np.min([one.most(subject) for one in chosen], axis=0)
     axes = read_ranks(ranks, subject, (int(most[0]), int(most[1])))
     drawn = int(make_generator(random_state).uniform() * 2**31)
-    identity = subject.identity() | {one.name: one.identity() for one in chosen}
-    store = Store(folder, identity, None if random_state is None else drawn, drawn)
+    identity = subject.identity() | {"classes": None if y is None else digest(y)}
+    settings = {one.name: one.identity() for one in chosen}
+    store = Store(folder, identity, settings, None if random_state is None else drawn, drawn)
     return Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)).done(n_jobs)
 
 
@@ -101,7 +102,7 @@ def _criteria(given: Any, subject: Subject) -> list[Criterion]:
     """The criteria that were asked for, none of which has an obstacle."""
     if isinstance(given, str) and given == "auto":
         names = (
-            ["likelihood"] if isinstance(subject, Chain) else ["eigengap", "subsamples"] if isinstance(subject, Vertices) else None
+            ["likelihood"] if isinstance(subject, Chain) else ["subsamples", "eigengap"] if isinstance(subject, Vertices) else None
         )
         if names is None:
             names = ["gabriel"] if NAMES["gabriel"]().obstacle(subject) is None else ["halves"]
@@ -148,7 +149,7 @@ class Work:
     def done(self, n_jobs: int | None) -> RankScan:
         ranks = list(dict.fromkeys(rank for axis in self.axes for rank in axis))
         parts = {one.name: one.parts(self.subject, self._generator(one.name), self.y) for one in self.criteria}
-        tasks = [(one, number, rank) for one in self.criteria for rank in reversed(ranks) for number in range(len(parts[one.name]))]
+        tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
         count = 0
@@ -165,19 +166,18 @@ class Work:
             if self.verbose:
                 numbers = ", ".join(f"{key} {value:.5g}" for key, value in found.items() if np.ndim(value) == 0)
                 place = f"part {number + 1} of {len(parts[one.name])}"
-                say(
-                    f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {time.perf_counter() - self.began:.1f} s"
-                )
+                seconds = time.perf_counter() - self.began
+                say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {seconds:.1f} s")
             return found
 
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ConvergenceWarning)
             with threadpool_limits(limits=limit, user_api="blas"):
                 results = Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
-        late = sum(issubclass(one.category, ConvergenceWarning) for one in told)
-        for one in told:
-            if not issubclass(one.category, ConvergenceWarning):
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
+        for warning in told:
+            if not issubclass(warning.category, ConvergenceWarning):
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         if late:
             warnings.warn(
                 f"{late} fits of the scan ended before they had converged. Give the estimator a larger max_iter, or a larger tol.",

@@ -26,24 +26,30 @@ class Store:
     path : str or Path, optional
     identity : dict
         What the scan is about, as JSON can hold it. A folder of another scan is refused.
+    settings : dict
+        Of each criterion, what its measurements depend on. There may be more criteria than before, not others of the same name.
     seed : int, optional
         Of the scan, where it is given; a folder that is there already has its own.
     drawn : int
         The seed where none is given.
     """
 
-    def __init__(self, path: str | Path | None, identity: Mapping[str, Any], seed: int | None, drawn: int) -> None:
+    def __init__(
+        self, path: str | Path | None, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None, drawn: int
+    ) -> None:
         self.path, self.seed = None if path is None else Path(path), drawn if seed is None else seed
         if self.path is None:
             return
         self.path.mkdir(parents=True, exist_ok=True)
-        about = self.path / ABOUT
+        about, known = self.path / ABOUT, dict(settings)
         if about.exists():
-            self._go_on(about, identity, seed)
-        else:
-            _replace(about, json.dumps({"version": VERSION, "seed": self.seed, **identity}, indent=1).encode())
+            known |= self._gone_on_from(about, identity, settings, seed)
+        _replace(about, json.dumps({"version": VERSION, "seed": self.seed, **identity, "criteria": known}, indent=1).encode())
 
-    def _go_on(self, about: Path, identity: Mapping[str, Any], seed: int | None) -> None:
+    def _gone_on_from(
+        self, about: Path, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None
+    ) -> dict[str, Any]:
+        """The criteria of the scan that is in the folder, which must be the same but for further criteria."""
         try:
             before = json.loads(about.read_text(encoding="utf8"))
         except (OSError, ValueError) as error:
@@ -52,14 +58,19 @@ class Store:
             raise DataError(
                 f"{about} was written by another version of nonneg ({before.get('version')}); this one reads {VERSION}."
             )
-        for name, value in identity.items():
-            if before.get(name) != value:
-                raise DataError(f"{self.path} holds another scan: its {name} is {before.get(name)}, here it is {value}.")
+        theirs = before["criteria"]
+        for name, ours, then in (
+            *((name, value, before.get(name)) for name, value in identity.items()),
+            *((name, value, theirs.get(name, value)) for name, value in settings.items()),
+        ):
+            if ours != then:
+                raise DataError(f"{self.path} holds another scan: its {name} is {then}, here it is {ours}. Use another folder.")
         if seed is not None and before["seed"] != seed:
             raise DataError(
                 f"{self.path} holds a scan with another random_state. Use the same, None to go on with its own, or another folder."
             )
         self.seed = int(before["seed"])
+        return dict(theirs)
 
     def read(self, name: str) -> dict[str, Any] | None:
         """What was found under a name, if it was."""

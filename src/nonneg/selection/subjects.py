@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -219,8 +220,8 @@ def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list
     if isinstance(ranks, Mapping):
         if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
             raise ShapeError(
-                f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}; only for models with two ranks it can be one, with "
-                "'samples' and 'features'."
+                f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}; it can be one for models with two ranks only, "
+                "with 'samples' and 'features'."
             )
         axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
     else:
@@ -245,12 +246,12 @@ def _counts(ranks: Any, name: str) -> list[int]:
         if isinstance(rank, bool | np.bool_) or not isinstance(rank, int | np.integer) or rank < 1:
             raise ShapeError(f"{name} must be ints of at least 1; {rank!r} is among them.")
     found = sorted(int(rank) for rank in given)
-    twice = [a for a, b in zip(found, found[1:], strict=False) if a == b]
+    twice = [a for a, b in pairwise(found) if a == b]
     if twice:
         raise ShapeError(f"{name} has {twice[0]} more than once.")
     return found
 
 
 def _is_square(X: Any) -> bool:
-    shape = getattr(X, "shape", ())
-    return len(shape) == 2 and shape[0] == shape[1] and shape[0] > 1
+    shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
+    return len(shape) == 2 and shape[0] == shape[1] > 1

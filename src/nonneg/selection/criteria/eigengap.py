@@ -18,7 +18,8 @@ from .base import Criterion, Found, column
 class Eigengap(Criterion):
     """λ_k − λ_{k+1} of the similarity matrix. k parts with few edges between them have k eigenvalues near the largest.
 
-    It costs next to nothing, and looks at no partition. Parts of very different size or density blur it.
+    It costs next to nothing, and looks at no partition. Parts of very different size or density blur it. The gap after the first
+    eigenvalue says that the graph is in one piece, and not that it has one part: rank 1 is chosen where no other is scanned only.
 
     Parameters
     ----------
@@ -51,6 +52,8 @@ class Eigengap(Criterion):
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         gaps = np.array([column(parts, "gap")[0] for parts in found])
+        if len(ranks) > 1 and ranks[0] == 1:
+            ranks, gaps = ranks[1:], gaps[1:]
         place = int(np.argmax(gaps))
         others = np.delete(gaps, place)
         beside = f", {gaps[place] / others.max():.2g} times the next largest" if len(others) and others.max() > 0 else ""

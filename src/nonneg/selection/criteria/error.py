@@ -58,15 +58,13 @@ class Error(Criterion):
         steps = len(real) if real.all() else int(np.argmin(real))  # those before the first that is noise
         rank = ranks[steps]
         if steps == len(real):
-            return Choice(
-                rank, f"Components lower the {self.label} by more than chance up to {rank}, the largest rank scanned: scan more."
-            )
+            return Choice(rank, f"Components lower the {self.label} by more than chance up to {rank}, the largest rank: scan more.")
         if steps == 0 and rank == 1:
             return Choice(rank, f"Rank 1: no further component lowers the {self.label} by more than in permuted data.")
         return Choice(
             rank,
-            f"Up to rank {rank} each component lowers the {self.label} by more than in permuted data; the next one by {own[steps]:.3g}, "
-            f"beside {chance[steps]:.3g} there.",
+            f"Up to rank {rank} each component lowers the {self.label} by more than in permuted data; the next one by "
+            f"{own[steps]:.3g}, beside {chance[steps]:.3g} there.",
         )
 
 

@@ -134,7 +134,7 @@ def dispersion(consensus: np.ndarray) -> float:
 
 
 def cophenetic(consensus: np.ndarray) -> float:
-    """The correlation of 1 − C with the distances at which average linkage joins items (Brunet et al. 2004); 1 where all are equal."""
+    """The correlation of 1 − C with the distances at which average linkage joins items (Brunet et al. 2004); 1 of equal ones."""
     distances = squareform(1 - consensus, checks=False)
     if len(distances) < 2 or np.ptp(distances) == 0:
         return 1.0
