@@ -31,6 +31,7 @@ GROUPS = (
     "growth",
     "startup",
     "defaults",
+    "ranks",
 )
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from nonneg import NMF, ONMTF, OPNMF, PNMF, KernelPNMF, NonnegativeLDA, ProjectiveClustering, QNMFHMM, SymmetricNMF
+from nonneg import NMF, ONMTF, OPNMF, PNMF, QNMFHMM, KernelPNMF, NonnegativeLDA, ProjectiveClustering, SymmetricNMF
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
@@ -136,7 +136,7 @@ def test_a_plot_goes_where_it_is_told_to(several):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots()
+    _, axes = pyplot.subplots()
     assert several.plot(axes) is axes
     assert axes.get_xlabel() == "rank"
     assert several.plot(criterion="error").get_ylabel() == "reconstruction error"
