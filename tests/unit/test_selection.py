@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from nonneg import NMF, ONMTF, OPNMF, PNMF, QNMFHMM, KernelPNMF, NonnegativeLDA, ProjectiveClustering, SymmetricNMF
+from nonneg import NMF, ONMTF, OPNMF, PNMF, QNMFHMM, BiQNMF, KernelPNMF, NonnegativeLDA, ProjectiveClustering, SymmetricNMF
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
@@ -19,6 +19,7 @@ from nonneg.selection.criteria.gabriel import divergence_between, one_each
 from nonneg.selection.criteria.halves import split
 from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion
 from nonneg.selection.rules import last_above, smallest_close
+from nonneg.selection.subjects import subject_of
 
 
 def noisy(signal, level, draw):
@@ -46,7 +47,7 @@ def blocks(k, l, n=48, m=40, level=0.1, seed=0):  # noqa: E741
     return noisy(S[np.arange(n) % k][:, np.arange(m) % l] * weights, level, draw)
 
 
-def chain(rank, length=6000, per_state=4, seed=0):
+def chain(rank, length=4000, per_state=3, seed=0):
     draw = np.random.default_rng(seed)
     P = 0.8 * np.roll(np.eye(rank), 1, axis=1) + 0.2 / rank
     states = [0]
@@ -55,7 +56,7 @@ def chain(rank, length=6000, per_state=4, seed=0):
     return np.array(states) * per_state + draw.integers(per_state, size=length)
 
 
-def communities(rank, size=20, seed=0):
+def communities(rank, size=15, seed=0):
     draw = np.random.default_rng(seed)
     of = np.repeat(np.arange(rank), size)
     A = np.triu(draw.random((len(of), len(of))) < np.where(of[:, None] == of, 0.6, 0.05), 1)
@@ -72,10 +73,11 @@ def similarities(rank, n=45, level=0.1, seed=0):
 
 PLANTED = {
     "NMF": (NMF(), mixed(3), 3),
-    "NMF, I": (NMF(divergence="kullback-leibler", tol=1e-4), np.random.default_rng(1).poisson(40 * mixed(3, level=0)), 3),
+    "NMF, I": (NMF(divergence="kullback-leibler", tol=1e-4), np.random.default_rng(1).poisson(40 * mixed(3, 30, 24, level=0)), 3),
     "PNMF": (PNMF(), parts(3), 3),
     "OPNMF": (OPNMF(), parts(4), 4),
     "ProjectiveClustering": (ProjectiveClustering(), parts(3).T.copy(), 3),
+    "BiQNMF": (BiQNMF(divergence="euclidean"), blocks(3, 3, 30, 30), (3, 3)),
     "SymmetricNMF": (SymmetricNMF(affinity="precomputed"), similarities(3), 3),
     "QNMFHMM": (QNMFHMM(n_init=2, separate=False), chain(3), 3),
     "GraphClustering": (GraphClustering(n_init=2), communities(4), 4),
@@ -84,15 +86,17 @@ PLANTED = {
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_rank_is_found(name):
-    estimator, X, rank = PLANTED[name]
-    scan = rank_scan(estimator, X, range(1, rank + 3), random_state=0)
-    assert scan.best_ == rank
+    estimator, X, found = PLANTED[name]
+    rank = found if isinstance(found, int) else found[0]
+    ranks = [rank + 1, 1, rank, rank - 1]
+    scan = rank_scan(estimator, X, ranks, random_state=0)
+    assert scan.best_ == found
     assert str(rank) in scan.why_
-    assert list(scan.columns_["rank"]) == list(range(1, rank + 3))[:: 1 if scan.columns_["rank"][0] == 1 else -1]
+    assert list(scan.columns_["rank"])[:4] == ([(k, rank + 1) for k in sorted(ranks)] if rank is not found else sorted(ranks))
 
 
 def test_both_ranks_of_a_co_clustering_are_found():
-    scan = rank_scan(ONMTF(), blocks(3, 4), {"samples": range(2, 5), "features": range(3, 6)}, random_state=0)
+    scan = rank_scan(ONMTF(), blocks(3, 4), {"samples": [2, 3, 5], "features": [3, 4, 5]}, random_state=0)
     assert scan.best_ == (3, 4)
     assert scan.why_.startswith("Samples: ")
     assert "Features: " in scan.why_
@@ -294,6 +298,7 @@ def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
         ({"criteria": Gabriel(n_folds=20)}, "20 folds need 40 at least"),
         ({"estimator": NMF(init=np.ones((2, 36)))}, "gives factors"),
         ({"lengths": [3]}, "only chains have"),
+        ({"estimator": NMF(fixed_components=np.ones((1, 36))), "criteria": "gabriel"}, "a block has some of them only"),
         ({"estimator": KernelPNMF(), "criteria": "gabriel"}, "do not give similarities back"),
     ],
 )
@@ -391,6 +396,23 @@ def test_kernels_are_judged_by_halves():
     X = parts(3).T.copy()
     scan = rank_scan(KernelPNMF(kernel="linear"), X, [2, 3, 4], criteria=Halves(2), random_state=0)
     assert scan.best_ == 3
+
+
+def test_chains_are_dealt_out_by_whole_sequences_where_there_are_several():
+    sequences = ["abab", "cdcd", "abab", "cdcd", "efef", "efef"]
+    subject = subject_of(QNMFHMM(), sequences)
+    halves = subject.dealt_out(2, np.random.default_rng(0))
+    np.testing.assert_array_equal(sum(halves), subject.data)
+    assert all((half.sum() % 3) == 0 for half in halves), "three pairs of each sequence"
+    counts = np.arange(9).reshape(3, 3)
+    dealt = subject_of(QNMFHMM(), counts).dealt_out(4, np.random.default_rng(0))
+    np.testing.assert_array_equal(sum(dealt), counts)
+
+
+def test_restarts_of_co_clusterings_have_labels_of_both():
+    scan = rank_scan(ONMTF(), blocks(2, 3, 24, 20), [2, 3], criteria=Restarts(2), random_state=0)
+    assert {"restarts dispersion of samples", "restarts dispersion of features"} <= set(scan.columns_)
+    assert scan.best_[1] == 3
 
 
 def test_what_a_broken_split_would_do_is_seen(monkeypatch):

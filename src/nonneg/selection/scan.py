@@ -175,14 +175,15 @@ class Work:
             with threadpool_limits(limits=limit, user_api="blas"):
                 results = Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
         late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
-        for warning in told:
-            if not issubclass(warning.category, ConvergenceWarning):
-                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        others = {(warning.category, str(warning.message)): warning for warning in told}
+        for (category, _), warning in others.items():
+            if not issubclass(category, ConvergenceWarning):
+                warnings.warn_explicit(warning.message, category, warning.filename, warning.lineno)
         if late:
             warnings.warn(
                 f"{late} fits of the scan ended before they had converged. Give the estimator a larger max_iter, or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         found: dict[str, dict[Rank, list[Found]]] = {one.name: {rank: [] for rank in ranks} for one in self.criteria}
         for (one, _, rank), result in zip(tasks, results, strict=True):

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from ..data import as_dense
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
@@ -108,7 +109,9 @@ class Matrix(Subject):
         )
 
     def orthogonal(self, model: Any) -> dict[str, str]:
-        """Which factors of a fitted model are orthogonal, and along which axis."""
+        """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
+        if isinstance(model, BiQNMF):
+            return {"L": "columns", "R": "columns"}
         return {name: constraint.axis for name, constraint in model._orthogonal(model.model_).items()}
 
 
@@ -135,42 +138,50 @@ class Items(Subject):
 
 
 class Chain(Subject):
-    """Sequences of symbols: what a chain is fitted to are pairs of neighbours, each of which can be left out."""
+    """Sequences of symbols, as counts of pairs of neighbours, which are what a chain is fitted to."""
 
     kind = "sequences of symbols"
 
     def __init__(self, estimator: Any, X: Any, lengths: Any = None) -> None:
+        self._pairs, self._sequence_of = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
         if _is_square(X):
-            counts = sparse.coo_array(np.asarray(X) if not sparse.issparse(X) else X)
-            entries = np.asarray(counts.data, dtype=np.float64)
-            if (entries % 1).any() or (entries < 0).any() or not np.isfinite(entries).all():
+            counts = np.asarray(as_dense(X), dtype=np.float64)
+            if not np.isfinite(counts).all() or (counts < 0).any() or (counts % 1).any():
                 raise DataError(
                     "X is square, so it is read as counts of pairs, which are whole numbers; for sequences give a list."
                 )
-            pairs = np.repeat(np.column_stack(counts.coords), entries.astype(np.int64), axis=0)
-            self.sequence_of: np.ndarray | None = None
-            self.symbols = np.arange(counts.shape[0])
+            self.symbols = np.arange(len(counts))
         else:
             read = read_sequences(X, lengths)
             self.symbols, codes = distinct(read.symbols)
             follows = np.ones(len(codes), dtype=bool)
             follows[read.offsets[:-1]] = False
             second = np.flatnonzero(follows)
-            pairs = np.column_stack([codes[second - 1], codes[second]])
-            self.sequence_of = np.searchsorted(read.offsets, second, side="right") - 1
-        if not len(pairs):
+            self._pairs = np.column_stack([codes[second - 1], codes[second]])
+            self._sequence_of = np.searchsorted(read.offsets, second, side="right") - 1
+            counts = self._counted(np.ones(len(second), dtype=bool))
+        if not counts.any():
             raise DataError("X has no pairs of neighbours to learn from: sequences need two symbols or more.")
-        super().__init__(estimator, pairs)
+        super().__init__(estimator, counts)
 
     @property
     def sizes(self) -> tuple[int, int]:
-        return (len(np.unique(self.data)),) * 2
+        occur = self.data.any(axis=0) | self.data.any(axis=1)
+        return (int(occur.sum()),) * 2
 
-    def counts(self, chosen: np.ndarray) -> np.ndarray:
-        """How often symbols follow each other, in some of the pairs."""
+    def _counted(self, chosen: np.ndarray) -> np.ndarray:
         n = len(self.symbols)
-        first, second = self.data[chosen].T
+        first, second = self._pairs[chosen].T
         return np.bincount(first * n + second, minlength=n * n).reshape(n, n).astype(np.float64)
+
+    def dealt_out(self, count: int, generator: np.random.Generator) -> list[np.ndarray]:
+        """The counts as a sum of so many: of whole sequences where there are two at least for each, of pairs at random otherwise."""
+        names = np.unique(self._sequence_of)
+        if len(names) >= 2 * count:
+            groups = np.array_split(generator.permutation(names), count)
+            return [self._counted(np.isin(self._sequence_of, group)) for group in groups]
+        thinned = generator.multinomial(self.data.astype(np.int64), np.full(count, 1 / count))
+        return [thinned[..., number].astype(np.float64) for number in range(count)]
 
     def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
         """A chain fitted to counts."""
@@ -192,8 +203,7 @@ class Vertices(Subject):
 
     def similarity(self) -> Any:
         """The matrix S of the whole graph."""
-        method = self.estimator
-        return clone(method).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
+        return clone(self.estimator).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
 
 
 def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:

@@ -70,6 +70,8 @@ class Gabriel(Criterion):
             return f"it holds out blocks of a matrix, and this is about {subject.kind}"
         if not subject.estimator._transforms:
             return f"the form {subject.estimator.form!r} has no codes for new samples"
+        if subject.parameters.get("fixed_components") is not None:
+            return "fixed components have all features, and a block has some of them only; use 'halves'"
         if min(subject.data.shape) < 2 * self.n_folds:
             return f"X is {' × '.join(map(str, subject.data.shape))}, and {self.n_folds} folds need {2 * self.n_folds} at least"
         return None
@@ -118,13 +120,13 @@ def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank
         middle = np.eye(len(model.components_))
     else:
         middle = np.asarray(as_dense(multiply(right[:-1], model.factors_, matrices)))
-    codes = model.transform(seen)
+    codes = model._codes(seen)
     is_projection = left[0].name == model.model_.data
     if not is_projection and one_of.get(first.name) == "columns":
         codes_of_rows = one_each(subject.block(rows, other_columns), model.components_, divergence)
         codes = model.factors_[first.name]
     else:
-        codes_of_rows = model.transform(subject.block(rows, other_columns))
+        codes_of_rows = model._codes(subject.block(rows, other_columns))
     facing = np.ascontiguousarray((codes @ middle).T)
     held_columns = subject.block(other_rows, columns).T
     held_columns = sparse.csr_array(held_columns) if sparse.issparse(held_columns) else np.ascontiguousarray(held_columns)

@@ -49,7 +49,9 @@ class Halves(Criterion):
     def obstacle(self, subject: Subject) -> str | None:
         if not isinstance(subject, Matrix | Items | Chain):
             return f"it splits samples, and this is about {subject.kind}"
-        count = len(subject.data) if isinstance(subject, Chain) else subject.data.shape[0]
+        if isinstance(subject, Chain):
+            return None
+        count = subject.data.shape[0]
         return None if count >= 4 else f"{count} samples are too few to split"
 
     def most(self, subject: Subject) -> tuple[int, int]:
@@ -62,14 +64,14 @@ class Halves(Criterion):
 
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
         if isinstance(subject, Chain):
-            return [chain_halves(subject, generator) for _ in range(self.n_repeats)]
+            return [subject.dealt_out(2, generator) for _ in range(self.n_repeats)]
         n, m = subject.data.shape
         found = [(split(n, generator, y), split(m, generator, None)) for _ in range(self.n_repeats)]
         return [(*of_samples, *of_features) if subject.has_two_ranks else of_samples for of_samples, of_features in found]
 
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         if isinstance(subject, Chain):
-            a, b = (subject.fit(subject.counts(half), rank, seed + i).emissionprob_ for i, half in enumerate(part))
+            a, b = (subject.fit(half, rank, seed + i).emissionprob_ for i, half in enumerate(part))
             return _compared(a, b)
         if isinstance(subject, Items):
             everything = np.arange(subject.data.shape[0])
@@ -109,17 +111,6 @@ def split(n: int, generator: np.random.Generator, y: np.ndarray | None) -> tuple
     if y is not None:
         order = order[np.argsort(y[order], kind="stable")]
     return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def chain_halves(subject: Chain, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two halves of the pairs: sequences as a whole where there are several, or pairs at random."""
-    owners = subject.sequence_of
-    if owners is None or owners[-1] == owners[0]:
-        return split(len(subject.data), generator, None)
-    names = np.unique(owners)
-    first, _ = split(len(names), generator, None)
-    chosen = np.isin(owners, names[first])
-    return np.flatnonzero(chosen), np.flatnonzero(~chosen)
 
 
 def _compared(A: np.ndarray, B: np.ndarray, a: np.ndarray | None = None, b: np.ndarray | None = None) -> dict[str, float]:

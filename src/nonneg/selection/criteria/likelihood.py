@@ -12,7 +12,7 @@ from ...exceptions import IncompatibleError
 from ...naming import is_count, is_number
 from ..rules import Choice, smallest_close
 from ..subjects import Chain, Rank, Subject
-from .base import Criterion, Found, column, folds, mean_and_error
+from .base import Criterion, Found, column, mean_and_error
 
 SMOOTHED = 1e-3
 """The share of a probability that is spread over all pairs, so that none is impossible."""
@@ -54,26 +54,19 @@ class Likelihood(Criterion):
     def obstacle(self, subject: Subject) -> str | None:
         if not isinstance(subject, Chain):
             return f"it is about sequences of symbols, and this is about {subject.kind}"
-        return None if len(subject.data) >= 2 * self.n_folds else f"{len(subject.data)} pairs are too few for {self.n_folds} folds"
+        pairs = int(subject.data.sum())
+        return None if pairs >= 2 * self.n_folds else f"{pairs} pairs are too few for {self.n_folds} folds"
 
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
         assert isinstance(subject, Chain)
-        owners, found = subject.sequence_of, []
-        for _ in range(self.n_repeats):
-            names = np.unique(owners) if owners is not None else np.empty(0)
-            if owners is not None and len(names) >= 2 * self.n_folds:
-                found += [np.flatnonzero(np.isin(owners, names[fold])) for fold in folds(len(names), self.n_folds, generator)]
-            else:
-                found += folds(len(subject.data), self.n_folds, generator)
-        return found
+        return [part for _ in range(self.n_repeats) for part in subject.dealt_out(self.n_folds, generator)]
 
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         assert isinstance(subject, Chain)
-        everything, held = subject.counts(np.arange(len(subject.data))), subject.counts(part)
-        chain = subject.fit(everything - held, rank, seed)
+        chain = subject.fit(subject.data - part, rank, seed)
         expected = chain.emissionprob_.T @ chain.joint_ @ chain.emissionprob_
         expected = (1 - SMOOTHED) * expected + SMOOTHED / expected.size
-        shares = held / held.sum()
+        shares = part / part.sum()
         seen = shares > 0
         return {"error": float(np.sum(shares[seen] * np.log(shares[seen] / expected[seen])))}
 

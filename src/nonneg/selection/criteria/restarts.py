@@ -16,7 +16,7 @@ from ...exceptions import IncompatibleError
 from ...naming import is_count, is_number
 from ..components import hard_labels, read_components, unit_rows
 from ..rules import Choice, last_above
-from ..subjects import Chain, Matrix, Rank, Subject, Vertices
+from ..subjects import Matrix, Rank, Subject
 from .base import Criterion, Found, column
 
 
@@ -61,58 +61,67 @@ class Restarts(Criterion):
         return None
 
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
-        n = _count_items(subject)
-        chosen = np.sort(generator.permutation(n)[: self.n_items])
+        chosen = [np.sort(generator.permutation(n)[: self.n_items]) for n in _count_items(subject)]
         return [chosen] * self.n_repeats
 
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
-        data = subject.counts(np.arange(len(subject.data))) if isinstance(subject, Chain) else subject.data
-        model = subject.fit(data, rank, seed, **_random(subject))
+        model = subject.fit(subject.data, rank, seed, **_random(subject))
         error = getattr(model, "reconstruction_err_", getattr(model, "objective_", np.nan))
-        found = {"labels": _labels(subject, model)[part], "error": float(error)}
+        found: dict[str, Any] = {"error": float(error)}
+        for which, (labels, chosen) in enumerate(zip(_labels(subject, model), part, strict=True)):
+            found[f"labels {which}"] = labels[chosen]
         if hasattr(model, "components_") or hasattr(model, "emissionprob_"):
             found["components"] = read_components(model)
         return found
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
-        consensus = consensus_matrix([one["labels"] for one in found])
-        row = {
-            f"{self.name} dispersion": dispersion(consensus),
-            f"{self.name} cophenetic": cophenetic(consensus),
-            f"{self.name} error": float(column(found, "error").min()),
-        }
+        row: dict[str, float] = {}
+        endings = {0: " of samples", 1: " of features"} if "labels 1" in found[0] else {0: ""}
+        for which, ending in endings.items():
+            consensus = _consensus(found, which)
+            row |= {
+                f"{self.name} dispersion{ending}": dispersion(consensus),
+                f"{self.name} cophenetic{ending}": cophenetic(consensus),
+            }
         if all("components" in one for one in found):
             row[f"{self.name} silhouette"] = clustered([one["components"] for one in found])[1]
-        return row
+        return row | {f"{self.name} error": float(column(found, "error").min())}
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        values = np.array([dispersion(consensus_matrix([one["labels"] for one in parts])) for parts in found])
+        values = np.array([dispersion(_consensus(parts, axis)) for parts in found])
         return last_above(ranks, values, self.threshold, self.label)
 
 
-def _count_items(subject: Subject) -> int:
-    if isinstance(subject, Chain):
-        return len(subject.symbols)
-    return int(subject.data.shape[1 if _groups_features(subject) else 0])
+def _consensus(found: Sequence[Found], which: int) -> np.ndarray:
+    return consensus_matrix([one[f"labels {which}"] for one in found])
+
+
+def _count_items(subject: Subject) -> list[int]:
+    """How many items are clustered: samples, features, or both."""
+    if subject.has_two_ranks:
+        return list(subject.data.shape)
+    return [int(subject.data.shape[1 if _groups_features(subject) else 0])]
 
 
 def _groups_features(subject: Subject) -> bool:
     """Whether components group features: the form begins with X, so that codes are sums over them."""
-    return isinstance(subject, Matrix) and subject.estimator._model().form[0].name == subject.estimator._model().data
+    if not isinstance(subject, Matrix):
+        return False
+    model = subject.estimator._model()
+    return bool(model.form[0].name == model.data)
 
 
-def _labels(subject: Subject, model: Any) -> np.ndarray:
-    if isinstance(subject, Vertices):
-        return np.asarray(model.labels_)
-    if isinstance(subject, Chain):
-        return np.asarray(model.symbol_groups_)
+def _labels(subject: Subject, model: Any) -> list[np.ndarray]:
+    """The cluster of each item."""
+    if subject.has_two_ranks:
+        return [model.row_labels_, model.column_labels_]
     if _groups_features(subject):
-        return hard_labels(read_components(model))
-    for held in ("labels_", "row_labels_"):
+        return [hard_labels(read_components(model))]
+    for held in ("labels_", "row_labels_", "symbol_groups_"):
         if hasattr(model, held):
-            return np.asarray(getattr(model, held))
+            return [np.asarray(getattr(model, held))]
     codes = model.factors_[model.model_.form[0].name] * np.linalg.norm(model.components_, axis=1)
-    return hard_labels(codes.T)
+    return [hard_labels(codes.T)]
 
 
 def _random(subject: Subject) -> dict[str, Any]:
