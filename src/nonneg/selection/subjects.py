@@ -175,7 +175,7 @@ class Chain(Subject):
         return np.bincount(first * n + second, minlength=n * n).reshape(n, n).astype(np.float64)
 
     def dealt_out(self, count: int, generator: np.random.Generator) -> list[np.ndarray]:
-        """The counts as a sum of so many: of whole sequences where there are two at least for each, of pairs at random otherwise."""
+        """The counts as a sum of so many: of whole sequences where there are two for each, of pairs at random otherwise."""
         names = np.unique(self._sequence_of)
         if len(names) >= 2 * count:
             groups = np.array_split(generator.permutation(names), count)
