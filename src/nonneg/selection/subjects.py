@@ -85,6 +85,12 @@ def digest(*arrays: Any) -> str:
     return found.hexdigest()
 
 
+def _cut_out(X: Any, rows: np.ndarray, columns: np.ndarray | None) -> Any:
+    """Some rows, and of these some columns, of an array or a sparse array."""
+    taken = X[rows] if columns is None else X[rows][:, columns]
+    return sparse.csr_array(taken) if sparse.issparse(taken) else np.ascontiguousarray(taken)
+
+
 class Matrix(Subject):
     """X ≈ a product form: samples in rows, features in columns."""
 
@@ -101,12 +107,7 @@ class Matrix(Subject):
 
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
         """Some samples, and of these some features."""
-        taken = self.data[rows]
-        return (
-            np.ascontiguousarray(taken[:, columns])
-            if columns is not None and not sparse.issparse(taken)
-            else (taken if columns is None else sparse.csr_array(taken[:, columns]))
-        )
+        return _cut_out(self.data, rows, columns)
 
     def orthogonal(self, model: Any) -> dict[str, str]:
         """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
@@ -133,8 +134,7 @@ class Items(Subject):
         return (int(self.data.shape[0]),) * 2
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> Any:
-        taken = self.data[rows][:, columns]
-        return sparse.csr_array(taken) if sparse.issparse(taken) else np.ascontiguousarray(taken)
+        return _cut_out(self.data, rows, columns)
 
 
 class Chain(Subject):

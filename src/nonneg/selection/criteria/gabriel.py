@@ -108,31 +108,31 @@ class Gabriel(Criterion):
 
 
 def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> float:
+    """The form, fitted to what remains, is codes · middle · loadings; codes and loadings of what is held out are found one by one."""
     n, m = subject.data.shape
     other_rows, other_columns = others(n, rows), others(m, columns)
-    seen = subject.block(other_rows, other_columns)
+    seen, of_rows = subject.block(other_rows, other_columns), subject.block(rows, other_columns)
+    of_columns = _turned(subject.block(other_rows, columns))
     model = subject.fit(seen, rank, seed)
-    divergence, one_of = model.model_.divergence.separable, subject.orthogonal(model)
-    left, right = model._cut(model.model_)
-    first, last = left[-1], right[-1]
-    matrices = {model.model_.data: read_data(seen)}
-    if last.name == model.model_.data or len(right) == 1:  # loadings are what stands after the codes
+    form, divergence, one_of = model.model_, model.model_.divergence.separable, subject.orthogonal(model)
+    left, right = model._cut(form)
+    last = right[-1]
+    if last.name == form.data or len(right) == 1:  # loadings are all that stands after the codes
         middle = np.eye(len(model.components_))
     else:
-        middle = np.asarray(as_dense(multiply(right[:-1], model.factors_, matrices)))
-    codes = model._codes(seen)
-    is_projection = left[0].name == model.model_.data
-    if not is_projection and one_of.get(first.name) == "columns":
-        codes_of_rows = one_each(subject.block(rows, other_columns), model.components_, divergence)
-        codes = model.factors_[first.name]
+        middle = np.asarray(as_dense(multiply(right[:-1], model.factors_, {form.data: read_data(seen)})))
+    if left[0].name != form.data and one_of.get(left[0].name) == "columns":
+        codes, new_codes = model.factors_[left[0].name], one_each(of_rows, model.components_, divergence)
     else:
-        codes_of_rows = model._codes(subject.block(rows, other_columns))
+        codes, new_codes = model._codes(seen), model._codes(of_rows)
     facing = np.ascontiguousarray((codes @ middle).T)
-    held_columns = subject.block(other_rows, columns).T
-    held_columns = sparse.csr_array(held_columns) if sparse.issparse(held_columns) else np.ascontiguousarray(held_columns)
-    is_one = one_of.get(last.name) == ("columns" if last.transposed else "rows")
-    loadings = one_each(held_columns, facing, divergence) if is_one else encode(held_columns, facing, divergence)
-    return divergence_between(subject.block(rows, columns), codes_of_rows @ middle, loadings.T, divergence)
+    has_one = one_of.get(last.name) == ("columns" if last.transposed else "rows")
+    loadings = one_each(of_columns, facing, divergence) if has_one else encode(of_columns, facing, divergence)
+    return divergence_between(subject.block(rows, columns), new_codes @ middle, loadings.T, divergence)
+
+
+def _turned(X: Any) -> Any:
+    return sparse.csr_array(X.T) if sparse.issparse(X) else np.ascontiguousarray(X.T)
 
 
 def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> float:
@@ -167,7 +167,7 @@ def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarra
         for k in np.unique(best):
             codes[best == k, k] = encode(X[best == k], C[k : k + 1], divergence)[:, 0]
         return codes
-    codes[each, best] = amounts[each, best] if amounts.shape[1] == len(C) else amounts[each, 0]
+    codes[each, best] = amounts[each, best]
     return codes
 
 
