@@ -108,7 +108,7 @@ class Gabriel(Criterion):
 
 
 def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> float:
-    """The form, fitted to what remains, is codes · middle · loadings; codes and loadings of what is held out are found one by one."""
+    """The form, fitted to what remains, is codes · middle · loadings; of what is held out, these are found one by one."""
     n, m = subject.data.shape
     other_rows, other_columns = others(n, rows), others(m, columns)
     seen, of_rows = subject.block(other_rows, other_columns), subject.block(rows, other_columns)
