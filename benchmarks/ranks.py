@@ -18,6 +18,8 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold
 
 from nonneg import NMF, ONMTF, OPNMF, QNMFHMM, SymmetricNMF
 from nonneg.selection import RankScan, rank_scan
@@ -136,6 +138,8 @@ def instance(name: str, rank: int, level: float, kind: str, seed: int, only_defa
     began = process_time()
     scan = rank_scan(model.estimator, X, ranks, criteria=model.criteria[: 1 if only_default else None], random_state=seed)
     found = {key: choice.rank for key, choice in scan.choices_.items()} | others(scan)
+    if not only_default and name in ("NMF", "NMF, I", "OPNMF"):
+        found["score in GridSearchCV"] = searched(model.estimator, X, list(ranks), seed)
     return {
         "model": name, "rank": rank, "level": level, "kind": kind, "seed": seed, "only default": only_default,
         "found": found, "seconds": round(process_time() - began, 1),
@@ -156,6 +160,13 @@ def others(scan: RankScan) -> dict[str, int]:
     if "gabriel" in scan.columns_ and len(scan.axes) == 1:
         found["lowest of gabriel"] = int(scan.columns_["rank"][np.argmin(scan.columns_["gabriel"])])
     return found
+
+
+def searched(estimator: Any, X: np.ndarray, ranks: list[int], seed: int) -> int:
+    """The rank that a grid search takes, by the score of samples that were held out."""
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(clone(estimator).set_params(random_state=seed), {"n_components": ranks}, cv=folds)
+    return int(search.fit(X).best_params_["n_components"])
 
 
 def elbow(ranks: np.ndarray, errors: np.ndarray) -> int:
