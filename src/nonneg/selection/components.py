@@ -159,9 +159,14 @@ def atlas(model: Any) -> Atlas:
 
 
 def hard_labels(components: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The component with the largest entry for each feature; −1 where all are zero."""
+    """The component with the largest entry for each feature; −1 where all are zero, but for rounding."""
     weighted = components if sizes is None else components * sizes[:, None]
-    return np.where(weighted.any(axis=0), weighted.argmax(axis=0), -1)
+    largest = weighted.max(axis=0)
+    return np.where(largest > _NOTHING * largest.max(), weighted.argmax(axis=0), -1)
+
+
+_NOTHING = 1e-12
+"""What an entry is at most, beside the largest of all, that stands for none: multiplicative rules never come to zero."""
 
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:
