@@ -181,7 +181,8 @@ class Work:
                 warnings.warn_explicit(warning.message, category, warning.filename, warning.lineno)
         if late:
             warnings.warn(
-                f"{late} fits of the scan ended before they had converged. Give the estimator a larger max_iter, or a larger tol.",
+                f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
+                "max_iter, or a larger tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
