@@ -36,7 +36,7 @@ _LEAST = 2**16
 
 def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
     """What a sketch would combine; None where a model needs more than a Gram matrix, or there is no more than that."""
-    if Need.PRODUCTS not in problem.data.gives or len(problem.order) != 1:
+    if Need.PRODUCTS not in problem.data.gives or len(problem.learned) != 1:
         return None
     return {frozenset({Need.COLUMN_GRAM}): "rows", frozenset({Need.ROW_GRAM}): "columns"}.get(problem.model.needs)  # type: ignore[return-value]
 
@@ -47,7 +47,7 @@ def pays(problem: Problem) -> bool:
     if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
     combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
-    size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+    size = _PER_COMPONENT * min(problem.shapes[problem.learned[0]])
     is_smaller = 3 * size < 2 * combined and size * kept <= problem.data.facts.non_zeros
     return is_smaller and not problem.is_formed(_gram(problem, of))
 
@@ -71,7 +71,7 @@ class Sketched:
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         of = side_of(problem)
         assert of is not None
-        size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+        size = _PER_COMPONENT * min(problem.shapes[problem.learned[0]])
         self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
         self._sketch = self._nystrom.sketch
         self.small = _bound(problem, self._sketch)
@@ -82,7 +82,7 @@ class Sketched:
 
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point."""
-        (name,), of = self.problem.order, self._nystrom.of
+        (name,), of = self.problem.learned, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
         self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
         self._sketch = self._nystrom.sketch
@@ -112,7 +112,7 @@ def solve_sketched(
         left = replace(stopping, max_iter=stopping.max_iter - done)
         run = solve(begin(sketched.small, factors, solver, left), solver, left, _counted_on(callback, history))
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
-        point = sketched.problem.start(factors)
+        point = sketched.problem.point(factors)
         if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
             value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
             last = replace(history[-1], objective=value)
