@@ -135,9 +135,7 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
     objective = solution.objective + penalties(model, solution.factors, np, names)
     history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
-    return replace(
-        run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history
-    )
+    return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
