@@ -52,7 +52,7 @@ def factorize(
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
         How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "auto"
-        is what suits the form: a search among components, clusters, co-clusters or singular vectors, as in the estimators. "kmeans"
+        is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
     solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"

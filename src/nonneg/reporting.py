@@ -1,4 +1,4 @@
-"""Progress on long work. The library never prints; a callback may.
+"""Progress on long work. The library prints only where `verbose` asks for it, or a callback does.
 
 ``factorize(..., callback=print_progress())`` prints a line at every check.
 """

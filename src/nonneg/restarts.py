@@ -1,4 +1,4 @@
-"""Several starts, side by side: what estimators and chains run."""
+"""From initializations to the solution of each: restarts side by side for estimators and chains, one for `factorize`."""
 
 from __future__ import annotations
 
@@ -97,18 +97,19 @@ def run_starts(
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
+    starts = [_named(problem, start, number) for number, start in enumerate(starts)]
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
 
     def run(number: int) -> Solution:
-        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
+        reporter = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
         try:
             with limited(limit):
-                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
+                found = run_start(problem, solver, starts[number], seeds[number], stopping, reporter, resumes=resumes)
         except BaseException:
             over.set()
             raise
         if n_init > 1 and not over.is_set():
-            watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
+            reporter.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found
 
     with threadpool_limits(limits=limit, user_api="blas"):
@@ -127,6 +128,14 @@ def run_starts(
             pool.shutdown(cancel_futures=True)  # it waits for the runs that have begun
 
 
+def _named(problem: Problem, start: Any, number: int) -> Any:
+    """What "auto" stands for; singular vectors are the same each time, and so the first start alone has them."""
+    if not isinstance(start, str) or start != "auto":
+        return start
+    names = default_starts(problem)
+    return "random" if number and names == ("nndsvda",) else names
+
+
 _PATIENCE = 0.2
 """Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
 
@@ -137,15 +146,16 @@ def run_start(
     init: Any,
     seed: int,
     stopping: Stopping,
-    watch: Reporter | None = None,
+    reporter: Reporter | None = None,
     *,
     resumes: bool = False,
 ) -> Solution:
-    """A run from one start; of several starts, from the one that a short run of each shows to be best.
+    """The solution from one initialization, or from the best of several, as a short run of each shows.
 
-    With `resumes`, the start is where another run ended.
+    Here it is decided which solver is used, and whether there is a sketch, and a search.
+    With `resumes`, the initialization is where another run ended.
     """
-    watch = watch or Reporter(time.perf_counter())
+    reporter = reporter or Reporter(time.perf_counter())
     sketched = _sketched(problem, solver, stopping, seed)
     solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
@@ -153,16 +163,16 @@ def run_start(
         init = default_starts(problem)
     if isinstance(init, tuple) and init[0] == "search":
         can = isinstance(solver, Coordinate) and can_search(problem)
-        init = _searched(problem, sketched, seed, watch) if can else init[1:]
+        init = _searched(problem, sketched, seed, reporter) if can else init[1:]
         solver = solver.resumed if can else solver
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
-        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
+        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), reporter)
         solver = solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched)
-    return replace(solution, history=watch.since_the_beginning(solution.history))
+    solution = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched)
+    return replace(solution, history=reporter.since_the_beginning(solution.history))
 
 
 def solve_problem(
@@ -173,7 +183,7 @@ def solve_problem(
     random_state: RandomState = None,
     callback: Callback | None = None,
 ) -> Solution:
-    """Run from one start: given, named, or the one that suits the model."""
+    """What `factorize` runs: `run_start` for "auto", `solve_from` for an initialization that is named or given."""
     generator = make_generator(random_state)
     if isinstance(init, str) and init == "auto":
         reporter = Reporter(time.perf_counter(), callback=callback)
@@ -187,12 +197,12 @@ def _sketched(problem: Problem, solver: str | Solver, stopping: Stopping, seed: 
     return Sketched(problem, seed) if can else None
 
 
-def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Reporter) -> dict[str, Any]:
-    """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
+def _searched(problem: Problem, sketched: Sketched | None, seed: int, reporter: Reporter) -> dict[str, Any]:
+    """What a search among components leads to: on the sketch, else on the Gram matrix if it is formed, else on the data."""
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
-    watch.say("searched for a start")
+        factors = searched(rough, np.random.default_rng(seed), lambda _: reporter.over.is_set())
+    reporter.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
@@ -209,14 +219,14 @@ def _best_of(
     starts: tuple[str, ...],
     seed: int,
     stopping: Stopping,
-    watch: Reporter,
+    reporter: Reporter,
 ) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
-        watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
+        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: reporter.over.is_set())
+        reporter.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # factors of many rows take memory

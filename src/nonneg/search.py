@@ -28,7 +28,7 @@ _PASSES = 2
 """How often a row is gone over, at most."""
 _SWAPS, _MISSES = 10, 4
 """Swaps that are tried at most, and how many in a row may fail."""
-_PLACES = 3
+_CANDIDATES = 3
 """Features that are looked at for a new component to begin at."""
 _FEW, _FEW_PER_COMPONENT = 1200, 32
 """Features that the search looks at; it looks at all of them where there are less than twice as many."""
@@ -117,7 +117,7 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     KF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
     diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", KF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
-    count = min(_PLACES, int(np.count_nonzero(left)))
+    count = min(_CANDIDATES, int(np.count_nonzero(left)))
     if not count:
         return F.mean(axis=1)
     chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
@@ -140,17 +140,17 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
         return initial_factors(problem, "random", {}, generator)
     shares = squares[filled] / squares.sum()
     some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
-    part, has_any = data.subset(some, axis), np.arange(data.shape[1 - axis])
+    part, samples = data.subset(some, axis), np.arange(data.shape[1 - axis])
     others = np.flatnonzero(part.lengths(1 - axis))
     if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
-        part, has_any = part.subset(others, 1 - axis), others
+        part, samples = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
     shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
     found = _best(small, small_place, generator, stop)
     codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
-    codes[has_any] = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes[samples] = part.apply(small_place.value(found), transposed=not place.is_turned)
     codes = unit_length(np, codes, "columns")
     C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
     F = np.maximum(C, 0.0)

@@ -39,7 +39,10 @@ def solve_from(
     *,
     sketched: Sketched | None = None,
 ) -> Solution:
-    """Run from one start; on a sketch of the data, where there is one, until the end is stationary for the data."""
+    """The solution that one solver reaches from one initialization.
+
+    On a sketch of the data, where there is one, until its end is stationary for the data.
+    """
     solver = solver_for(problem, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status

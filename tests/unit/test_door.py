@@ -195,7 +195,7 @@ def test_given_columns():
 
 
 @given(cases())
-@settings(deadline=None, derandomize=True, database=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_any_model(case):
     assert_as_dense(case)
 

@@ -1,6 +1,6 @@
 """The door to X: what the library asks of the data, and nothing else.
 
-X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`facts`), gone
+X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`survey`), gone
 over row by row by coordinate descent (`sweep`), and looked at in part (`take`). A kind of data is a class that answers; how it is
 stored, and where, is nobody else's business. Only the first few methods have to be written: the others follow from them, and are
 written again where a kind of data knows a quicker way.
@@ -106,11 +106,15 @@ class SquaredDifference:
 
 
 class Sweep(NamedTuple):
-    """What coordinate descent goes over, row by row, for −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩: all of it is kept up to date in place."""
+    """What coordinate descent over the rows of F goes by, kept up to date in place.
+
+    The objective is −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩; C and Q are X Xᵀ (or Xᵀ X), or C is X made symmetric and Q the identity.
+    """
 
     F: Array
+    """The factor, by rows."""
     Y: Array
-    """Xᵀ F where C = Q = X Xᵀ is not formed; F itself where C = X and Q = I."""
+    """Xᵀ F (or X F) where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
     B: Array
     """Fᵀ Q F."""
     G: Array
@@ -272,7 +276,7 @@ class Data(ABC):
 
     @property
     def items(self) -> Data:
-        """Data whose rows and columns are alike where those of X are, for starts to find clusters in."""
+        """What initializations find clusters in: X itself, or, where only its Gram matrix is known, that."""
         return self
 
     def lengths(self, axis: int) -> np.ndarray:

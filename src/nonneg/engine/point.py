@@ -1,6 +1,7 @@
 """The learned factors at one moment, with every product of them that has been computed, so that nothing is computed twice.
 
-Points are not changed; a step makes a new one, which takes over all products that the step left valid.
+The factors of a point are not changed; a step makes a new point, which takes over all products that the step left valid. Products
+are added to a point as they are asked for, and may be let go of.
 """
 
 from __future__ import annotations
@@ -9,19 +10,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.expression import THETA, Letter, Word
+from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
 from ..data import Data, Request, SquaredDifference, Unreached, as_dense
 from ..data.host import inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Sums
 from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
-from ..planning.planner import COLUMNS, ROWS, Term, terms
+from ..planning.planner import COLUMNS, ROWS, THETA_WORD, Term, terms
 
 if TYPE_CHECKING:
     from .problem import Problem
-
-_THETA = Word([Letter(THETA)])
 
 
 class Point:
@@ -87,7 +86,10 @@ class Point:
         self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
-        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
+        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
+
+        q is how often the factor occurs (`Rule.degree`); P and Q are the two parts of the derivative by X̂ (`divergences/base.py`).
+        """
         logarithm = bool(self.problem.model.divergence.log_powers)
         terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
         logarithms = self.known[LOGARITHM] if logarithm else ()
@@ -121,7 +123,7 @@ class Point:
         return self.measured
 
     def divergence(self, factor: str | None = None) -> tuple[float, float]:
-        """The same without what constraints add to it."""
+        """The divergence between X and X̂, and the size of the terms it is a difference of: `objective` without penalties."""
         divergence = self.problem.model.divergence
         value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.learned[0]))
         if value < 0 and self.problem.data.bounded:
@@ -284,10 +286,10 @@ class Point:
 
     def _theta(self, factor: str) -> Array:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
-        if _THETA not in self.known:
+        if THETA_WORD not in self.known:
             (positive, _), (negative, _) = self._sums(factor, logarithm=False)
-            self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
-        return self.known[_THETA]
+            self.known[THETA_WORD] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
+        return self.known[THETA_WORD]
 
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
         """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""

@@ -50,7 +50,7 @@ class Problem:
     user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
-        How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+        How many iterations to expect. The cost of a product that never changes is shared by so many, but by no more than `HORIZON`.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Problem:
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The factors in the order in which they are updated."""
+        """The factors that are learned, in the order in which they are updated."""
         return self.model.learned
 
     def point(self, factors: Mapping[str, Array]) -> Point:

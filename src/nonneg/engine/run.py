@@ -1,7 +1,8 @@
 """The loop that drives all solvers.
 
-It asks the solver for steps until `stopping` names a status. The objective, the violations, and every transfer from a device
-happen at the checks, every few iterations, and nowhere else; `Adaptive`, which compares objectives, is the exception by nature.
+It asks the solver for steps until `stopping` names a status. The loop itself computes the objective and the violations, and brings
+numbers from a device, at the checks only, every few iterations. Solvers that compare objectives (`Adaptive`, `QuasiNewton`,
+`Coordinate` with momentum) compute them in their steps too.
 
 A `Run` is all that a run is at one moment: it can be written down, read again, and gone on with, to the same bits.
 """
@@ -48,7 +49,7 @@ class Run:
 
 
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
-    """A run that has not begun."""
+    """A run at iteration 0, before its first check."""
     point = problem.point(factors)
     return Run(point, solver.init(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every)
 

@@ -27,8 +27,9 @@ from .stopping import Stopping
 
 _PER_COMPONENT = 4
 """Directions for each component."""
-_REFINEMENTS = 5
-_STATIONARY = 5e-4
+_SKETCHES = 5
+"""Sketches that are solved on, at most: the first one, and refinements of it."""
+_STATIONARY_FOR_DATA = 5e-4
 """The K.K.T. residual for the data themselves at which a solution for the sketch is one for them."""
 _LEAST = 2**16
 """Non-zeros of X below which there is nothing to save."""
@@ -83,8 +84,8 @@ class Sketched:
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point."""
         (name,), of = self.problem.learned, self._nystrom.of
-        is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
-        self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
+        is_transposed = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
+        self._nystrom.add(to_host(point.value(Word([Letter(name, is_transposed)]))))
         self._sketch = self._nystrom.sketch
         self.small = _bound(self.problem, self._sketch)
 
@@ -108,17 +109,18 @@ def solve_sketched(
 ) -> Run:
     """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
     history, done = History(), 0
-    for _ in range(_REFINEMENTS):
+    for number in range(_SKETCHES):
         left = replace(stopping, max_iter=stopping.max_iter - done)
         run = solve(begin(sketched.small, factors, solver, left), solver, left, _counted_on(callback, history))
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
         point = sketched.problem.point(factors)
-        if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY:
+        if run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or point.kkt_residual() <= _STATIONARY_FOR_DATA:
             value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
             last = replace(history[-1], objective=value)
             run.point, run.good, run.history, run.n_iter = point, None, History([*history[:-1], last]), done
             return run
-        sketched.refine(point)
+        if number + 1 < _SKETCHES:
+            sketched.refine(point)
         solver = solver.resumed
     left = replace(stopping, max_iter=max(stopping.max_iter - done, 0))
     run = solve(begin(sketched.problem, factors, solver, left), solver, left, _counted_on(callback, history))

@@ -1,4 +1,6 @@
-"""What all estimators share. All of scikit-learn is here: reading X, parameters, starts, attributes, transform.
+"""What all estimators share: `fit`, `transform`, `score`, and the attributes they leave.
+
+Parameters are in `_parameters`, the reading of X in `nonneg.validation`.
 
 An estimator is a `Model` of X (n_samples × n_features) and a few words about how to start. What can be done with new samples
 follows from the form. Where X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. Where a

@@ -15,7 +15,7 @@ from ..data import read_array
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..initialization import STARTS
+from ..initialization import CLUSTERING, STARTS
 from ..naming import is_count, unknown
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
@@ -24,7 +24,7 @@ from ._hardening import check_hardening
 
 
 class Procedure(NamedTuple):
-    """How a paper ran its rule."""
+    """How a solver is run: from which initialization, and when it stops. `_paper` is the papers' own."""
 
     solver: str | Solver
     init: str | tuple[str, ...] = "random"
@@ -159,7 +159,7 @@ class Parameters(ABC):
                 raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
             if init != "auto":
                 return init
-            makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(procedure.init)))
+            makes_clusters = bool(CLUSTERING & set(np.atleast_1d(procedure.init)))
             return procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")

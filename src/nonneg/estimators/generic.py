@@ -43,9 +43,9 @@ class Factorization(Factorizer):
         A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes
         with `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is the better, after a short run of each, of "random" and "kmeans", clusters of
-        samples and features: near a random start, quadratic forms have a plateau that looks like an end. An array
-        is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        How to start. "auto" is what suits the form, as in `factorize`: a search among components, clusters,
+        co-clusters or singular vectors, since near a random start quadratic forms have a plateau that looks like
+        an end. An array is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
@@ -118,7 +118,7 @@ class Factorization(Factorizer):
     constraints: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("random", "kmeans")
+    _auto_init: ClassVar[str | tuple[str, ...]] = "auto"
 
     def __init__(
         self,

@@ -259,11 +259,12 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error nor
-    the orthogonality is at its best. ``solver="auto"`` minimises the objective by the rule of `PNMF`, without multipliers;
-    it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
-    codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
-    ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
+    nor the orthogonality is at its best. ``solver="auto"`` minimises the objective of `PNMF`, without multipliers, by the solver
+    that suits it, coordinate descent with the Euclidean distance; it ends lower, and *more* orthogonal (see the table in
+    docs/estimators.md). ``solver="paper"`` is the rule as printed and as the codes run it: exponent 1, W divided by its largest
+    singular value, entries kept above 1e-16, from a random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own.
+    I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     References
     ----------

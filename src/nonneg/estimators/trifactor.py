@@ -13,6 +13,7 @@ import numpy as np
 from ..constraints import FixedMultiplier, NearOrthogonal
 from ..engine.model import Model
 from ..exceptions import ShapeError
+from ..initialization import FREE_SIDES
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
@@ -40,8 +41,8 @@ class NMTF(Coclusters, Factorizer):
         How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
         are samples or features, whichever is less.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is the best, after a short run of each, of "coclusters", clusters of samples and of
-        features found together, and "nndsvda"; or "random" where samples or features are too few. An array is not
+        How to start. "auto" is the best, after a short run of each, of "angular" and "kmeans", clusters of samples and of
+        features, by direction and by distance, and "nndsvda"; or "random" where samples or features are too few. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
@@ -123,7 +124,7 @@ class NMTF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("coclusters", "nndsvda")
+    _auto_init: ClassVar[str | tuple[str, ...]] = FREE_SIDES
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
 
     def _model(self) -> Model:

@@ -14,7 +14,8 @@ from .traces import Contraction, contractions, needed
 
 ROWS, COLUMNS = "1ₘ", "1ₙ"
 """Columns of ones, as long as the data have rows and columns."""
-_THETA = Word([Letter(THETA)])
+THETA_WORD = Word([Letter(THETA)])
+"""θ of QNMF Table 1, a number that stands in words like a matrix."""
 
 
 class Term(NamedTuple):
@@ -36,7 +37,7 @@ def terms(part: Sum) -> tuple[Term, ...]:
                 for letter in word.matrices
                 for piece in ([letter] if letter.name != "1" else ones.T if letter.transposed else ones)
             ),
-            word[:1] == _THETA,
+            word[:1] == THETA_WORD,
         )
         for word, coefficient in part
     )
@@ -67,11 +68,11 @@ class PlannedRule(NamedTuple):
     positive: tuple[Term, ...]
     negative: tuple[Term, ...]
     words: tuple[Word, ...]
-    """What a step needs."""
+    """The words that an update of the factor needs."""
     sums: tuple[tuple[Contraction, ...], ...]
-    """⟨F, ∇⟩ for each term of the derivative, from what a step needs anyway."""
+    """⟨F, ∇⟩ for each term of the derivative, from what an update needs anyway."""
     sum_words: tuple[Word, ...]
-    """What they need of it."""
+    """The words that `sums` are contracted from."""
 
 
 class Planner:
@@ -135,7 +136,7 @@ class Planner:
         return plan((word,), self._given, self.costs)
 
     def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
-        """The steps that the terms of ⟨F, ∇⟩ need: some of those that a step needs anyway, planned with them."""
+        """The part of an update's plan that leads to `sum_words`; a plan of their own where that does not lead to them."""
         key, rule = (factor, known, logarithm), self.rules[factor]
         if key not in self._sums:
             steps = self.plan(rule.words, known, logarithm=logarithm)

@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.expression import Letter, Word
 from .costs import Costs, CostsOfWord
 from .following import follow
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 
 
 def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarithm: bool = False) -> list[Step]:
@@ -41,7 +41,7 @@ def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarith
     missing = {name: part for name, part in wholes.items() if Word([Letter(name)]) not in have}
     steps += _chains([whole for whole, _ in missing.values()], have, costs)
     steps += [SignedPart(Word([Letter(name)]), *part) for name, part in missing.items()]
-    have.update(canonical(word)[0] for step in steps if not isinstance(step, Visit) for word in [step.result])
+    have.update(results(steps))
     return steps + _chains(targets, have, costs)
 
 

@@ -141,8 +141,7 @@ class Quadratic(Place):
         F, B = self.F, self.after
         self.C, self.Q = self.X + B.T, B + B.T
         self.BF, self.CF, self.FCF, self.FF = B.T + F, self.C + F, F.T + self.C + F, F.T + F
-        self.is_same = canonical(self.C)[0] == canonical(self.Q)[0]
-        self.is_data = self.is_same and len(self.after) == 1
+        self.is_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
@@ -238,7 +237,7 @@ class Quadratic(Place):
         from ..kernels.coordinates import quadratic_gram
 
         C = _evaluated(point, self.C)
-        if self.is_same:
+        if self.is_data:
             CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, *options)
             return {self.CF: CF.T, self.FCF: B}
