@@ -32,6 +32,7 @@ GROUPS = (
     "startup",
     "defaults",
     "missing",
+    "ranks",
 )
 
 

@@ -28,6 +28,7 @@ LAYERS = [
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),
+    ("selection",),
     ("catalogue",),
     ("__init__",),
 ]

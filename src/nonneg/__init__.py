@@ -74,12 +74,17 @@ __all__ = [
     "methods",
     "metrics",
     "open_data",
+    "selection",
     "solvers",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Estimators, imported when they are first asked for: scikit-learn takes longer to import than all of this."""
+    if name == "selection":
+        from importlib import import_module
+
+        return import_module(".selection", __name__)
     if name == "methods":
         from .catalogue import methods as found
     elif name in ("NNMFHMM", "QNMFHMM"):

@@ -14,7 +14,7 @@ from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..divergences import Beta
 from ..engine.binding import bind, point_at
 from ..engine.model import Model
-from ..engine.solution import Solution
+from ..engine.solution import History, Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
 from ..initialization.lines import k_lines
@@ -125,19 +125,17 @@ def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter:
 
 
 def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
-    """A run with the factors of these names as they are, and whatever else was learned fitted again to them."""
+    """A run with the factors of these names as they are, and whatever else was learned fitted again to them.
+
+    Iterations are those of the run; its history ends with the objective of what is returned.
+    """
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
     solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol)
-    return replace(
-        run,
-        factors=solution.factors,
-        # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
-        objective=solution.objective + penalties(model, solution.factors, np, names),
-        scaled_objective=solution.scaled_objective,
-        history=run.history.followed_by(solution.history),
-        n_iter=run.n_iter + solution.n_iter,
-    )
+    # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
+    objective = solution.objective + penalties(model, solution.factors, np, names)
+    history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
+    return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
