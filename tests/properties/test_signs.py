@@ -8,7 +8,7 @@ from scipy import sparse
 
 from nonneg import Model, factorize
 from nonneg.constraints import EitherSign, Fixed, Sparse
-from nonneg.divergences import Beta, Polynomial
+from nonneg.divergences import Beta, Gamma, Polynomial
 from nonneg.engine.binding import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
@@ -169,3 +169,9 @@ def test_a_start_of_zeros_at_an_extreme_scale():
     X = 1e-200 * np.random.default_rng(0).standard_normal((6, 5))
     start = {"F": np.zeros((6, 2)), "G": np.random.default_rng(1).random((5, 2))}
     assert np.isfinite(factorize(X, Model("F G.T", constraints={"F": "signed"}), init=start).factors["F"]).all()
+
+
+def test_a_divergence_without_scale_is_not_for_numbers_of_either_sign():
+    """γ = 1 has the powers of the Euclidean distance, in logarithms."""
+    with pytest.raises(IncompatibleError, match="may be negative"):
+        Model("W H", Gamma(1), {"H": "signed"})

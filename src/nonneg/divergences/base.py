@@ -298,7 +298,7 @@ class Divergence(Objective):
     def takes_signs(self) -> bool:  # type: ignore[override]
         """Whether it is a multiple of the Euclidean distance, c (X̂∘X̂ − 2 X∘X̂), whose least point is that of least squares."""
         terms = {(monomial.data_power, monomial.power): monomial.coefficient for monomial in self.monomials}
-        return set(terms) == {(0, 2), (1, 1)} and math.isclose(terms[1, 1], -2 * terms[0, 2])
+        return not self.scale_invariant and set(terms) == {(0, 2), (1, 1)} and math.isclose(terms[1, 1], -2 * terms[0, 2])
 
     @property
     def infinite_at_zero(self) -> bool:  # type: ignore[override]

@@ -28,6 +28,8 @@ from ..naming import is_count
 from .multiplicative import Adaptive, AdaptiveState, moved
 
 _SWEEP = Adaptive()
+_NOTHING, _REVIVED = 1e-6, (1e-2, 1e-3, 1e-4)
+"""Of a factor's mean: what counts as next to nothing, and what an entry may begin with again."""
 _LENGTHS = (1.0, 0.25)
 """Of the step, and of a second attempt where the first would raise the objective."""
 _LEAST = 0.6
@@ -143,7 +145,31 @@ class QuasiNewton(Solver):
                     state.unrestored.update(values)
                     return candidate
             state.corrections = []
-        return _SWEEP.step(point, state)
+        swept = _SWEEP.step(point, state)
+        return _revived(point, state) or swept if state.stalled else swept
+
+
+def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
+    """A point with some of the entries that are next to nothing and should grow, where the objective is lower there.
+
+    Long steps may leave an entry so small that to grow again, by a factor in each step, takes hundreds of steps which change the
+    objective by less than rounding: then nothing seems to move.
+    """
+    xp, model = point.problem.namespace.xp, point.problem.model
+    if not isinstance(model.divergence.law, PowerLaw):
+        return None
+    before, _ = point.objective()
+    for share in _REVIVED:
+        values = {}
+        for name, F in point.factors.items():
+            numerator, denominator = point.sides(name)
+            is_due = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
+            values[name] = xp.where(is_due, share * xp.mean(F), F)
+        candidate = _restored(point, values)
+        if candidate.objective()[0] < before:
+            state.stalled = False
+            return candidate
+    return None
 
     def _learned(self, point: Point, state: QuasiNewtonState) -> tuple[Array, Array, Array]:
         """U, the gradient by it and the weights, all in one vector; what they teach beside those of the last step is remembered."""
