@@ -122,7 +122,7 @@ def run_starts(
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
-    starts = [_named(problem, start, number) for number, start in enumerate(starts)]
+    starts = [_chosen(problem, start, number) for number, start in enumerate(starts)]
     stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
     book = None
     if checkpoint is not None:
@@ -184,12 +184,11 @@ def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
     return found or [run.result() for run in runs]
 
 
-def _named(problem: Problem, start: Any, number: int) -> Any:
-    """What "auto" stands for; singular vectors are the same each time, and so the first start alone has them."""
-    if not isinstance(start, str) or start != "auto":
-        return start
-    names = default_starts(problem)
-    return "random" if number and names == ("nndsvda",) else names
+def _chosen(problem: Problem, start: Any, number: int) -> Any:
+    """What "auto" stands for. Singular vectors are the same each time: where they were chosen, the first start alone has them."""
+    names = default_starts(problem) if isinstance(start, str) and start == "auto" else start
+    is_same_again = isinstance(names, tuple) and len(names) == 1 and names[0].startswith("nndsvd")
+    return "random" if number and is_same_again else names
 
 
 _PATIENCE = 0.2

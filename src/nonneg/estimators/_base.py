@@ -162,8 +162,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         init = warm or self._read_init(X, model, rank, procedure)
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
-        if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
-            starts = [(init,), *["random"] * (len(starts) - 1)]  # singular vectors are the same each time
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
         tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
         runs = run_starts(

@@ -169,7 +169,8 @@ class Parameters(ABC):
             if init != "auto":
                 return init
             makes_clusters = bool(CLUSTERING & set(np.atleast_1d(procedure.init)))
-            return procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
+            chosen = procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
+            return chosen if isinstance(chosen, tuple) or chosen == "auto" else (chosen,)
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:

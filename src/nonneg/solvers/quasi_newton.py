@@ -158,14 +158,15 @@ def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
     xp, model = point.problem.namespace.xp, point.problem.model
     if not isinstance(model.divergence.law, PowerLaw):
         return None
+    due = {}
+    for name, F in point.factors.items():
+        numerator, denominator = point.sides(name)
+        due[name] = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
+    if not any(bool(xp.any(which)) for which in due.values()):
+        return None
     before, _ = point.objective()
     for share in _REVIVED:
-        values = {}
-        for name, F in point.factors.items():
-            numerator, denominator = point.sides(name)
-            is_due = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
-            values[name] = xp.where(is_due, share * xp.mean(F), F)
-        candidate = _restored(point, values)
+        candidate = _restored(point, {name: xp.where(due[name], share * xp.mean(F), F) for name, F in point.factors.items()})
         if candidate.objective()[0] < before:
             state.stalled = False
             return candidate
