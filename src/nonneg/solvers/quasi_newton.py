@@ -148,30 +148,6 @@ class QuasiNewton(Solver):
         swept = _SWEEP.step(point, state)
         return _revived(point, state) or swept if state.stalled else swept
 
-
-def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
-    """A point with some of the entries that are next to nothing and should grow, where the objective is lower there.
-
-    Long steps may leave an entry so small that to grow again, by a factor in each step, takes hundreds of steps which change the
-    objective by less than rounding: then nothing seems to move.
-    """
-    xp, model = point.problem.namespace.xp, point.problem.model
-    if not isinstance(model.divergence.law, PowerLaw):
-        return None
-    due = {}
-    for name, F in point.factors.items():
-        numerator, denominator = point.sides(name)
-        due[name] = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
-    if not any(bool(xp.any(which)) for which in due.values()):
-        return None
-    before, _ = point.objective()
-    for share in _REVIVED:
-        candidate = _restored(point, {name: xp.where(due[name], share * xp.mean(F), F) for name, F in point.factors.items()})
-        if candidate.objective()[0] < before:
-            state.stalled = False
-            return candidate
-    return None
-
     def _learned(self, point: Point, state: QuasiNewtonState) -> tuple[Array, Array, Array]:
         """U, the gradient by it and the weights, all in one vector; what they teach beside those of the last step is remembered."""
         roots, gradient, weight = _in_one_vector(point)
@@ -217,6 +193,30 @@ def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
             return point
         state.attempt = 0
         return _SWEEP.step(point, state)  # what is left is rounding, or constraints
+
+
+def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
+    """A point with some of the entries that are next to nothing and should grow, where the objective is lower there.
+
+    Long steps may leave an entry so small that to grow again, by a factor in each step, takes hundreds of steps which change the
+    objective by less than rounding: then nothing seems to move.
+    """
+    xp, model = point.problem.namespace.xp, point.problem.model
+    if not isinstance(model.divergence.law, PowerLaw):
+        return None
+    due = {}
+    for name, F in point.factors.items():
+        numerator, denominator = point.sides(name)
+        due[name] = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
+    if not any(bool(xp.any(which)) for which in due.values()):
+        return None
+    before, _ = point.objective()
+    for share in _REVIVED:
+        candidate = _restored(point, {name: xp.where(due[name], share * xp.mean(F), F) for name, F in point.factors.items()})
+        if candidate.objective()[0] < before:
+            state.stalled = False
+            return candidate
+    return None
 
 
 def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
