@@ -10,9 +10,9 @@ from scipy import sparse
 import nonneg
 from nonneg import factorize, open_data
 from nonneg.data import SquaredDifference, base
-from nonneg.data.base import Request
 from nonneg.data.reading import read_data
 from nonneg.data.sources import KINDS
+from nonneg.data.steps import Request
 from nonneg.exceptions import DataError, IncompatibleError
 
 BLOCK = 3000

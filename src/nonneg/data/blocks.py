@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .base import Data, Facts, Request, Total, chunk_rows
+from .base import Data, Facts, Total, chunk_rows
 from .host import as_dense
 from .namespace import Array
+from .steps import Request
 
 How = Literal["stack", "add", "list"]
 """How the results of blocks are put together: one below the other, as a sum, or as a list."""
