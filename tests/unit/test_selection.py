@@ -299,7 +299,6 @@ def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
         ({"criteria": ["halves", Halves(3)]}, "more than once"),
         ({"criteria": "eigengap"}, "about graphs"),
         ({"criteria": "likelihood"}, "about sequences"),
-        ({"criteria": "speckled"}, "NMF has no parameter `missing`"),
         ({"criteria": Gabriel(n_folds=20)}, "20 folds need 40 at least"),
         ({"estimator": NMF(init=np.ones((2, 36)))}, "gives factors"),
         ({"lengths": [3]}, "only chains have"),
