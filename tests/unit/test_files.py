@@ -9,7 +9,7 @@ from scipy import sparse
 
 import nonneg
 from nonneg import factorize, open_data
-from nonneg.data import SquaredDifference, base
+from nonneg.data import SquaredDifference, Unreached, as_dense, base
 from nonneg.data.reading import read_data
 from nonneg.data.sources import KINDS
 from nonneg.data.steps import Request
@@ -108,9 +108,7 @@ def test_whatever_data_give(kind, blocks, dtype, monkeypatch, rng):
         np.testing.assert_allclose(data.apply_gram(own[:, :3], transposed=transposed), own @ own.T @ own[:, :3], **tolerance)
         np.testing.assert_allclose(data.with_itself(transposed, not transposed), own @ own.T, **tolerance)
         np.testing.assert_allclose(data.lengths(int(transposed)), np.linalg.norm(own, axis=1), rtol=1e-5)
-        np.testing.assert_array_equal(
-            np.concatenate([as_dense(block) for _, block in data.blocks(transposed=transposed)]), own
-        )
+        np.testing.assert_array_equal(np.concatenate([as_dense(block) for _, block in data.blocks(transposed=transposed)]), own)
         items = np.array([5, 0, 17, 5])
         np.testing.assert_array_equal(as_dense(data.take(items, int(transposed))), own[items])
     N = rng.random((X.shape[0], 2)).astype(X.dtype)
