@@ -42,7 +42,8 @@ class Facts(NamedTuple):
     lowest: float
     highest: float
     non_zeros: int
-    """Entries that are not zero: what decides about the path of a run, which is not to depend on how X is stored."""
+    """Entries that are not zero. Zeros that are stored are not counted: plans and sketches go by this number, so that dense and
+    sparse X take the same path."""
 
     @property
     def peak(self) -> float:
@@ -85,7 +86,10 @@ class Data(ABC):
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for."""
+        """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for.
+
+        V is None where U is X̂ itself. Entries of X̂ are taken for at least `floor_of` of their type.
+        """
 
     @abstractmethod
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
@@ -222,7 +226,7 @@ class Data(ABC):
         return self.namespace.is_host
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
-        """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X), in place."""
+        """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X; see `Sweep`), in place."""
         from ..kernels.coordinates import quadratic_rows
 
         F, Y, B, G, order, options = sweep
@@ -241,7 +245,7 @@ class Data(ABC):
         raise self.refuse({Need.ENTRIES})
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
-        """The same for C = (X + Xᵀ)/2 and Q = I; X is square."""
+        """As `sweep`, for C = (X + Xᵀ)/2 and Q = I; X is square."""
         from .sparse import sweep_sparse
 
         for start in range(0, len(sweep.order), step := chunk_rows(self.shape[1])):

@@ -26,7 +26,7 @@ Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
 """(block, shared, own) → results."""
 
 
-class Place(NamedTuple):
+class Slot(NamedTuple):
     """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
 
     kind: Literal["shared", "own", "made"]
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 class Applied(NamedTuple):
     """X M, or Xᵀ M, for a block."""
 
-    matrix: Place
+    matrix: Slot
     transposed: bool
     sign: str
 
@@ -44,9 +44,9 @@ class Applied(NamedTuple):
 class Visited(NamedTuple):
     """A visit of a block; requests as (operand, side, matrix), those on the left by the transpose of their matrix."""
 
-    left: Place
-    right: Place
-    requests: tuple[tuple[Any, Literal["left", "right"], Place], ...]
+    left: Slot
+    right: Slot
+    requests: tuple[tuple[Any, Literal["left", "right"], Slot], ...]
     log_power: float | None
 
 
@@ -271,7 +271,7 @@ def _programmed(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
     made: list[Any] = []
     kinds = {"shared": matrices, "own": own, "made": made}
 
-    def at(place: Place) -> Array:
+    def at(place: Slot) -> Array:
         return kinds[place.kind][place.number]
 
     for each in work:
