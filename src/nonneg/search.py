@@ -16,14 +16,17 @@ from .constraints import unit_length
 from .data import as_dense
 from .engine.point import Point
 from .engine.problem import Problem
-from .engine.run import begin, solve
+from .engine.run import Callback, begin, solve
+from .engine.solution import Progress
 from .engine.stopping import Stopping
 from .initialization import initial_factors
 from .solvers import Coordinate
 from .solvers.places import Quadratic, places
 
-_ROUGH = Stopping(tol=1e-3, check_every=5, max_iter=400, steady=math.inf)
+_ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
+_HOPE, _LEAST = 2.0, 4
+"""How many times what seems to be left to gain may be missing, for a descent to go on; checks before which nothing is told."""
 _PASSES = 2
 """How often a row is gone over, at most."""
 _SWAPS, _MISSES = 10, 4
@@ -74,11 +77,29 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
             break
         which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
         factors = place.replaced(best, swapped(best, place, which, generator)).factors
-        run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
+        watched = _given_up(problem.units.objective_to_user(lowest), stop)
+        run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, watched)
         misses += 1
         if run.best.objective()[0] < lowest:
             best, lowest, misses = run.best, run.best.objective()[0], 0
     return best
+
+
+def _given_up(lowest: float, stop: Callback | None) -> Callback:
+    """A callback that ends a descent which will not come below the lowest objective so far, in the units of the user."""
+    values: list[float] = []
+
+    def is_over(progress: Progress) -> bool:
+        values.append(progress.objective)
+        if stop is not None and stop(progress):
+            return True
+        if len(values) < _LEAST:
+            return False
+        before, gained = values[-3] - values[-2], values[-2] - values[-1]
+        left = max(gained, gained * gained / (before - gained)) if before > gained else math.inf
+        return values[-1] - _HOPE * left > lowest
+
+    return is_over
 
 
 def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:

@@ -304,6 +304,7 @@ _MANY = 8192
 
 def _order(generator: np.random.Generator, first: int, stop: int) -> Array:
     """Rows in random order; many, in blocks of neighbours, which share cache lines where X is stored by columns."""
-    block = 1 if stop - first < _MANY else _BLOCK
-    rows = (generator.permutation(np.arange(first, stop, block))[:, None] + np.arange(block)).ravel()
+    if stop - first < _MANY:
+        return generator.permutation(np.arange(first, stop))
+    rows = (generator.permutation(np.arange(first, stop, _BLOCK))[:, None] + np.arange(_BLOCK)).ravel()
     return rows[rows < stop]
