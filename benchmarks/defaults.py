@@ -126,7 +126,7 @@ def compare_nmf(bench: Bench, name: str, divergence: str, rank: int) -> None:
         X, what = X + 0.01 * X.mean(), f"{what}, 1 % of the mean added"
     beta = BETAS[divergence]
     solver = {} if divergence == "euclidean" else {"solver": "mu", "max_iter": 10_000}
-    nonneg.NMF(2, divergence=divergence, random_state=0, max_iter=10).fit(X[:40])  # so that nothing is compiled in what is timed
+    nonneg.NMF(rank, divergence=divergence, random_state=0, max_iter=20).fit(X)  # so that nothing is compiled in what is timed
     ours, theirs, ends, their_ends, meanwhile, best = [], [], [], [], [], (np.inf, {})
     for seed in seeds_of(bench):
         peer = decomposition.NMF(rank, beta_loss=LOSSES[divergence], random_state=seed, **solver)

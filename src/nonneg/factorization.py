@@ -73,7 +73,7 @@ def factorize(
     max_iter : int, default=1000
     tol : float, default=1e-5
         Stop when the objective changes by at most `tol` times its value between two checks, or when what is left to gain, as its
-        curve tells, is at most 300 · `tol` of it (and at most 0.3 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
+        curve tells, is at most 600 · `tol` of it (and at most 0.6 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
     step_tol : float, default=0
         Stop also when one iteration changes no factor by more than `step_tol` times its norm, as the codes of OPNMF do.
     check_every : int, default=10

@@ -86,16 +86,16 @@ class TestWhatIsLeft:
         iteration, status = watched(curve, max_iter=10**4)
         settled = next(t for t in range(10, 10**4, 10) if curve(t - 10) - curve(t) <= 1e-5 * curve(t))
         assert status is Status.CONVERGED
-        assert curve(iteration) <= 1.003 * scale
+        assert curve(iteration) <= 1.006 * scale
         assert iteration < settled / 1.5
 
     def test_tol_says_how_much_is_left(self):
         left = []
         for tol in (1e-5, 3e-6, 1e-6):
-            iteration, status = watched(lambda t: 1 + 0.2 / (1 + t), max_iter=10**6, tol=tol)
+            iteration, status = watched(lambda t: 1 + 2 / (1 + t), max_iter=10**6, tol=tol)
             assert status is Status.CONVERGED
-            left.append(0.2 / (1 + iteration))
-            assert left[-1] <= 300 * tol
+            left.append(2 / (1 + iteration))
+            assert left[-1] <= 600 * tol
         assert left[0] > 2 * left[1] > 4 * left[2]
 
     def test_a_large_tol_leaves_no_more(self):
@@ -131,7 +131,7 @@ class TestWhatIsLeft:
     def test_a_constraint_that_comes_closer_to_holding_is_waited_for(self):
         def ends(violation):
             watch, iteration = Watch(Stopping(max_iter=2000), 1e-16), 0
-            while watch.check(iteration, 1 + 0.2 / (1 + iteration), 1.0, violation(iteration), stalled=False) is None:
+            while watch.check(iteration, 1 + 1 / (1 + iteration), 1.0, violation(iteration), stalled=False) is None:
                 iteration = watch.next_check(iteration)
             return iteration
 

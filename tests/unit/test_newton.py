@@ -1,5 +1,7 @@
 """Newton's method along entries: each step is that of the bound, nothing rises, and where it ends the K.K.T. conditions hold."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -170,8 +172,33 @@ def test_sparse_is_dense(divergence):
 
 def test_rows_and_columns_of_zeros_become_zero():
     factors = solved(HOLES, "W H", 3, max_iter=60).factors
-    np.testing.assert_array_equal(factors["W"][3], 0)
-    np.testing.assert_array_equal(factors["H"][:, 5], 0)
+    np.testing.assert_allclose(factors["W"][3], 0, atol=1e-30)  # the least that a multiplicative step leaves
+    np.testing.assert_allclose(factors["H"][:, 5], 0, atol=1e-30)
+
+
+def test_single_precision_at_first(monkeypatch):
+    """It ends where double precision does, nothing rises, and the objective of a point is that of double precision."""
+    monkeypatch.setattr("nonneg.solvers.newton._LARGE", 0)
+    start = {"W": rng.random((14, 3)), "H": rng.random((3, 19))}
+    for divergence in (1, 0, Beta(0.5)):
+        model, solver = Model("W H", divergence), Newton(warmup=0)
+        problem = bind(model, X, 3)
+        state = solver.init(problem)
+        assert state.is_single
+        point, values = problem.point(problem.units.from_user(start)), []
+        while state.is_single:
+            point = solver.step(point, state)
+            assert point.factors["W"].dtype == np.float64
+            values.append(problem.point(point.factors).objective()[0])
+            assert state.value is None or state.value == pytest.approx(values[-1], rel=1e-5)
+        assert len(values) > 5
+        assert all(after < before for before, after in pairwise(values))
+        single = solved(X, "W H", 3, divergence=divergence, init=start, max_iter=300, solver=solver)
+        monkeypatch.setattr("nonneg.solvers.newton._may_be_single", lambda problem: False)
+        double = solved(X, "W H", 3, divergence=divergence, init=start, max_iter=300, solver=solver)
+        monkeypatch.undo()
+        monkeypatch.setattr("nonneg.solvers.newton._LARGE", 0)
+        assert single.objective == pytest.approx(double.objective, rel=0.01)
 
 
 def test_a_zero_comes_back():

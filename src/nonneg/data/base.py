@@ -255,6 +255,9 @@ class Data(ABC):
             spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
             sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
 
+    descends_in_any_precision: ClassVar[bool] = True
+    """Whether the factors of a descent may be in single precision where the data are in double."""
+
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
         """Go over the rows of F once by Newton's method, beside the rows of X, or of Xᵀ, in place."""
         descent = descent.padded()

@@ -105,6 +105,8 @@ class SparseData(Data):
     def sweep_symmetric(self, sweep: Sweep) -> None:
         sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
 
+    descends_in_any_precision = False
+
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
         if not descent.curve.on_pattern:
             super().descend(descent, transposed=transposed)

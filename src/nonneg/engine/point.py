@@ -123,12 +123,16 @@ class Point:
         return self.measured
 
     def measure(self, sums: Sums) -> None:
-        """Take note of the objective, given what the divergence is made of; constraints add their penalties."""
+        """Take note of the objective, given what the divergence is made of."""
+        self.measured = self.objective_from(sums)
+
+    def objective_from(self, sums: Sums) -> tuple[float, float]:
+        """The objective, and its size, given what the divergence is made of; constraints add their penalties."""
         value, magnitude = self._divergence(sums)
         for name, constraint in self.problem.model.constraints.items():
             penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
             value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
-        self.measured = value, magnitude
+        return value, magnitude
 
     def divergence(self) -> tuple[float, float]:
         """The divergence between X and X̂, and the size of the terms it is a difference of: `objective` without penalties."""

@@ -25,8 +25,8 @@ class Stopping:
     tol : float
         A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
         by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
-        more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 300 · `tol` of
-        its value, and never more than 0.3 %. In either case no constraint comes closer to holding (see `steady`), a few more
+        more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 600 · `tol` of
+        its value, and never more than 0.6 %. In either case no constraint comes closer to holding (see `steady`), a few more
         iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the data. With 0 it runs to
         `max_iter`, or until no factor can move.
     max_iter : int
@@ -63,7 +63,7 @@ class Stopping:
 
 _EXACT = 1e-5
 """What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
-_GAIN, _MOST = 300.0, 3e-3
+_GAIN, _MOST = 600.0, 6e-3
 """How many times `tol` may be left to gain, and the largest share of the objective."""
 _SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
 """Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""

@@ -61,7 +61,7 @@ class Factorization(Factorizer):
         The most iterations of a start.
     tol : float, default=1e-5
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.

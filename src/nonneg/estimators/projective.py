@@ -52,7 +52,7 @@ class PNMF(OnlineMixin, Factorizer):
         The most iterations of a start.
     tol : float, default=1e-5
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
@@ -209,7 +209,7 @@ class OPNMF(PNMF):
         The most iterations of a start.
     tol : float, default=1e-5
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
         changes W by no more than `tol` times its norm. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None

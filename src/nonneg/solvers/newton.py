@@ -33,6 +33,10 @@ class NewtonState(AdaptiveState):
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
     """The factors before the last sweep."""
+    is_single: bool = False
+    """Whether sweeps are made in single precision."""
+    value: float | None = None
+    """The objective as the last sweep has found it, where that was one in single precision."""
 
 
 @dataclass(frozen=True)
@@ -49,26 +53,30 @@ class Newton(Solver):
     `QuasiNewton`. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
     d′ and d″ would have to be computed anew for every entry: a sweep would cost as many visits to the data as the factor has rows.
 
+    Large dense data in double precision are gone over in single precision as long as every sweep gains much more than that loses:
+    each entry of X̂ takes a division, of which twice as many are made at a time. The objective of a point is always measured in
+    double precision.
+
     Where X̂ is zero, a bound on what changes in relation to it lets no entry grow that the divergence bends for: with β above 1,
     other than 2, and zeros in X, entries stay zero that should not, and `QuasiNewton` serves better.
 
     Parameters
     ----------
-    warmup : int, default=10
+    warmup : int, default=3
         Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
     passes : int, default=1
         How often a row is gone over in a sweep, at most.
     enough : float, default=1e-3
         A row is left when none of its entries changes by more than this share of its largest.
-    momentum : float, default=0.5
+    momentum : float, default=0.8
         A sweep begins this much of the last step further on (after Ang and Gillis, 2019). It grows slowly up to 0.98, and is halved
         where the objective would rise; the sweep then begins at the factors as they are. 0 does without.
     """
 
-    warmup: int = 10
+    warmup: int = 3
     passes: int = 1
     enough: float = 1e-3
-    momentum: float = 0.5
+    momentum: float = 0.8
     trial_fraction: ClassVar[float] = 3 / 500
     window: ClassVar[float] = 1 / 5
 
@@ -124,7 +132,7 @@ class Newton(Solver):
         if obstacle is not None:
             raise IncompatibleError(f"Newton steps cannot be used here: {obstacle}. Use solver='quasi-newton'.")
         first = _SAFE.init(problem)
-        return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum)
+        return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum, is_single=_may_be_single(problem))
 
     @property
     def resumed(self) -> Newton:
@@ -134,40 +142,66 @@ class Newton(Solver):
         state.sweeps += 1
         if state.sweeps <= self.warmup:
             return _SAFE.step(point, state)
-        before, _ = point.objective()
-        last, momentum, state.last, state.stalled = state.last, state.momentum, point.factors, False
+        last, state.last, state.stalled = state.last, point.factors, False
+        found = self._moved(point, last, state) if state.is_single else None
+        if found is None and state.is_single:
+            state.is_single, state.value = False, None
+        found = found or self._moved(point, last, state)
+        return found or _SAFE.step(point, state)
+
+    def _moved(self, point: Point, last: dict[str, Array], state: NewtonState) -> Point | None:
+        """A sweep that lowers the objective, with momentum if that helps; in single precision, by more than rounding may do."""
+        before = point.objective()[0] if state.value is None else state.value
+        momentum, starts = state.momentum, [point]
         if last and momentum:
             ahead = {name: np.maximum(F + momentum * (F - last[name]), _LEAST * F) for name, F in point.factors.items()}
-            candidate = self._swept(point.problem.point(ahead))
-            if candidate.objective()[0] <= before:
-                state.momentum = min(_MOST, momentum * _GROWTH)
+            starts = [point.problem.point(ahead), point]
+        for start in starts:
+            candidate, (value, magnitude) = self._swept(start, state.is_single)
+            least = max(_GAIN * abs(value), _SINGLE_EPS * magnitude) if state.is_single else 0.0
+            if before - value >= least:
+                state.momentum = min(_MOST, momentum * _GROWTH) if start is not point else state.momentum
+                if state.is_single:
+                    state.value = value
+                else:
+                    candidate.measured = value, magnitude
                 return candidate
+            if abs(before - value) < least:
+                return None
             state.momentum = momentum / 2
-        candidate = self._swept(point)
-        return candidate if candidate.objective()[0] <= before else _SAFE.step(point, state)
+        return None
 
-    def _swept(self, point: Point) -> Point:
-        """A sweep over all factors, those at the ends last, which leave what the objective is made of."""
-        found = point.problem.derived(places)
-        ordered = sorted(found.values(), key=_is_at_end)
+    def _swept(self, point: Point, is_single: bool) -> tuple[Point, tuple[float, float]]:
+        """A sweep over all factors, those at the ends last, which leave what the objective is made of; with the objective."""
+        ordered = sorted(point.problem.derived(places).values(), key=_is_at_end)
         for place in ordered:
             if _is_at_end(place):
-                point = self._descended(point, place, is_last=place is ordered[-1])
+                point, descent = self._descended(point, place, is_single, is_last=place is ordered[-1])
             else:
                 point = _PROVEN.of_factor(point, place.letter.name)
-        return point
+        return point, point.objective_from(_sums(point.problem.model.divergence, point.problem.data, descent))
 
-    def _descended(self, point: Point, place: Place, *, is_last: bool) -> Point:
+    def _descended(self, point: Point, place: Place, is_single: bool, *, is_last: bool) -> tuple[Point, Descent]:
         data, curve = point.problem.data, point.problem.derived(_curve)
         F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)))
+        if is_single:
+            F, V = F.astype(np.float32), V.astype(np.float32)
         options = place.options(Settings(self.passes, self.enough, keeps=False))
         totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
         descent = Descent(F, V, curve, options, place.first_row, totals)
         data.descend(descent, transposed=place.is_turned)
-        point = place.replaced(point, F)
-        if is_last:
-            point.measure(_sums(point.problem.model.divergence, data, descent))
-        return point
+        return place.replaced(point, F.astype(data.namespace.dtype, copy=False)), descent
+
+
+def _may_be_single(problem: Problem) -> bool:
+    """Whether sweeps in single precision pay, and all numbers that they meet are within its range."""
+    data, curve = problem.data, problem.derived(_curve)
+    if problem.namespace.dtype != np.float64 or not data.descends_in_any_precision:
+        return False
+    if data.shape[0] * data.shape[1] * max(min(shape) for shape in problem.shapes.values()) < _LARGE:
+        return False
+    lowest, highest, _ = data.facts
+    return 1 / _RANGE < highest < _RANGE and (curve.on_pattern or lowest > highest / _RANGE)
 
 
 def _is_at_end(place: Place) -> bool:
@@ -217,6 +251,10 @@ _GROWTH, _MOST = 1.03, 0.98
 """Of the momentum, with every sweep that it has helped, and where it stops growing."""
 _LEAST = 0.1
 """What momentum leaves of an entry, lest a row of zeros makes X̂ zero where X is not, from which there is no way back."""
+_GAIN, _SINGLE_EPS = 1e-5, float(np.finfo(np.float32).eps)
+"""What share of the objective a sweep in single precision has to gain, and what share of its terms rounding may be."""
+_LARGE, _RANGE = 2e6, 1e6
+"""Entries times components from which single precision pays, and by how much at the most entries may differ from one."""
 _FEW = 0.1
 """The share of entries that are not zero below which data count as sparse, however they are stored."""
 _SAFE = Adaptive()
