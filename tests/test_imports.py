@@ -14,6 +14,7 @@ SOURCE = Path(nonneg.__file__).parent
 LAYERS = [
     ("exceptions", "naming", "kernels"),
     ("data",),
+    ("files",),
     ("algebra",),
     ("divergences", "constraints"),
     ("planning",),
@@ -33,7 +34,21 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
-OPTIONAL = ("torch", "dask", "matplotlib", "cupy", "networkx", "pandas", "jax")
+OPTIONAL = (
+    "torch",
+    "dask",
+    "matplotlib",
+    "cupy",
+    "networkx",
+    "pandas",
+    "jax",
+    "h5py",
+    "nibabel",
+    "pyarrow",
+    "PIL",
+    "click",
+    "rich",
+)
 
 
 def unit_of(path):

@@ -19,3 +19,7 @@ class DataError(ValueError):
 
 class IncompatibleError(ValueError):
     """Two parts of a model that cannot be used together, or one that is not known."""
+
+
+class FileError(ValueError):
+    """A file that is not what it should be: empty, cut off, of another kind, or more than can be held."""
