@@ -12,7 +12,7 @@ import nonneg
 SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
-    ("exceptions", "naming", "kernels"),
+    ("exceptions", "naming", "kernels", "version"),
     ("data",),
     ("files",),
     ("algebra",),
@@ -23,13 +23,14 @@ LAYERS = [
     ("solvers",),
     ("search",),
     ("solving",),
-    ("reporting", "atomic", "metrics"),
+    ("reporting", "atomic", "metrics", "model_files"),
+    ("shareable",),
     ("restarts",),
     ("factorization", "rayleigh", "testing", "datasets", "coclusters", "validation"),
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),
-    ("catalogue",),
+    ("catalogue", "loading"),
     ("__init__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -33,6 +33,7 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Reporter, run_starts
+from ..shareable import Shareable
 from ..solving import error_of, objective_of
 from ..validation import read_codes, read_non_negative, read_samples
 from ._hardening import check_partition, hardened
@@ -58,9 +59,10 @@ def _can_transform(estimator: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, BaseEstimator):
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Parameters, BaseEstimator):
     """The base of the estimators; see `_model`, `_minimised` and `_start` for what they add."""
 
+    _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 

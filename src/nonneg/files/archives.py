@@ -58,7 +58,7 @@ def read_npy(stream: BinaryIO | Any, n_bytes: int, label: str) -> np.ndarray:
     if len(content) != n_bytes - start:
         raise FileError(f"{label} has {len(content)} of {n_bytes - start} bytes: it was cut off.")
     array = np.frombuffer(content, dtype=dtype)
-    return array.reshape(shape, order="F" if is_fortran else "C").copy()
+    return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")  # to the same bits in products
 
 
 def read_header(stream: Any, label: str) -> tuple[tuple[int, ...], bool, np.dtype, int]:
