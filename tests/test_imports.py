@@ -15,6 +15,7 @@ LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
     ("data",),
     ("files",),
+    ("plot",),
     ("algebra",),
     ("divergences", "constraints"),
     ("planning",),

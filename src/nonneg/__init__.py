@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, solvers
+    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, solvers
     from .catalogue import methods
     from .data.reading import Gram
     from .engine.model import Model
@@ -70,11 +70,12 @@ __all__ = [
     "maximize_rayleigh",
     "methods",
     "metrics",
+    "plot",
     "solvers",
 ]
 
 
-_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "solvers")
+_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "solvers")
 _ELSEWHERE = {
     "Gram": "data.reading",
     "Model": "engine.model",
