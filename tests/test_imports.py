@@ -25,6 +25,7 @@ LAYERS = [
     ("search",),
     ("solving",),
     ("reporting", "atomic", "metrics", "model_files"),
+    ("pages",),
     ("shareable",),
     ("restarts",),
     ("factorization", "rayleigh", "testing", "datasets", "coclusters", "validation"),
@@ -33,6 +34,7 @@ LAYERS = [
     ("graph", "hmm"),
     ("catalogue", "loading"),
     ("__init__",),
+    ("cli",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}

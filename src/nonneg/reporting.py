@@ -1,16 +1,23 @@
-"""Progress on long work. The library never prints; a callback may.
+"""Progress on long work. The library never prints; a callback, or a listener, may.
 
-``factorize(..., callback=print_progress())`` prints a line at every check.
+``factorize(..., callback=print_progress())`` prints a line at every check. A `Listener` hears of all fits within
+``with listening(listener):``, whatever estimator they are of: which phase they are in, each check, how each start ends. It may end
+the work early, by setting its `over`; what was best until then is kept.
 """
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable
-from threading import Lock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Lock
 from typing import TextIO
 
-from .engine.solution import Progress
+import numpy as np
+
+from .engine.solution import Progress, Solution
 
 _PRINTING = Lock()
 
@@ -56,3 +63,154 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
         say(f"{before}{numbers}  {violation:<13}  {exponent}", stream)
 
     return report
+
+
+class Listener:
+    """Whoever wants to know how work goes on. Its methods do nothing; they may be called from several threads.
+
+    Attributes
+    ----------
+    over : threading.Event
+        To be set where the work is to end at its next check.
+    """
+
+    def __init__(self) -> None:
+        self.over = Event()
+
+    def phase(self, text: str) -> None:
+        """What is being done now, in a few words."""
+
+    def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
+        """The first of so many starts, or another one, begins."""
+
+    def checked(self, progress: Progress, start: int) -> None:
+        """The objective was looked at."""
+
+    def ended(self, solution: Solution, start: int) -> None:
+        """A start has come to its end."""
+
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[Listener]:
+    """All fits in here are heard by a listener."""
+    token = _LISTENER.set(listener)
+    try:
+        yield listener
+    finally:
+        _LISTENER.reset(token)
+
+
+def current_listener() -> Listener | None:
+    """Whoever listens, if anybody does."""
+    return _LISTENER.get()
+
+
+class Estimate:
+    """How long a run will take yet, by how fast the changes of its objective have become smaller.
+
+    Parameters
+    ----------
+    max_iter : int
+    tol : float
+        The relative change at which a run ends.
+    """
+
+    def __init__(self, max_iter: int, tol: float) -> None:
+        self.max_iter, self.tol = max_iter, tol
+        self._checks: list[tuple[int, float, float]] = []
+
+    def add(self, progress: Progress) -> None:
+        """Another check."""
+        self._checks.append((progress.iteration, progress.seconds, progress.objective))
+
+    def left(self) -> tuple[float, bool] | None:
+        """Seconds, and whether they are an expectation rather than the most it can be; None where nothing can be said yet."""
+        if len(self._checks) < 2:
+            return None
+        iterations, seconds, objectives = (np.array(column) for column in zip(*self._checks[-_LOOKED_AT:], strict=True))
+        passed = iterations[-1] - iterations[0]
+        if passed <= 0 or seconds[-1] <= seconds[0]:
+            return None
+        pace = (seconds[-1] - seconds[0]) / passed
+        most = max(self.max_iter - int(iterations[-1]), 0) * float(pace)
+        changes = -np.diff(objectives) / np.maximum(np.abs(objectives[1:]), np.finfo(float).tiny)
+        if len(changes) < _LOOKED_AT // 2 or not self.tol > 0 or np.any(changes <= 0) or changes[-1] <= self.tol:
+            return most, False
+        slope = float(np.polyfit(seconds[1:], np.log(changes), 1)[0])
+        if not slope < 0:
+            return most, False
+        expected = math.log(changes[-1] / self.tol) / -slope
+        return (expected, True) if expected < most else (most, False)
+
+
+_LOOKED_AT = 8
+"""Checks by which the time that is left is told."""
+
+
+def readable_seconds(seconds: float) -> str:
+    """A time in words, with as many digits as it is sure of."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+class LinePrinter(Listener):
+    """A line a second at the most: phase, start, iteration, objective, distance from constraints, time gone and left.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where to; standard error by default.
+    every : float, default=1
+        Least number of seconds between two lines.
+    clock : callable, optional
+        Tells the time.
+    """
+
+    def __init__(self, stream: TextIO | None = None, every: float = 1.0, clock: Callable[[], float] | None = None) -> None:
+        import time
+
+        super().__init__()
+        self._stream, self._every, self._clock = stream or sys.stderr, every, clock or time.perf_counter
+        self._began, self._printed_at = self._clock(), -math.inf
+        self._estimates: dict[int, Estimate] = {}
+        self._of = 1
+
+    def phase(self, text: str) -> None:
+        self._print(text)
+
+    def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
+        self._of = of
+        self._estimates[start] = Estimate(max_iter, tol)
+
+    def checked(self, progress: Progress, start: int) -> None:
+        self._estimates[start].add(progress)
+        self._print(self.line(progress, start))
+
+    def ended(self, solution: Solution, start: int) -> None:
+        name = f"start {start + 1} of {self._of}: " if self._of > 1 else ""
+        self._print(f"{name}{solution.status.value} after {solution.n_iter} iterations, objective {solution.objective:.6g}", True)
+
+    def line(self, progress: Progress, start: int) -> str:
+        """One check in words."""
+        name = [f"start {start + 1} of {self._of}"] if self._of > 1 else []
+        violation = [
+            f"distance of {factor} from its constraint {value:.2g}" for factor, value in progress.violation.items() if value
+        ]
+        left = self._estimates[start].left()
+        time_left = [] if left is None else [f"{'about' if left[1] else 'at most'} {readable_seconds(left[0])} left"]
+        return ", ".join([*name, f"iteration {progress.iteration}", f"objective {progress.objective:.6g}", *violation, *time_left])
+
+    def _print(self, text: str, always: bool = False) -> None:
+        now = self._clock()
+        if not always and now - self._printed_at < self._every:
+            return
+        self._printed_at = now
+        say(f"[{readable_seconds(now - self._began)}] {text}", self._stream)

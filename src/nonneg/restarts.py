@@ -23,7 +23,7 @@ from .engine.solution import History, Progress, Solution
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
-from .reporting import print_progress, say
+from .reporting import Listener, current_listener, print_progress, say
 from .search import can_search, searched
 from .solvers import Coordinate, Solver, best_solver, get_solver
 from .solving import solve_from
@@ -44,11 +44,20 @@ class Reporter:
         Set where another start was interrupted or has failed: there is no use in going on.
     callback : callable, optional
         What else is to see the progress of a run.
+    listener : Listener, optional
+        Who is to hear what is being done.
     """
 
     def __init__(
-        self, began: float, verbose: bool = False, name: str = "", over: Event | None = None, callback: Callback | None = None
+        self,
+        began: float,
+        verbose: bool = False,
+        name: str = "",
+        over: Event | None = None,
+        callback: Callback | None = None,
+        listener: Listener | None = None,
     ) -> None:
+        self.listener = listener
         self.began, self.verbose, self.name, self.over, self.callback = began, verbose, name, over or Event(), callback
         self._print = print_progress(every=1.0, name=name) if verbose else None
         self._waited = 0.0
@@ -62,6 +71,8 @@ class Reporter:
 
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
+        if self.listener is not None:
+            self.listener.phase(line)
         if self.verbose:
             say(f"{self.name}{'  ' if self.name else ''}{line}, {time.perf_counter() - self.began:.2f} s")
 
@@ -97,16 +108,22 @@ def run_starts(
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
-    stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
+    listener = current_listener()
+    stopping, over = Stopping(max_iter=max_iter, **tolerances), Event() if listener is None else listener.over
 
     def run(number: int) -> Solution:
-        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over)
+        heard = None if listener is None else lambda progress: listener.checked(progress, number)
+        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over, heard, listener)
+        if listener is not None:
+            listener.began(number, n_init, max_iter, stopping.tol)
         try:
             with limited(limit):
                 found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
         except BaseException:
             over.set()
             raise
+        if listener is not None:
+            listener.ended(found, number)
         if n_init > 1 and not over.is_set():
             watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found

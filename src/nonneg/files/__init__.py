@@ -25,7 +25,20 @@ from .base import Kind, Source, Wanted
 from .table import Layout, Table
 from .writing import check_writable, written_whole
 
-__all__ = ["FileError", "KINDS", "Kind", "Layout", "Table", "check_writable", "kind_of", "read", "write", "written_whole"]
+__all__ = [
+    "FileError",
+    "KINDS",
+    "Kind",
+    "Layout",
+    "Source",
+    "Table",
+    "check_writable",
+    "kind_of",
+    "kind_to_write",
+    "read",
+    "write",
+    "written_whole",
+]
 
 KINDS: tuple[Kind, ...] = (
     numpy_arrays.NumPyArray(),
@@ -51,7 +64,7 @@ def read(
     path: Path_ | Sequence[Path_],
     *,
     variable: str | None = None,
-    mask: Path_ | None = None,
+    mask: Path_ | Layout | None = None,
     ignore: Sequence[str] = (),
     graph: bool = False,
 ) -> Table:
@@ -63,8 +76,8 @@ def read(
         A file; a folder of images; or several files, images or volumes of the same shape, one sample each.
     variable : str, optional
         Which array, where a file has several by name.
-    mask : path, optional
-        A volume that is not zero where voxels are to be read; for NIfTI.
+    mask : path or Layout, optional
+        A volume that is not zero where voxels are to be read; or the layout of a table, to read the same ones. For NIfTI.
     ignore : sequence of str, optional
         Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
     graph : bool, default=False
@@ -82,7 +95,7 @@ def read(
     else:
         source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
         kind, sources = kind_of(source.path, graph=graph), [source]
-    wanted = Wanted(variable, None if mask is None else Path(mask), tuple(ignore))
+    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore))
     kind.check_wanted(wanted, sources[0])
     table = kind.read(sources, wanted)
     table.check_not_empty(sources[0].label)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ..data.memory import available_bytes, readable
 from ..exceptions import FileError
-from .table import Table
+from .table import Layout, Table
 
 _HEAD = 8192
 """Bytes that are looked at to tell what a file is."""
@@ -25,7 +25,7 @@ class Wanted:
     """What of a file is wanted."""
 
     variable: str | None = None
-    mask: Path | None = None
+    mask: Path | Layout | None = None
     ignore: tuple[str, ...] = ()
 
 

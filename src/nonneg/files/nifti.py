@@ -33,7 +33,7 @@ class NIfTI(Kind):
         shape, affine = volumes[0].shape[:3], np.asarray(volumes[0].affine)
         for source, volume in zip(sources, volumes, strict=True):
             _check_alike(source.label, sources[0].label, volume, shape, affine)
-        mask = None if wanted.mask is None else self._mask(Source(wanted.mask), sources[0].label, shape, affine)
+        mask = None if wanted.mask is None else self._mask(wanted.mask, volumes[0], sources[0].label)
         count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
         refuse_too_large(int(np.prod(shape)) * count * dtype.itemsize, sources[0].label)
@@ -53,7 +53,12 @@ class NIfTI(Kind):
             names += [stem] if inside.ndim == 1 else [f"{stem} {i + 1}" for i in range(inside.shape[1])]
         return Table(np.ascontiguousarray(np.vstack(rows)), samples=names, layout=Layout(shape, mask, affine))
 
-    def _mask(self, source: Source, first: str, shape: tuple[int, ...], affine: np.ndarray) -> np.ndarray:
+    def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> np.ndarray:
+        shape, affine = first_volume.shape[:3], np.asarray(first_volume.affine)
+        if isinstance(given, Layout):
+            _check_alike(first, "what was fitted", first_volume, given.shape, affine if given.affine is None else given.affine)
+            return np.ones(shape, dtype=bool) if given.mask is None else given.mask
+        source = Source(given)
         source.refuse_useless()
         if not self.recognises(source):
             raise FileError(f"{source.label} is not a NIfTI volume, as a mask has to be.")
