@@ -189,7 +189,7 @@ def notes(subject: Subject) -> Section:
             )
     elif len(objectives) == 1 and hasattr(model, "n_init"):
         found.append(
-            "There was one start only. Local minima differ: several restarts (n_init, --restarts) tell by how much, and the best is "
+            "There was one start only. Local minima differ: several restarts (n_init, --restarts) tell by how much; the best is "
             "kept."
         )
     items = "".join(f"<li>{escape(text)}</li>" for text in found) or '<li class="well">Nothing: the fit ended as it should.</li>'
