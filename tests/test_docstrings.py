@@ -8,11 +8,40 @@ import numpy as np
 import pytest
 
 import nonneg
-from nonneg import constraints, datasets, divergences, encoding, estimators, initialization, metrics, reporting, solvers, testing
+from nonneg import (
+    constraints,
+    datasets,
+    divergences,
+    encoding,
+    estimators,
+    files,
+    initialization,
+    metrics,
+    pages,
+    plot,
+    reporting,
+    solvers,
+    testing,
+)
 
+MODULES = (
+    nonneg,
+    constraints,
+    divergences,
+    solvers,
+    metrics,
+    datasets,
+    reporting,
+    testing,
+    initialization,
+    estimators,
+    files,
+    plot,
+    pages,
+)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
+    for module in MODULES
     for name in getattr(module, "__all__", ())
     if callable(getattr(module, name))
 } | {

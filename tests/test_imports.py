@@ -35,6 +35,7 @@ LAYERS = [
     ("catalogue", "loading"),
     ("__init__",),
     ("cli",),
+    ("__main__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}

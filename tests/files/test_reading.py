@@ -361,7 +361,7 @@ class TestImages:
 class TestVolumes:
     @pytest.fixture
     def brain(self):
-        """MNI152 cut into synthetic subjects: a volume, and how much of each of three regions each subject has."""
+        """A block of voxels in a volume, of four subjects."""
         pytest.importorskip("nibabel")
         rng = np.random.default_rng(0)
         volume = np.zeros((6, 5, 4))

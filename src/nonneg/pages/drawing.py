@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-WIDTH, HEIGHT = 640, 260
+WIDTH, HEIGHT = 480, 230
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 12, 40
 
 
@@ -77,7 +77,7 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:
-        return f"{value:.4g}"
+        return f"{float(f'{value:.4g}'):g}".replace("-", "−")
     digits, _, power = f"{value:.2e}".partition("e")
     return f"{float(digits):g}e{int(power)}".replace("-", "−")
 

@@ -152,14 +152,14 @@ def summary(subject: Subject) -> Section:
         "Iterations": _number(model, "n_iter_"),
         "Time to fit": None if "fit_seconds" not in about else f"{about['fit_seconds']:.3g} s",
         "Seed": None if getattr(model, "random_state", None) is None else str(model.random_state),
-        "Started": about.get("began"),
+        "Started": str(about.get("began") or "")[:16].replace("T", " "),
         "Fisher's ratio": ", ".join(f"{ratio:.4g}" for ratio in getattr(model, "fisher_ratio_", ())[:4]) or None,
     }
     for name, measures in (getattr(model, "orthogonality_", None) or {}).items():
         facts[f"Mean cosine of two parts ({name})"] = f"{1 - measures.rho:.4f}"
         facts[f"‖{name}ᵀ{name} − I‖"] = f"{measures.error:.4f}"
     listed = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value)
-    command = f"<p>The command:</p>{_code(about['command'])}" if "command" in about else ""
+    command = f"<p>The command:</p>{_code(about['command'], wraps=True)}" if "command" in about else ""
     return "Summary", f"<dl>{listed}</dl>{command}"
 
 
@@ -235,7 +235,7 @@ def parts(subject: Subject) -> Section:
             name = escape(subject.name_of(number))
             alt = f"{name}: {count} of {len(part)} pixels are above a tenth of the largest."
             figures.append(f'<li><figure><img{kind} src="{png(picture)}" alt="{alt}"><figcaption>{name}</figcaption></figure></li>')
-        words = "Each is drawn from white to its own largest entry."
+        words = "Each in shades up to its own largest entry."
         words += " Of a volume, the slice that has most of it." if len(subject.layout.shape) == 3 else ""
         return title, f'<p>{words}</p>{more}<ul class="parts">{"".join(figures)}</ul>'
     tables = []
@@ -285,7 +285,7 @@ def matrix(subject: Subject) -> Section:
     positive = picture[picture > 0]
     most = float(np.quantile(positive, 0.98)) if len(positive) else 1.0
     items = "vertices" if hasattr(subject.model, "vertices_") else "samples and features"
-    words = f"The {X.shape[0]} × {X.shape[1]} data with {items} sorted by the part that they belong to most; dark is large."
+    words = f"The {X.shape[0]} × {X.shape[1]} data, {items} sorted by the part that they belong to most; strong shades are large."
     kind = "" if picture.min() < 0 else ' class="ink"'
     image = f'<img{kind} src="{png(picture, most=most)}" alt="{words}">'
     return "The data, reordered", f'<div class="matrix">{_figure(image, words)}</div>'
@@ -308,7 +308,8 @@ def python(subject: Subject) -> Section:
     where = "nonneg.graph" if hasattr(model, "vertices_") else "nonneg"
     path = paths[0] if len(paths) == 1 else paths
     read = f"X = files.read({path!r}).values\n" if paths and not hasattr(model, "symbols_") else "X = ...  # your data\n"
-    imports = f"from {where} import {type(model).__name__}\n" + ("from nonneg import files\n" if "files" in read else "")
+    imports = f"from {where} import {type(model).__name__}{', files' if 'files' in read and where == 'nonneg' else ''}\n"
+    imports += "from nonneg import files\n" if "files" in read and where != "nonneg" else ""
     return "The same in Python", _code(f"{imports}\n{read}model = {model!r}{fit}")
 
 
@@ -355,8 +356,8 @@ def _bar(share: float) -> str:
     return f'<span style="width:{100 * float(share):.1f}%"></span>'
 
 
-def _code(text: str) -> str:
-    return f'<pre tabindex="0">{escape(text)}</pre>'
+def _code(text: str, *, wraps: bool = False) -> str:
+    return f'<pre class="wrap">{escape(text)}</pre>' if wraps else f'<pre tabindex="0">{escape(text)}</pre>'
 
 
 def _cut(text: str, most: int = 200) -> str:
