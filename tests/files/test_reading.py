@@ -35,7 +35,7 @@ def needs(suffix):
 
 
 class TestRoundTrips:
-    @pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv", ".parquet", ".mat", ".h5ad"])
+    @pytest.mark.parametrize("suffix", [".npz", ".csv", ".csv.gz", ".tsv", ".parquet", ".mat", ".h5ad"])
     def test_names_and_numbers(self, suffix, tmp_path):
         needs(suffix)
         path = tmp_path / f"table{suffix}"
@@ -45,7 +45,7 @@ class TestRoundTrips:
         assert found.samples.tolist() == ROWS
         assert found.features.tolist() == COLUMNS
 
-    @pytest.mark.parametrize("suffix", [".npy", ".mtx"])
+    @pytest.mark.parametrize("suffix", [".npy", ".mtx", ".mtx.gz"])
     def test_numbers_without_names(self, suffix, tmp_path):
         write(table(), tmp_path / f"table{suffix}")
         np.testing.assert_array_equal(read(tmp_path / f"table{suffix}").values, VALUES)

@@ -39,7 +39,7 @@ class Command(click.Command):
         except OSError as error:
             text = str(error) if error.strerror is None else f"{error.filename or ''}: {error.strerror}".lstrip(": ")
             self._fail(ctx, text, FAILED, as_json)
-        except (ValueError, ImportError, TypeError) as error:
+        except (ValueError, ImportError) as error:
             if not _is_ours(error):
                 raise
             self._fail(ctx, str(error), FAILED, as_json)
@@ -56,7 +56,7 @@ def _is_ours(error: BaseException) -> bool:
     from ..exceptions import DataError, ExpressionError, FileError, IncompatibleError, ShapeError
 
     is_named = isinstance(error, DataError | ExpressionError | FileError | IncompatibleError | ShapeError | ImportError)
-    return is_named or type(error) in (ValueError, TypeError)
+    return is_named or type(error) is ValueError
 
 
 class Session:
@@ -68,7 +68,6 @@ class Session:
         self.result: dict[str, Any] = {}
         self.written: dict[str, str] = {}
         self.interrupted = False
-        self._lines: list[str] = []
 
     def say(self, line: str) -> None:
         """A line of the result, for people."""

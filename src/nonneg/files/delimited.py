@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,9 +70,9 @@ class Delimited(Kind):
 
     def write(self, table: Table, path: Path) -> None:
         values = table.values.toarray() if sparse.issparse(table.values) else np.asarray(table.values)
-        opened = path.name.lower().endswith((".tsv", ".tab", ".txt"))
-        with open(path, "w", encoding="utf8", newline="") as file:
-            writer = csv.writer(file, delimiter="\t" if opened else ",", lineterminator="\n")
+        name, is_compressed = path.name.lower().removesuffix(".gz"), path.name.lower().endswith(".gz")
+        with (gzip.open if is_compressed else open)(path, "wt", encoding="utf8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if name.endswith((".tsv", ".tab", ".txt")) else ",", lineterminator="\n")
             features = None if table.features is None else table.features.tolist()
             if features is not None:
                 writer.writerow(features if table.samples is None else ["", *features])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,7 +42,7 @@ class MatrixMarket(Kind):
     def write(self, table: Table, path: Path) -> None:
         from scipy.io import mmwrite
 
-        with open(path, "wb") as file:
+        with (gzip.open if path.name.lower().endswith(".gz") else open)(path, "wb") as file:
             mmwrite(file, table.values, precision=17)
 
 

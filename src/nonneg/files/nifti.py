@@ -21,7 +21,7 @@ class NIfTI(Kind):
     """
 
     name: ClassVar[str] = "NIfTI"
-    suffixes: ClassVar[tuple[str, ...]] = (".nii", ".nii.gz", ".hdr", ".img")
+    suffixes: ClassVar[tuple[str, ...]] = (".nii", ".nii.gz")
     several: ClassVar[bool] = True
     has: ClassVar[frozenset[str]] = frozenset({"mask"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,22 @@ class Layout:
         picture = np.full(self.shape, outside, dtype=np.asarray(values).dtype)
         picture[self.mask] = values
         return picture
+
+
+_BLOCK = 1_000_000
+"""Entries that are looked at together."""
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """The row (0) or the column (1) of each entry of a flat block of rows, without an array of them."""
+
+    start: int
+    width: int
+    axis: int
+
+    def __getitem__(self, entry: Any) -> int:
+        return int(self.start + entry // self.width) if self.axis == 0 else int(entry % self.width)
 
 
 def place(row: int, column: int, samples: Any, features: Any) -> str:
@@ -122,19 +138,29 @@ class Table:
         remedy : str
             What to do, as a sentence.
         """
-        entries = self.values.data if sparse.issparse(self.values) else self.values
-        if entries.dtype.kind not in "fiu" or not (found := wrong(entries)).any():
+        if self.values.dtype.kind not in "fiu":
             return
+        count, first = 0, None
+        for rows, columns, entries in self._blocks():
+            found = np.flatnonzero(wrong(entries))
+            count += len(found)
+            if first is None and len(found):
+                first = int(rows[found[0]]), int(columns[found[0]]), entries[found[0]]
+        if first is not None:
+            more = f", and {count - 1} more" if count > 1 else ""
+            raise DataError(f"{label}: {self.place(*first[:2])} is {first[2]:g}, {what}{more}. {remedy}")
+
+    def _blocks(self) -> Iterator[tuple[Any, Any, np.ndarray]]:
+        """The entries in flat blocks of rows, with their rows and columns; an array that is mapped from a file is read but once."""
         if sparse.issparse(self.values):
-            table = sparse.coo_array(self.values)
-            first = int(np.flatnonzero(wrong(table.data))[0])
-            row, column, value = int(table.coords[0][first]), int(table.coords[1][first]), table.data[first]
-        else:
-            row, column = (int(i) for i in np.unravel_index(int(np.argmax(found)), found.shape))
-            value = self.values[row, column]
-        count = int(np.count_nonzero(found))
-        more = f", and {count - 1} more" if count > 1 else ""
-        raise DataError(f"{label}: {self.place(row, column)} is {value:g}, {what}{more}. {remedy}")
+            entries = sparse.coo_array(self.values)
+            yield *entries.coords, entries.data
+            return
+        n, m = self.shape
+        step = max(1, _BLOCK // m)
+        for start in range(0, n, step):
+            block = np.asarray(self.values[start : start + step]).ravel()
+            yield _Counter(start, m, 0), _Counter(start, m, 1), block
 
     def refuse_negative(self, label: str) -> None:
         """An error that names the first cell below zero."""

@@ -20,7 +20,10 @@ def written_whole(path: Any) -> Iterator[Path]:
     os.close(handle)
     unfinished = Path(name)
     try:
-        yield unfinished
+        try:
+            yield unfinished
+        except OSError as error:
+            raise OSError(f"{path} could not be written, and is as it was before: {error}.") from error
         with open(unfinished, "rb") as written:
             os.fsync(written.fileno())
         os.chmod(unfinished, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())

@@ -138,7 +138,7 @@ def summary(subject: Subject) -> Section:
     """What was run on what, and how it came out."""
     model, about = subject.model, subject.about
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
-    error = None
+    error, is_graph = None, hasattr(model, "vertices_")
     if subject.X is not None and hasattr(model, "reconstruction_err_"):
         entries = subject.X.data if sparse.issparse(subject.X) else np.asarray(subject.X)
         is_euclidean = getattr(getattr(model, "model_", None), "divergence", None)
@@ -146,7 +146,7 @@ def summary(subject: Subject) -> Section:
         if length > 0 and "Beta(b=2)" in repr(is_euclidean):
             error = model.reconstruction_err_ / length
     facts = {
-        "Data": None if shape is None else f"{shape[0]} samples × {shape[1]} features",
+        "Data": None if shape is None else f"{shape[0]} vertices" if is_graph else f"{shape[0]} samples × {shape[1]} features",
         "Objective": _number(model, "objective_"),
         "Relative error": None if error is None else f"{error:.4f}",
         "Iterations": _number(model, "n_iter_"),

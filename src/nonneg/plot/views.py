@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,9 @@ def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
     if hasattr(model, "memberships_"):
         return np.asarray(model.memberships_)
     if X is not None and hasattr(model, "transform"):
-        return np.asarray(model.transform(X))
+        with warnings.catch_warnings():  # names of features are of no matter to a picture
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return np.asarray(model.transform(X))
     return None
 
 

@@ -56,9 +56,6 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         nonneg datasets digits -o digits.npz
         nonneg fit digits.npz --model opnmf --rank 16 --report digits.html
     """
-    from ... import estimators
-    from ...model_files import write_model
-    from ...plot.views import column_labels
     from .. import sharing
 
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
@@ -68,6 +65,11 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         raise click.BadParameter(f"{given['rank']} parts cannot be learned; at least 1.", param_hint="--rank")
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
+    session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
+    from ... import estimators
+    from ...model_files import write_model
+    from ...plot.views import column_labels
+
     cls = getattr(estimators, MODELS[model])
     wanted = {
         "n_clusters" if model == "clustering" else "n_components": given["rank"],
@@ -83,7 +85,6 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         "random_state": given["seed"],
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
-    session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
     table = sharing.read_table(data, given["variable"], given["mask"], given["ignore"], given["transpose"])
     if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
         raise click.UsageError("--atlas is for volumes (NIfTI).")
