@@ -78,7 +78,7 @@ def test_a_step_that_raises_the_objective_is_found(monkeypatch):
 
     def worse(self, point, state):
         point = step(self, point, state)
-        name = point.problem.order[0]
+        name = point.problem.learned[0]
         return point.with_factor(name, point.factors[name] * 1.5) if point.problem.model.constraints[name].is_free else point
 
     monkeypatch.setattr(nonneg.solvers.Adaptive, "step", worse)

@@ -35,7 +35,7 @@ _FEW, _FEW_PER_COMPONENT = 1200, 32
 
 def can_search(problem: Problem) -> bool:
     """Whether the only factor occurs as F Fᵀ beside the data, and its entries may change one by one."""
-    if not Coordinate().suits(problem) or len(problem.order) != 1 or not problem.data.has_items:
+    if not Coordinate().suits(problem) or len(problem.learned) != 1 or not problem.data.can_take:
         return False
     (place,) = problem.derived(places).values()
     return isinstance(place, Quadratic) and place.is_data and not place.terms.given
@@ -54,7 +54,7 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None)
     """
     (place,) = problem.derived(places).values()
     rows = problem.data.shape[1 if place.is_turned else 0]
-    rank = min(problem.shapes[problem.order[0]])
+    rank = min(problem.shapes[problem.learned[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
     if rows >= 2 * few:
         return _among_few(problem, place, few, generator, stop)
@@ -67,7 +67,7 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
     lowest, misses = best.objective()[0], 0
     for _ in range(_SWAPS):
-        if misses == _MISSES or min(problem.shapes[problem.order[0]]) == 1:
+        if misses == _MISSES or min(problem.shapes[problem.learned[0]]) == 1:
             break
         factors = place.replaced(best, swapped(best, place, misses, generator)).factors
         run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
@@ -79,8 +79,8 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
 
 def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
     """At the best scale, PNMF Eq. 21."""
-    (name,) = problem.order
-    return {name: factors[name] * problem.start(factors).best_scale() ** 0.5}
+    (name,) = problem.learned
+    return {name: factors[name] * problem.point(factors).best_scale() ** 0.5}
 
 
 def swapped(point: Point, place: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
@@ -134,7 +134,7 @@ def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.rando
     from .kernels.coordinates import linear_rows
 
     data = problem.data
-    axis, (name,) = int(place.is_turned), problem.order
+    axis, (name,) = int(place.is_turned), problem.learned
     squares = data.lengths(axis) ** 2
     some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
     part = data.part(some, axis)

@@ -70,7 +70,7 @@ def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state:
     learned = {name: array for name, array in given.items() if name not in model.fixed}
     learned = {name: _in_reach(problem, array, units.factors.get(name, 1.0)) for name, array in learned.items()}
     factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
-    _check_reach(problem.start(factors))
+    _check_reach(problem.point(factors))
     return factors
 
 
@@ -125,7 +125,7 @@ def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float
     has_all_entries = Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]  # zeros are not gone over
     is_small = value < _CANCELLED * data.namespace.eps * magnitude
     if model.divergence == Beta(2) and not point.problem.model.signed and has_all_entries and is_small:
-        value = point.residual()
+        value = point.objective_by_entries()
     return value, point.problem.units
 
 
@@ -142,7 +142,7 @@ def _check_reach(start: Point) -> None:
 
 def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
     """Where the divergence does not care about the scale of X̂, the factors for which it sums to what the data sum to."""
-    free = [name for name in problem.order if problem.model.constraints[name].is_free]
+    free = [name for name in problem.learned if problem.model.constraints[name].is_free]
     if not problem.model.divergence.scale_invariant or not free:
         return factors
     degree = problem.model.form.count(free[0])

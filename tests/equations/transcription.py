@@ -116,4 +116,4 @@ def at(model, X, **factors):
     """The model bound to data, at a point."""
     shapes = infer_shapes(model, X.shape, None, {name: factor.shape for name, factor in factors.items()})
     data = read_data(X, model.data, signed=model.divergence.signed)
-    return Problem(model, data, shapes, {name: factors[name] for name in model.fixed}).start(factors)
+    return Problem(model, data, shapes, {name: factors[name] for name in model.fixed}).point(factors)

@@ -598,7 +598,7 @@ def ratio(W, plus, minus):
 
 def point(model, B, **factors):
     shapes = infer_shapes(model, B.shape, None, {name: factor.shape for name, factor in factors.items()})
-    return Problem(model, read_data(B, model.data), shapes, {name: factors[name] for name in model.fixed}).start(factors)
+    return Problem(model, read_data(B, model.data), shapes, {name: factors[name] for name in model.fixed}).point(factors)
 
 
 class TestPermutation:

@@ -24,7 +24,7 @@ def bound(form, divergence, X, rng, *, fixed=None, constraints=None, convert=lam
     rank = None if form in CLOSED else 2
     shapes = infer_shapes(model, X.shape, rank, {name: value.shape for name, value in (fixed or {}).items()})
     problem = Problem(model, read_data(convert(X)), shapes, fixed or {}, horizon=horizon)
-    factors = {name: rng.random(shapes[name]) + 0.1 for name in problem.order}
+    factors = {name: rng.random(shapes[name]) + 0.1 for name in problem.learned}
     everything = {**factors, **(fixed or {}), "X": X}
 
     def approximation(**changed):
@@ -32,15 +32,15 @@ def bound(form, divergence, X, rng, *, fixed=None, constraints=None, convert=lam
         matrices = [values[name].T if flipped else values[name] for name, flipped in model.form]
         return matrices[0] if len(matrices) == 1 else np.linalg.multi_dot(matrices)
 
-    return problem.start(factors), approximation
+    return problem.point(factors), approximation
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("horizon", [1, 10**4])
 def test_objective_is_the_divergence_of_the_product(form, horizon, divergence, X, rng):
     point, approximation = bound(form, divergence, X, rng, horizon=horizon)
-    for factor in (None, *point.problem.order):
-        fresh = point.problem.start(point.factors)
+    for factor in (None, *point.problem.learned):
+        fresh = point.problem.point(point.factors)
         value, magnitude = fresh.objective(factor)
         assert value == pytest.approx(defined(divergence, X, approximation()), rel=1e-8)
         assert magnitude >= value * (1 - 1e-12)
@@ -66,7 +66,7 @@ def test_sparse_data_give_the_same(form, divergence, X, rng):
     dense, _ = bound(form, divergence, X, np.random.default_rng(1))
     thin, _ = bound(form, divergence, X, np.random.default_rng(1), convert=sparse.csr_array)
     assert thin.objective()[0] == pytest.approx(dense.objective()[0])
-    for factor in dense.problem.order:
+    for factor in dense.problem.learned:
         for one, other in zip(dense.sides(factor), thin.sides(factor), strict=True):
             np.testing.assert_allclose(one, other)
 
@@ -91,15 +91,15 @@ def test_gradient(form, divergence, X, rng):
 def test_products_survive_where_they_are_still_valid(divergence, X, rng):
     """A point that was reached by changing factors knows the same as one that starts there."""
     point, _ = bound("W S H", divergence, X, rng)
-    for name in point.problem.order:
+    for name in point.problem.learned:
         point.objective(name)
         point.sides(name)
         moved = point.with_factor(name, point.factors[name] * (1 + rng.random(point.factors[name].shape)))
         scaled = point.with_scaled(name, 1.7)
         for changed in (moved, scaled):
-            fresh = point.problem.start(changed.factors)
+            fresh = point.problem.point(changed.factors)
             assert changed.objective() == pytest.approx(fresh.objective())
-            for factor in point.problem.order:
+            for factor in point.problem.learned:
                 for one, other in zip(changed.sides(factor), fresh.sides(factor), strict=True):
                     np.testing.assert_allclose(one, other)
         point = moved
@@ -141,7 +141,7 @@ def test_the_objective_in_single_precision(constraints, rng):
     W = (np.exp(-30 * rng.random((361, 25))) / 4).astype(np.float32)
     model = Model("W W.T X", constraints=constraints)
     (value, terms), (expected, _) = (
-        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).start({"W": W.astype(dtype)}).objective()
+        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).point({"W": W.astype(dtype)}).objective()
         for dtype in (np.float32, np.float64)
     )
     assert abs(value - expected) < 0.25 * np.finfo(np.float32).eps * terms
@@ -154,9 +154,9 @@ def test_trace_of_a_matrix_of_either_sign(rng):
         model = Model("W.T X W", "trace")
         problem = Problem(model, read_data(convert(S), signed=True), {"W": (6, 2)}, {})
         W = rng.random((6, 2))
-        value, _ = problem.start({"W": W}).objective()
+        value, _ = problem.point({"W": W}).objective()
         assert -value == pytest.approx(np.trace(W.T @ S @ W))
-        positive, negative = problem.start({"W": W}).gradient("W")
+        positive, negative = problem.point({"W": W}).gradient("W")
         assert np.all(positive >= 0)
         np.testing.assert_allclose(negative - positive, 2 * S @ W)
 

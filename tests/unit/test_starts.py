@@ -235,7 +235,7 @@ class TestSides:
         """S_kl = Σ W_ik X_ij H_lj / (Σ_i W_ik Σ_j H_lj), plus a fifth of the mean."""
         X = data("W S H")
         problem = bound(X if form == "W S H" else X.T, form, (3, 4) if form == "W S H" else (4, 3))
-        made = made_by(NAMES["kmeans"], problem, list(problem.order), np.random.default_rng(0))
+        made = made_by(NAMES["kmeans"], problem, list(problem.learned), np.random.default_rng(0))
         W, H = made["W"], made["H"]
         means = (W / W.sum(axis=0)).T @ X @ (H / H.sum(axis=1, keepdims=True)).T
         np.testing.assert_allclose(made["S"], means + SMOOTHING * means.mean(), rtol=1e-12)

@@ -139,7 +139,7 @@ class Data(ABC):
     bounded: ClassVar[bool] = True
     """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
-    has_items: ClassVar[bool] = True
+    can_take: ClassVar[bool] = True
     """Whether single rows and columns can be looked at, by `take`."""
 
     # ---- what every kind of data answers

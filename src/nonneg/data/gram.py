@@ -24,7 +24,7 @@ class GramData(Data):
     gram: Any
     namespace: Namespace
     bounded: bool = True  # type: ignore[misc]
-    has_items: ClassVar[bool] = False
+    can_take: ClassVar[bool] = False
     gives: ClassVar[frozenset[Need]] = frozenset({Need.ROW_GRAM})
 
     @property

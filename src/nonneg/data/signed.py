@@ -60,7 +60,7 @@ class SignedData(Data):
     positive: Any
     negative: Any
     namespace: Namespace
-    has_items: ClassVar[bool] = False
+    can_take: ClassVar[bool] = False
     gives: ClassVar[frozenset[Need]] = frozenset({Need.SIGNED_PRODUCTS})
 
     @property

@@ -119,4 +119,4 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
     problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=1)
-    return problem.start(arrays)
+    return problem.point(arrays)

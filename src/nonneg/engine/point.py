@@ -115,7 +115,7 @@ class Point:
         """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
         divergence = self.problem.model.divergence
         if not divergence.scale_invariant:
-            return divergence.scale(self.sums(factor or self.problem.order[0]))
+            return divergence.scale(self.sums(factor or self.problem.learned[0]))
         total = self.total()
         return self.problem.data.power_sum(1) / total if total > 0 else 1.0
 
@@ -135,7 +135,7 @@ class Point:
     def divergence(self, factor: str | None = None) -> tuple[float, float]:
         """The same without what constraints add to it."""
         divergence = self.problem.model.divergence
-        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.order[0]))
+        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.learned[0]))
         if divergence.bounded and self.problem.data.bounded and value < 0:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
             # belong together, as where X̂ is zero and ln X̂ is not finite.
@@ -152,9 +152,9 @@ class Point:
         """The value of any sum of words in the factors and the data."""
         parts = terms(part)
         self.compute(tuple(term.word for term in parts))
-        return self._add(parts, self.problem.order[0])
+        return self._add(parts, self.problem.learned[0])
 
-    def residual(self) -> float:
+    def objective_by_entries(self) -> float:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
@@ -212,7 +212,7 @@ class Point:
             # Nothing moves where a factor is zero; elsewhere both sides have underflowed, and tell nothing.
             return 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
 
-        return max(map(of_factor, self.problem.order))
+        return max(map(of_factor, self.problem.learned))
 
     def value(self, word: Word) -> Array:
         """A matrix, or a known product."""

@@ -129,13 +129,13 @@ class Problem:
         )
 
     @property
-    def order(self) -> tuple[str, ...]:
+    def learned(self) -> tuple[str, ...]:
         """The factors in the order in which they are updated."""
         return self.model.learned
 
-    def start(self, factors: Mapping[str, Array]) -> Point:
+    def point(self, factors: Mapping[str, Array]) -> Point:
         """The point at given factors, in the units of the problem."""
-        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.order}, {})
+        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.learned}, {})
 
     def is_formed(self, word: Word) -> bool:
         """Whether a constant product is formed once and for all, rather than left as it is."""

@@ -49,7 +49,7 @@ class Run:
 
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
     """A run that has not begun."""
-    point = problem.start(factors)
+    point = problem.point(factors)
     return Run(point, solver.init(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every)
 
 
@@ -113,7 +113,7 @@ def _violations(point: Point, state: State) -> dict[str, float]:
     """Where restoring makes a constraint hold exactly, how far the step was from it; elsewhere how far the factor is."""
     xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
     violations = {}
-    for name in point.problem.order:
+    for name in point.problem.learned:
         if not constraints[name].is_free:
             stepped = state.unrestored.get(name) if constraints[name].restores_fully else None
             violations[name] = float(constraints[name].violation(xp, point.factors[name] if stepped is None else stepped))

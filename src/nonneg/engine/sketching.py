@@ -36,7 +36,7 @@ _LEAST = 2**16
 
 def side_of(problem: Problem) -> Literal["rows", "columns"] | None:
     """What a sketch would combine; None where a model needs more than a Gram matrix, or there is no more than that."""
-    if Need.PRODUCTS not in problem.data.gives or len(problem.order) != 1:
+    if Need.PRODUCTS not in problem.data.gives or len(problem.learned) != 1:
         return None
     return {frozenset({Need.COLUMN_GRAM}): "rows", frozenset({Need.ROW_GRAM}): "columns"}.get(problem.model.needs)  # type: ignore[return-value]
 
@@ -46,7 +46,7 @@ def pays(problem: Problem) -> bool:
     of = side_of(problem)
     if of is None or problem.data.facts.non_zeros < _LEAST:
         return False
-    size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+    size = _PER_COMPONENT * min(problem.shapes[problem.learned[0]])
     return not problem.is_formed(_gram(problem, of)) and 3 * size < 2 * problem.data.shape[0 if of == "rows" else 1]
 
 
@@ -69,7 +69,7 @@ class Sketched:
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         of = side_of(problem)
         assert of is not None
-        size = _PER_COMPONENT * min(problem.shapes[problem.order[0]])
+        size = _PER_COMPONENT * min(problem.shapes[problem.learned[0]])
         self.problem, self._nystrom = problem, Nystrom(problem.data, of, size, np.random.default_rng(seed))
         self._sketch = self._nystrom.sketch
         self.small = _bound(problem, self._sketch)
@@ -80,7 +80,7 @@ class Sketched:
 
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point."""
-        (name,), of = self.problem.order, self._nystrom.of
+        (name,), of = self.problem.learned, self._nystrom.of
         is_turned = self.problem.shapes[name][0] != self.problem.data.shape[1 if of == "rows" else 0]
         self._nystrom.add(to_host(point.value(Word([Letter(name, is_turned)]))))
         self._sketch = self._nystrom.sketch
@@ -110,7 +110,7 @@ def solve_sketched(
         left = replace(stopping, max_iter=stopping.max_iter - done)
         run = solve(begin(sketched.small, factors, solver, left), solver, left, callback)
         history, done, factors = history.followed_by(run.history), done + run.n_iter, run.best.factors
-        point = sketched.problem.start(factors)
+        point = sketched.problem.point(factors)
         if run.status is not Status.CONVERGED or point.kkt_residual() <= _STATIONARY:
             value = point.problem.units.objective_to_user(point.objective()[0])  # of the data, and not of their sketch
             last = replace(history[-1], objective=value)

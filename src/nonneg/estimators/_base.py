@@ -118,7 +118,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
     def _fit(self, X: Data, began: float) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
-        solver, protocol = self._get_solver()
+        solver, procedure = self._get_solver()
         self._check_numbers()
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
@@ -126,13 +126,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
-        init = warm or self._read_init(X, model, rank, protocol)
+        init = warm or self._read_init(X, model, rank, procedure)
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
             starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
-        tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if protocol.stops_on_step else {"tol": self.tol}
-        tolerances = {"check_every": protocol.check_every, "steady": protocol.steady} | tolerances
+        tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
+        tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
         runs = run_starts(
             self._data(X),
             self._minimised(model),

@@ -93,7 +93,7 @@ def partitioned(X: Any, W: np.ndarray) -> np.ndarray:
     dtype = problem.namespace.dtype
 
     def product(W: np.ndarray) -> np.ndarray:
-        return np.asarray(problem.start({"W": W.astype(dtype)}).product(parse("X.T X W")), dtype=np.float64)
+        return np.asarray(problem.point({"W": W.astype(dtype)}).product(parse("X.T X W")), dtype=np.float64)
 
     return k_lines(product, problem.data.lengths(axis=1) ** 2, W.astype(np.float64)).astype(W.dtype)
 

@@ -23,7 +23,7 @@ from ._fixed import read_fixed_components
 from ._hardening import check_hardening
 
 
-class Protocol(NamedTuple):
+class Procedure(NamedTuple):
     """How a paper ran its rule."""
 
     solver: str | Solver
@@ -68,7 +68,7 @@ class Parameters(ABC):
     warm_start: bool = False
     verbose: int = 0
 
-    _paper: ClassVar[Protocol]
+    _paper: ClassVar[Procedure]
     _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
     """The name of a start, or several names: a short run from each shows which one to go on from."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
@@ -142,16 +142,16 @@ class Parameters(ABC):
         """The name of the solver that serves best."""
         return "auto"
 
-    def _get_solver(self) -> tuple[str | Solver, Protocol]:
+    def _get_solver(self) -> tuple[str | Solver, Procedure]:
         """The solver, and what else belongs to the way it is run."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
         solver = self._auto_solver() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
         if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in ("auto", *SOLVERS)):
             raise unknown("solver", self.solver, ("auto", "paper", *SOLVERS), "an object of nonneg.solvers")
-        return solver, Protocol(solver, self._auto_init)
+        return solver, Procedure(solver, self._auto_init)
 
-    def _read_init(self, X: Any, model: Model, rank: Any, protocol: Protocol) -> str | tuple[str, ...] | dict[str, np.ndarray]:
+    def _read_init(self, X: Any, model: Model, rank: Any, procedure: Procedure) -> str | tuple[str, ...] | dict[str, np.ndarray]:
         """The name of a start, or several, or the factors to start from."""
         init = self.init
         if isinstance(init, str):
@@ -159,15 +159,15 @@ class Parameters(ABC):
                 raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
             if init != "auto":
                 return init
-            makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(protocol.init)))
-            return protocol.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
+            makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(procedure.init)))
+            return procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:
             raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
         given = dict(init) if isinstance(init, Mapping) else self._start(_read_start(init))
-        if protocol is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
-            floor = getattr(protocol.solver, "floor", None) or 0.0
+        if procedure is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
+            floor = getattr(procedure.solver, "floor", None) or 0.0
             return {name: np.where(np.equal(value, 0), floor, value) if floor else value for name, value in given.items()}
         return {name: _without_zeros(value, name) if name in model.learned else value for name, value in given.items()}
 

@@ -15,7 +15,7 @@ from ..engine.solution import Solution
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False)
@@ -116,7 +116,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     divergence: Any = "euclidean"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _clustered: ClassVar[tuple[int, ...]] = (0,)
     _reconstructs: ClassVar[bool] = False
 

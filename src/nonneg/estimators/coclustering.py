@@ -17,7 +17,7 @@ from ..initialization.coclusters import without_weights
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._coclusters import Coclusters, OrthogonalCoclusters
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False)
@@ -149,7 +149,7 @@ class BiQNMF(_TwoWay):
     (array([0., 0.]), array([0., 0., 0.]))
     """
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
 
     def _model(self) -> Model:
         return Model("L L.T X R R.T", self.divergence)
@@ -267,7 +267,7 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
 
     divergence: Any = "euclidean"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=0.5))
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=0.5))
 
     def _model(self) -> Model:
         return Model("L S R.T", self.divergence, {"L": self._orthogonal_to("columns"), "R": self._orthogonal_to("columns")})

@@ -13,7 +13,7 @@ from ..engine.shapes import infer_shapes
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False, init=False)
@@ -117,7 +117,7 @@ class Factorization(Factorizer):
     divergence: Any = "euclidean"
     constraints: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = ("random", "kmeans")
 
     def __init__(

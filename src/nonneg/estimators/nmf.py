@@ -15,7 +15,7 @@ from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._coclusters import Coclusters
 from ._fixed import read_fixed_components
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -128,7 +128,7 @@ class NMF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
     fixed_components: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
     _is_paired: ClassVar[bool] = True
 
@@ -232,7 +232,7 @@ class NonnegativeSparseCoding(Factorizer):
 
     alpha: float = 0.1
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
 
     def _model(self) -> Model:

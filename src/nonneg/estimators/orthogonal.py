@@ -18,7 +18,7 @@ from ..solvers import Multiplicative
 from ..solving import objective_of
 from ._base import Factorizer
 from ._hardening import is_partition, refitted
-from ._parameters import Protocol
+from ._parameters import Procedure
 from .projective import OPNMF, check_components_fit
 
 PRINTED_OR_ADAPTIVE = '"multiplicative" for the Euclidean distance, "adaptive" for others'
@@ -141,7 +141,7 @@ class ONMF(Factorizer):
     divergence: Any = "euclidean"
     orthogonality: Any = "soft"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1))
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1))
 
     def _model(self) -> Model:
         return Model("W H", self.divergence, {"H": Orthogonal("rows")})

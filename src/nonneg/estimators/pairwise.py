@@ -23,7 +23,7 @@ from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
 from ._kernels import check_kernel, kernel_options
-from ._parameters import Protocol
+from ._parameters import Procedure
 from .clustering import labelled
 
 _LEAST_SHARE = 1e-3
@@ -271,7 +271,7 @@ class SymmetricNMF(_Pairwise):
     coef0: float = 1
     kernel_params: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _metric_name: ClassVar[str] = "affinity"
 
     @property
@@ -428,7 +428,7 @@ class KernelPNMF(_Pairwise):
     coef0: float = 1
     kernel_params: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _metric_name: ClassVar[str] = "kernel"
     _reconstructs: ClassVar[bool] = False
 

@@ -14,7 +14,7 @@ from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
-from ._parameters import Protocol
+from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -124,7 +124,7 @@ class PNMF(OnlineMixin, Factorizer):
     divergence: Any = "euclidean"
     fixed_components: Any = None
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, rescale=True))
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[str, ...]] = ("search", "angular", "angular", "angular", "kmeans")
 
     def _constraint(self) -> Constraint:
@@ -283,7 +283,7 @@ class OPNMF(PNMF):
 
     orthogonality: Any = "soft"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
 
     def _constraint(self) -> Constraint:
         return Orthogonal("columns")

@@ -16,7 +16,7 @@ from ..exceptions import ShapeError
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
 from ._coclusters import Coclusters, OrthogonalCoclusters
-from ._parameters import Protocol
+from ._parameters import Procedure
 from .orthogonal import printed_or_adaptive
 
 _CLUSTERS = '"coclusters", clusters of samples and of features found together; or "random" where samples or features are too few'
@@ -122,7 +122,7 @@ class NMTF(Coclusters, Factorizer):
 
     divergence: Any = "euclidean"
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative())
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[str, ...]] = ("coclusters", "nndsvda")
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
 
@@ -261,7 +261,7 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     orthogonality: str = "soft"
 
     _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1), check_every=100, steady=math.inf)
 
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
@@ -386,7 +386,7 @@ class FONT(ONMTF):
 
     divergence: ClassVar[str] = "euclidean"  # type: ignore[misc]
 
-    _paper: ClassVar[Protocol] = Protocol(Multiplicative(exponent=1), check_every=100, steady=math.inf)
+    _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1), check_every=100, steady=math.inf)
 
     def _model(self) -> Model:
         H = NearOrthogonal("rows") if self._is_als else FixedMultiplier("rows")
@@ -403,8 +403,8 @@ class FONT(ONMTF):
     def _is_als(self) -> bool:
         return isinstance(self.solver, str) and self.solver == "als"
 
-    def _get_solver(self) -> tuple[str | Solver, Protocol]:
+    def _get_solver(self) -> tuple[str | Solver, Procedure]:
         if self._is_als:
             solver = AlternatingLeastSquares(("H",))
-            return solver, Protocol(solver, self._auto_init)
+            return solver, Procedure(solver, self._auto_init)
         return super()._get_solver()

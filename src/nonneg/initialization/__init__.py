@@ -68,10 +68,10 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
         raise unknown("init", start, STARTS, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
-    open_ = [name for name in problem.order if name not in given]
+    open_ = [name for name in problem.learned if name not in given]
     made = _TOGETHER.get(start, made_by)(make, problem, open_, generator) if make is not None and open_ else {}
     factors, scalable = {}, []
-    for name in problem.order:
+    for name in problem.learned:
         if name in given:
             value = given[name]
             if not constraints[name].is_signed:
@@ -89,7 +89,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors = _well_scaled(problem, factors, scalable)
     for name in open_:
         if constraints[name].is_signed:
-            factors[name] = solved(problem.start(factors), name)
+            factors[name] = solved(problem.point(factors), name)
     return factors
 
 
@@ -111,4 +111,4 @@ def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str
 
 def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
     """The number by which X̂ fits X best; see `Point.best_scale`."""
-    return problem.start(factors).best_scale() if problem.model.divergence.approximates else 1.0
+    return problem.point(factors).best_scale() if problem.model.divergence.approximates else 1.0

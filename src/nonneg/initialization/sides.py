@@ -24,7 +24,7 @@ def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
     """The outer factors: name, axis of the items, and the classes of both dimensions, that of the items first."""
     classes, data = dimension_classes(problem.model), problem.model.data
     outer = classes[data, 0], classes[data, 1]
-    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.order for axis in (0, 1))
+    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.learned for axis in (0, 1))
     return [side for side in sides if side[2] in outer and side[3] not in outer]
 
 

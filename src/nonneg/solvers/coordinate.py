@@ -132,7 +132,7 @@ class Coordinate(Solver):
         obstacle = self.obstacle(problem)
         if obstacle is not None:
             raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
-        return CoordinateState(exponents=dict.fromkeys(problem.order, 1.0), momentum=self.momentum)
+        return CoordinateState(exponents=dict.fromkeys(problem.learned, 1.0), momentum=self.momentum)
 
     @property
     def resumed(self) -> Coordinate:
@@ -154,7 +154,7 @@ class Coordinate(Solver):
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
             constraints = point.problem.model.constraints
             ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
-            candidate = self._swept(point.problem.start(ahead), state, settings._replace(keeps=True))
+            candidate = self._swept(point.problem.point(ahead), state, settings._replace(keeps=True))
             value = measure(candidate)
             if value[0] <= before + rounding:
                 state.momentum, state.value = min(1.0, momentum * _GROWTH), value
@@ -189,7 +189,7 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
     found = list(problem.derived(places).values())
     if not any(isinstance(place, Quadratic) for place in found):
         return lambda point: (point.objective()[0], 0.0)
-    if len(found) > 1 or not found[0].is_same:
+    if len(found) > 1 or not found[0].is_data:
         return None
     rounding = problem.namespace.eps * problem.data.power_sum(2)
     return lambda point: (found[0].measure(point), rounding)

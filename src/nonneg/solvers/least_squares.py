@@ -66,7 +66,7 @@ class AlternatingLeastSquares(Solver):
         )
 
     def step(self, point: Point, state: State) -> Point:
-        for factor in point.problem.order:
+        for factor in point.problem.learned:
             if self._is_solved(factor):
                 value = _solved(point, point.problem.model.rules[factor])
             else:

@@ -83,7 +83,7 @@ class Multiplicative(Solver):
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
 
     def step(self, point: Point, state: State) -> Point:
-        for factor in point.problem.order:
+        for factor in point.problem.learned:
             state.unrestored[factor] = moved(point, factor, state.exponents[factor], self.floor)
             point = restored(point, factor, state.unrestored[factor])
             if self.rescale and point.problem.model.constraints[factor].is_free:
@@ -131,7 +131,7 @@ class Adaptive(Solver):
 
     def step(self, point: Point, state: AdaptiveState) -> Point:
         state.stalled = True
-        order = point.problem.order
+        order = point.problem.learned
         for factor, following in zip(order, (*order[1:], order[0]), strict=True):
             proven = point.problem.model.rules[factor].exponent
             constraint = point.problem.model.constraints[factor]

@@ -45,7 +45,7 @@ class Settings(NamedTuple):
 
 def places(problem: Problem) -> dict[str, Place | None]:
     """The place of each factor that is learned; None where it has none, because of where, or how often, it occurs."""
-    return {name: _place(problem, name) for name in problem.order}
+    return {name: _place(problem, name) for name in problem.learned}
 
 
 def _place(problem: Problem, factor: str) -> Place | None:
@@ -68,7 +68,7 @@ class Place(ABC):
     needs_warmup = False
 
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
-        self.letter, self.F, self.A, self.B, self.is_turned = letter, Word([letter]), before, after, is_turned
+        self.letter, self.F, self.before, self.after, self.is_turned = letter, Word([letter]), before, after, is_turned
         self.X = Word([Letter(problem.model.data, is_turned)])
         self.terms = problem.model.constraints[letter.name].entrywise or Entrywise()
 
@@ -110,14 +110,14 @@ class Linear(Place):
         from ..kernels.coordinates import linear_rows
 
         F = self.value(point)
-        P = _evaluated(point, self.A.T + self.A, np.float64) if self.A else _NOTHING
-        Q = _evaluated(point, self.B + self.B.T, np.float64) if self.B else np.eye(F.shape[1])
-        C = _evaluated(point, self.A.T + self.X + self.B.T)
+        P = _evaluated(point, self.before.T + self.before, np.float64) if self.before else _NOTHING
+        Q = _evaluated(point, self.after + self.after.T, np.float64) if self.after else np.eye(F.shape[1])
+        C = _evaluated(point, self.before.T + self.X + self.after.T)
         # A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same
         # number of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
         affordable = max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
         arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, affordable))))
-        if self.A:  # rows depend on each other, and are taken one after the other
+        if self.before:  # rows depend on each other, and are taken one after the other
             linear_rows(self.first_row, F.shape[0], *arguments)
         else:
             over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
@@ -138,11 +138,11 @@ class Quadratic(Place):
 
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         super().__init__(problem, letter, is_turned, before, after)
-        F, B = self.F, self.B
+        F, B = self.F, self.after
         self.C, self.Q = self.X + B.T, B + B.T
         self.BF, self.CF, self.FCF, self.FF = B.T + F, self.C + F, F.T + self.C + F, F.T + F
         self.is_same = canonical(self.C)[0] == canonical(self.Q)[0]
-        self.is_data = self.is_same and len(self.B) == 1
+        self.is_data = self.is_same and len(self.after) == 1
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
@@ -153,7 +153,7 @@ class Quadratic(Place):
         rows, columns = problem.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
         if self.is_implicit:
             return None if problem.data.can_sweep(transposed=self.is_turned) else "the data cannot be gone over row by row"
-        if not self.B or problem.is_formed(self.C) or rows * rows <= max(problem.data.facts.non_zeros, rows * columns, _SMALL):
+        if not self.after or problem.is_formed(self.C) or rows * rows <= max(problem.data.facts.non_zeros, rows * columns, _SMALL):
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 
@@ -227,7 +227,7 @@ class Quadratic(Place):
             sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
             data.sweep(sweep, transposed=self.is_turned)
             return {self.FCF: sweep.B} | ({self.BF: Y} if self.has_products else {})
-        if not self.B:
+        if not self.after:
             data.sweep_symmetric(Sweep(F, F, G.copy(), G, order, options))
             return {}
         return self._over_gram(point, F, G, order, options)

@@ -97,12 +97,12 @@ class QuasiNewton(Solver):
         return replace(self, warmup=0)
 
     def obstacle(self, problem: Problem) -> str | None:
-        signed = [name for name in problem.order if problem.model.constraints[name].is_signed]
+        signed = [name for name in problem.learned if problem.model.constraints[name].is_signed]
         return f"it is about square roots, and {signed[0]} is of either sign" if signed else None
 
     def suits(self, problem: Problem) -> bool:
         """Where a constraint does not hold after each step, or takes a loop to restore, steps of single factors serve better."""
-        constraints = (problem.model.constraints[name] for name in problem.order)
+        constraints = (problem.model.constraints[name] for name in problem.learned)
         restored = all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
         return restored and self.obstacle(problem) is None
 
@@ -194,4 +194,4 @@ def _moved(point: Point, roots: Array, step: Array) -> dict[str, Array]:
 
 def _restored(point: Point, values: dict[str, Array]) -> Point:
     xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
-    return point.problem.start({name: constraints[name].restore(xp, value) for name, value in values.items()})
+    return point.problem.point({name: constraints[name].restore(xp, value) for name, value in values.items()})
