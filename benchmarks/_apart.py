@@ -1,6 +1,7 @@
 """What has to be measured in a process of its own: peak memory, and what the first fit of a process costs. Prints JSON.
 
-``_apart.py memory PATH FORM RANK SETTINGS``, ``_apart.py fits NAME...``, ``_apart.py partition WHO …``; see `_bench.apart`.
+``_apart.py memory PATH FORM RANK SETTINGS``, ``_apart.py fits NAME...``, ``_apart.py first ESTIMATOR``,
+``_apart.py partition WHO …``; see `_bench.apart`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,16 @@ def fits(*names: str) -> dict[str, list[float] | str]:
     return found
 
 
+def first(estimator: str) -> list[float]:
+    """The seconds that the processor works for the first and for the second plain fit of an estimator, in double precision."""
+    X, taken = _dense(300, 100, "float64"), []
+    for _ in range(2):
+        started = process_time()
+        getattr(nonneg, estimator)(8, random_state=0).fit(X)
+        taken.append(process_time() - started)
+    return taken
+
+
 def _seconds(call: Callable[[], Any]) -> float:
     started = perf_counter()
     call()
@@ -126,4 +137,4 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps({"memory": memory, "fits": fits, "partition": partition}[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps({"memory": memory, "fits": fits, "first": first, "partition": partition}[sys.argv[1]](*sys.argv[2:])))

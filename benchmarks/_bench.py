@@ -21,7 +21,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,13 @@ def timed(call: Callable[[], Any]) -> Timed:
     started = perf_counter()
     result = call()
     return Timed(perf_counter() - started, result)
+
+
+def processed(call: Callable[[], Any]) -> Timed:
+    """The seconds that the processor worked for it, whatever else the machine did meanwhile."""
+    started = process_time()
+    result = call()
+    return Timed(process_time() - started, result)
 
 
 def in_turns(calls: Mapping[str, Callable[[], Timed]], rounds: int) -> dict[str, list[Timed]]:
@@ -424,7 +431,7 @@ def _finite(value: Any) -> Any:
 def surroundings() -> dict[str, Any]:
     """On what it ran."""
     versions = {}
-    for name in ("numpy", "scipy", "scikit-learn", "numba", "opnmf", "torch", "torchnmf"):
+    for name in ("numpy", "scipy", "scikit-learn", "numba", "opnmf", "hmmlearn", "torch", "torchnmf"):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

@@ -30,6 +30,9 @@ GROUPS = (
     "iteration",
     "growth",
     "startup",
+    "defaults",
+    "missing",
+    "ranks",
 )
 
 

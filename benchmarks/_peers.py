@@ -196,6 +196,33 @@ def run_rule(
     return Timed(marks[-1].seconds if reached else math.inf, basis), marks
 
 
+def tri_factorized(
+    X: Any, W: np.ndarray, S: np.ndarray, H: np.ndarray, *, is_fast: bool = False, tol: float = 1e-4, max_iter: int = 5000
+) -> dict[str, np.ndarray]:
+    """X ≈ W S H by the rules of ONMTF (FONT Eq. 11, 12 and 7), or of FONT (Eq. 16, 17 and 7), as they are printed.
+
+    W and H are given unit lengths after each step, which S takes up: the rules of FONT let them grow without bound otherwise. The
+    objective is looked at every 100 iterations, as in the paper, and the end is where it has changed by less than `tol` of it.
+    """
+    last, least = math.inf, np.finfo(float).tiny
+    for iteration in range(max_iter):
+        up = X @ H.T @ S.T
+        W = W * ((up + W) / (W @ (S @ (H @ H.T) @ S.T) + least) if is_fast else up / (W @ (W.T @ up) + least))
+        length = np.linalg.norm(W, axis=0) + least
+        W, S = W / length, S * length[:, None]
+        up = S.T @ (X.T @ W).T
+        H = H * ((up + H) / ((S.T @ (W.T @ W) @ S) @ H + least) if is_fast else up / ((up @ H.T) @ H + least))
+        length = np.linalg.norm(H, axis=1) + least
+        H, S = H / length[:, None], S * length
+        S = S * ((W.T @ (X @ H.T)) / ((W.T @ W) @ S @ (H @ H.T) + least))
+        if iteration % 100 == 99:
+            objective = euclidean(X, W @ S, H)
+            if abs(last - objective) <= tol * objective:
+                break
+            last = objective
+    return {"W": W, "S": S, "H": H}
+
+
 def k_lines(K: np.ndarray, W: np.ndarray, max_iter: int = 100) -> np.ndarray:
     """An exactly orthogonal W from one that is nearly so: each row to the line it is closest to, each line to its rows."""
     m, r = W.shape

@@ -1,20 +1,24 @@
 """What an iteration costs beside the matrix products it cannot do without.
 
-The two are timed in turns, several times, in one run. K = X Xᵀ is known before, on both sides: what setting up costs is not part
-of an iteration. As a script, ``python benchmarks/iteration.py [JSON]`` runs this group alone.
+The two are timed in turns, several times, in one run, by what the processor works for them. K = X Xᵀ is known before, on both
+sides: what setting up costs is not part of an iteration. The faces are compared with the long products alone (K W; X Hᵀ and Wᵀ X),
+and with all that the rule multiplies, in NumPy and in the order that is cheapest. As a script,
+``python benchmarks/iteration.py [JSON]`` runs this group alone.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import numpy as np
 
-from _bench import Bench, Timed, in_turns, seconds_of, threads, timed
+from _bench import Bench, Timed, in_turns, processed, seconds_of, threads
 from _data import described, documents, faces, spatial
 from nonneg import factorize
+from nonneg.engine.solution import Progress
 from nonneg.solvers import Multiplicative
 
 TITLE = "An iteration beside its bare products"
@@ -22,6 +26,7 @@ ORTHOGONAL = {"constraints": {"W": "orthogonal"}}
 SOLVERS: dict[str, dict[str, Any]] = {
     "exponent 1": {"solver": Multiplicative(exponent=1)},
     "proven exponent": {"solver": Multiplicative()},
+    "adaptive": {"solver": "adaptive"},
     "a sweep of the default solver": {},
 }
 
@@ -30,12 +35,8 @@ def run(bench: Bench) -> None:
     rng = np.random.default_rng(0)
     rounds, count = (2, 20) if bench.quick else (5, 200)
     with bench.attempt("CBCL", TITLE), threads(1):
-        X, r = faces(bench.quick), 25
-        K, W, H = X @ X.T, rng.random((X.shape[0], r)), rng.random((r, X.shape[1]))
-        problem = f"CBCL {described(X)}, r = {r}"
-        compare(bench, problem, X, "W W.T X", r, {}, lambda: K @ W, rounds, count, at_most=1.35)
-        compare(bench, problem, X, "W W.T X", r, ORTHOGONAL, lambda: K @ W, rounds, count, at_most=1.35)
-        compare(bench, problem, X, "W H", r, {}, lambda: (X @ H.T, W.T @ X), rounds, count // 10)
+        for dtype in ("float64",) if bench.quick else ("float64", "float32"):
+            on_faces(bench, faces(bench.quick).astype(dtype), dtype, rounds, count)
     with bench.attempt("spatial parts", TITLE), threads(2):
         X, r = spatial(bench.quick), 20
         V = rng.random((X.shape[0], r))
@@ -49,6 +50,37 @@ def run(bench: Bench) -> None:
         compare(bench, problem, X, "W H", r, {}, lambda: (X @ T, transposed @ U), rounds, count // 20)
 
 
+def on_faces(bench: Bench, X: np.ndarray, dtype: str, rounds: int, count: int) -> None:
+    rng, r = np.random.default_rng(0), 25
+    W, S, H = (rng.random(shape).astype(dtype) for shape in ((X.shape[0], r), (r, r), (r, X.shape[1])))
+    K = X @ X.T
+
+    def projective() -> None:
+        KW = K @ W
+        _ = W @ (W.T @ KW), KW @ (W.T @ W)
+
+    def orthogonal() -> None:
+        _ = W @ (W.T @ (K @ W)), W.T @ W
+
+    def two() -> None:
+        _ = X @ H.T, W @ (H @ H.T), W.T @ X, (W.T @ W) @ H
+
+    def three() -> None:
+        XH, HH, WX, WW = X @ H.T, H @ H.T, W.T @ X, W.T @ W
+        _ = XH @ S.T, W @ (S @ HH @ S.T), W.T @ XH, WW @ S @ HH, S.T @ WX, (S.T @ WW @ S) @ H
+
+    for form, settings, long, everything, times in (
+        ("W W.T X", {}, lambda: K @ W, projective, count),
+        ("W W.T X", ORTHOGONAL, lambda: K @ W, orthogonal, count),
+        ("X W W.T", {}, lambda: K @ W, projective, count),
+        ("W H", {}, lambda: (X @ H.T, W.T @ X), two, count // 10),
+        ("W S H", {}, lambda: (X @ H.T, W.T @ X), three, count // 10),
+    ):
+        samples = np.ascontiguousarray(X.T) if form == "X W W.T" else X
+        problem = f"CBCL {described(samples)}, {dtype}, r = {r}"
+        compare(bench, problem, samples, form, r, settings, long, rounds, times, at_most=1.15, everything=everything)
+
+
 def compare(
     bench: Bench,
     problem: str,
@@ -60,31 +92,37 @@ def compare(
     rounds: int,
     count: int,
     at_most: float | None = None,
+    everything: Callable[[], object] | None = None,
 ) -> None:
     """A row for each way of taking a step: the proven exponent of W H is 1, and what is wanted is so of multiplicative ones."""
-    same = {"proven exponent"} if form == "W H" else {"a sweep of the default solver"} if settings else set()
+    is_shown = form in ("W W.T X", "W H") and not settings
+    same = {"proven exponent"} if form in ("W H", "W S H") else set()
+    same |= set() if is_shown else {"a sweep of the default solver"}
     ways = {name: more | settings for name, more in SOLVERS.items() if name not in same}
     calls = {name: lambda more=more: an_iteration(X, form, rank, more, count) for name, more in ways.items()}
-    calls["products"] = lambda: Timed(timed(lambda: [products() for _ in range(count)]).seconds / count, None)
+    bare = {"its long products": products} | ({} if everything is None else {"all of its products": everything})
+    for name, multiply in bare.items():
+        calls[name] = lambda multiply=multiply: Timed(processed(lambda: [multiply() for _ in range(count)]).seconds / count, None)
     in_turns(calls, 1)  # the first time is slower
     taken = {name: [1e3 * seconds for seconds in seconds_of(runs)] for name, runs in in_turns(calls, rounds).items()}
     title = f"{form}, orthogonal" if settings else form
-    for name, more in ways.items():
-        bench.cost(
-            taken[name],
-            taken["products"],
-            at_most=at_most if "solver" in more else None,
-            unit="ms",
-            problem=problem,
-            what=f"{title}, {name}",
-            peer="bare products",
-        )
+    for name in ways:
+        for peer in bare:
+            wanted = at_most if name in ("exponent 1", "proven exponent") else None
+            bench.cost(taken[name], taken[peer], wanted, unit="ms", problem=problem, what=f"{title}, {name}", peer=peer)
 
 
 def an_iteration(X: Any, form: str, rank: int, settings: dict[str, Any], count: int) -> Timed:
-    """Seconds per iteration between two checks, and so without what comes before."""
-    history = factorize(X, form, rank, max_iter=2 * count, check_every=count, tol=0, random_state=0, **settings).history
-    return Timed((history[-1].seconds - history[-2].seconds) / (history[-1].iteration - history[-2].iteration), None)
+    """Seconds of the processor per iteration between two checks, and so without what comes before."""
+    checks: list[tuple[int, float]] = []
+
+    def look(progress: Progress) -> None:
+        checks.append((progress.iteration, process_time()))
+
+    more = {"max_iter": 2 * count, "check_every": count, "tol": 0, "random_state": 0, "callback": look}
+    factorize(X, form, rank, **more, **settings)
+    (first, before), (last, after) = checks[-2:]
+    return Timed((after - before) / (last - first), None)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
-"""The observations that docs/equations.md and docs/graphs.md report. Takes about a minute."""
+"""The observations that docs/equations.md, docs/graphs.md and docs/coclustering.md report. Takes about a minute."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.linalg import block_diag
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from nonneg import Model, Solution, datasets, factorize, metrics
+from communities import BLOCKS, planted
+from nonneg import FONT, ONMTF, BiORNM3F, Model, Solution, datasets, factorize, metrics
 from nonneg.constraints import Orthogonal
 from nonneg.graph import SIMILARITIES, GraphClustering
 from nonneg.graph._partitions import Mover, trace_of
@@ -122,8 +126,103 @@ def lonely_vertices() -> Iterator[str]:
             yield f"seed {seed}, {name}: trace {trace:.2f}, purity {purity:.2f}, largest parts {sizes[:3]}"
 
 
+def unequal_blocks() -> Iterator[str]:
+    """Where the default cuts the largest of four blocks: the trace that it finds there, beside that of the blocks themselves."""
+    sizes, inside, across = BLOCKS["blocks of 300, 150, 80, 40, edges .1 inside, .02 across"]
+    for seed in range(3):
+        A, target = planted(sizes, inside, across, seed)
+        model = GraphClustering(4, random_state=seed).fit(A)
+        S = SIMILARITIES["regularized"](A)
+        traces = [trace_of(S, labels, 4) for labels in (model.labels_, target)]
+        yield (
+            f"graph {seed}: adjusted Rand index {adjusted_rand_score(target, model.labels_):.2f}, trace {traces[0]:.5f}, "
+            f"of the blocks {traces[1]:.5f}, {traces[0] - traces[1]:+.1e}"
+        )
+
+
+def exact_blocks() -> Iterator[str]:
+    """Objectives on three blocks, exactly of rank three."""
+    X = block_diag(np.full((7, 8), 11.0), np.full((9, 11), 55.6), np.full((14, 11), 55.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for name, model in {
+            'ONMTF(3, init="nndsvd", solver="paper")': ONMTF(3, init="nndsvd", solver="paper", random_state=0),
+            'ONMTF(3, init="nndsvd")': ONMTF(3, init="nndsvd", random_state=0),
+            "ONMTF(3)": ONMTF(3, random_state=0),
+            "FONT(3)": FONT(3, random_state=0),
+            'BiORNM3F(3, divergence="kullback-leibler")': BiORNM3F(3, divergence="kullback-leibler", random_state=0),
+        }.items():
+            yield f"{name}: objective {model.fit(X).objective_:.8g}"
+
+
+def slopes(function: Callable[[np.ndarray], float], W: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """The gradient by differences."""
+    gradient = np.empty_like(W)
+    for place in np.ndindex(W.shape):
+        moved = [W.copy(), W.copy()]
+        moved[0][place] += step
+        moved[1][place] -= step
+        high, low = (function(U) for U in moved)
+        gradient[place] = (high - low) / (2 * step)
+    return gradient
+
+
+def misprints() -> Iterator[str]:
+    """Equations as printed, and as docs/equations.md has them, at random points: how far each is from what it stands for."""
+    rng = np.random.default_rng(0)
+
+    def apart(truth: object, printed: object, right: object) -> str:
+        off = [np.abs(np.subtract(truth, value)).max() for value in (printed, right)]
+        return f"printed off by {off[0]:.1e}, corrected by {off[1]:.1e}"
+
+    W, S, H = rng.random((6, 3)), rng.random((3, 3)), rng.random((3, 7))
+    V = W @ S @ H  # exact, so that the factors are fixed points, and all ratios one
+    up, across = V @ H.T @ S.T, S.T @ W.T @ V
+    yield f"FONT 6, multiplier 0: {apart(1, up / (W @ H @ H.T), up / (W @ S @ H @ H.T @ S.T))}"
+    yield f"FONT 8, multiplier 0: {apart(1, across / (W.T @ W @ H), across / (S.T @ W.T @ W @ S @ H))}"
+    least = np.linalg.lstsq(W, V, rcond=None)[0], np.linalg.lstsq(H.T, V.T, rcond=None)[0].T
+    off = np.abs(W.T @ W @ least[0] - W.T @ V).max(), np.abs(H @ H.T @ least[1].T - H @ V.T).max()
+    yield f"FONT §3.2: WᵀWH = WᵀV has the best H, off by {off[0]:.1e}, HHᵀWᵀ = HVᵀ the best W, off by {off[1]:.1e}"
+    other = rng.random((6, 7))
+    slope = slopes(lambda U: float(np.sum((other - U @ S @ H) ** 2) + 0.5 * np.sum((U.T @ U - np.eye(3)) ** 2)), W)
+    rest = 2 * ((W.T @ W + S @ H @ H.T @ S.T) @ W.T - W.T - S @ H @ other.T).T
+    yield f"FONT 21, twice its left less its right side: off the gradient it stands for by {np.abs(slope - rest).max():.1e}"
+    right = (W.T @ V @ H.T) / (W.T @ W @ S @ H @ H.T)
+    yield f"FONT 7: sizes do not fit as printed, corrected off by {np.abs(1 - right).max():.1e}"
+
+    X, labels = rng.random((5, 12)), rng.integers(0, 3, 12)
+    binary = np.eye(3)[labels]
+    cost = sum(float(np.sum((X[:, labels == k] - X[:, labels == k].mean(axis=1, keepdims=True)) ** 2)) for k in range(3))
+    indicators = (binary, binary / np.sqrt(binary.sum(axis=0)))
+    yield f"PNMF 32, QNMF §1, K-means: {apart(cost, *(np.sum(X**2) - np.sum((X @ U) ** 2) for U in indicators))}"
+
+    root, W = rng.random((6, 6)), rng.random((6, 2))
+    K = root @ root.T
+    traces = np.trace(W.T @ K @ W), np.trace(W @ W.T @ K @ W @ W.T), np.trace(K)
+    truth = -0.5 * np.sum((root - W @ W.T @ root) ** 2)
+    yield f"ONL §4.2: {apart(truth, (traces[0] - traces[1]) / 2 - traces[2], traces[0] - traces[1] / 2 - traces[2] / 2)}"
+
+    X, W, Y = rng.random((5, 5)), rng.random((5, 5)), rng.random((5, 5))
+    gradient = slopes(lambda U: float(0.5 * np.sum((X - U @ Y @ U.T) ** 2)), W)
+    rest = W @ Y @ W.T @ W @ Y.T - X @ W @ Y.T - X.T @ W @ Y
+    printed, right = rest + W @ Y.T @ W @ Y, rest + W @ Y.T @ W.T @ W @ Y
+    yield f"QNMF §5.3, gradient of W (as many states as symbols): {apart(gradient, printed, right)}"
+
+    root, alpha = rng.random((6, 6)), rng.random(6)
+    K, U = root @ root.T, np.kron(np.eye(2), np.full((3, 3), 1 / 3))
+    A, B = K @ U @ K, K @ K
+    alpha /= np.sqrt(alpha @ B @ alpha)  # the constraint of NNP 62
+    general = A @ alpha / (alpha @ B @ A @ alpha)  # NNP 21 over alpha
+    lengths = alpha @ B @ alpha, alpha @ K @ K @ K @ U @ K @ alpha
+    yield f"NNP 63 beside NNP 21: {apart(general, *(A @ alpha / length for length in lengths))}"
+
+    Q = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    rest = np.eye(6) - Q @ Q.T
+    yield f"NNP 44, m − r = 4: the 2-norm is {np.linalg.norm(rest, 2):.3f}, the squared Frobenius norm {np.sum(rest**2):.3f}"
+
+
 if __name__ == "__main__":
-    for study in (orthogonal, steps, stochastic, dual_i, plateau, faces, lonely_vertices):
+    for study in (orthogonal, steps, stochastic, dual_i, plateau, faces, lonely_vertices, unequal_blocks, exact_blocks, misprints):
         print(study.__name__.replace("_", "-"))
         for line in study():
             print("   ", line)

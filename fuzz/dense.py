@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,13 @@ class Divergence(NamedTuple):
     source: str
     family: str
     parameter: float = 0.0
+    terms: tuple[tuple[float, Divergence], ...] = ()
+    """Of a sum: weights and divergences."""
 
     @property
     def needs_positive(self) -> bool:
+        if self.terms:
+            return any(term.needs_positive for _, term in self.terms)
         family, p = self.family, self.parameter
         return family == "dual" or (family == "beta" and p <= 0) or (family == "alpha" and p < 0) or (family == "gamma" and p < -1)
 
@@ -34,8 +39,10 @@ class Divergence(NamedTuple):
         return self.family in ("gamma", "renyi")
 
     @property
-    def degree(self) -> float:
-        """D(cX ‖ cX̂) = c^degree D(X ‖ X̂)."""
+    def degree(self) -> float | None:
+        """D(cX ‖ cX̂) = c^degree D(X ‖ X̂); None of a sum, whose terms have one each."""
+        if self.terms:
+            return None
         return 0.0 if self.is_scale_invariant else self.parameter if self.family == "beta" else 1.0
 
 
@@ -44,6 +51,29 @@ def _named(family: str, *parameters: float) -> list[Divergence]:
 
 
 EUCLIDEAN, KULLBACK_LEIBLER = Divergence('"euclidean"', "beta", 2), Divergence('"kullback-leibler"', "beta", 1)
+_SUMS = (
+    Divergence(
+        "nonneg.divergences.Beta(1) + 0.5 * nonneg.divergences.Beta(2)",
+        "sum",
+        terms=((1.0, KULLBACK_LEIBLER), (0.5, EUCLIDEAN)),
+    ),
+    Divergence(
+        "2 * nonneg.divergences.Alpha(0.5) + nonneg.divergences.Beta(3)",
+        "sum",
+        terms=((2.0, Divergence("", "alpha", 0.5)), (1.0, Divergence("", "beta", 3))),
+    ),
+    Divergence(
+        "nonneg.divergences.Beta(0) + nonneg.divergences.Alpha(2)",
+        "sum",
+        terms=((1.0, Divergence("", "beta", 0)), (1.0, Divergence("", "alpha", 2))),
+    ),
+    # Bregman's divergence of x⁴/12 + x²/2.
+    Divergence(
+        "nonneg.divergences.Polynomial([(0.25, 0, 4), (-1 / 3, 1, 3), (0.5, 0, 2), (-1.0, 1, 1)])",
+        "sum",
+        terms=((1.0, Divergence("", "beta", 4)), (1.0, EUCLIDEAN)),
+    ),
+)
 DIVERGENCES = (
     EUCLIDEAN,
     KULLBACK_LEIBLER,
@@ -57,6 +87,7 @@ DIVERGENCES = (
     *_named("Alpha", 1.5, -1),
     *_named("Gamma", 0.5, 1, -0.5),
     *_named("Renyi", 0.5, 2),
+    *_SUMS,
 )
 
 
@@ -76,6 +107,10 @@ def product(word: list[tuple[str, bool]], matrices: Mapping[str, Array]) -> Arra
 
 def value(divergence: Divergence, X: Array, Y: Array) -> tuple[Wide, Wide]:
     """D(X ‖ Y), with 0 ln 0 = 0, and the size of the terms it is a difference of."""
+    if divergence.terms:
+        values, sizes = zip(*(value(term, X, Y) for _, term in divergence.terms), strict=True)
+        weights = [weight for weight, _ in divergence.terms]
+        return sum(map(mul, weights, values)), sum(map(mul, weights, sizes))
     p = Wide(divergence.parameter)
     with np.errstate(all="ignore"):
         match divergence.family:
@@ -125,6 +160,9 @@ def _times_power(X: Array, Y: Array, power: Any) -> Array:
 
 def slopes(divergence: Divergence, X: Array, Y: Array) -> tuple[Array, Array]:
     """P and Q of ∂D/∂Y = P − Q, QNMF Table 1."""
+    if divergence.terms:
+        pairs = [(weight, *slopes(term, X, Y)) for weight, term in divergence.terms]
+        return sum(weight * P for weight, P, _ in pairs), sum(weight * Q for weight, _, Q in pairs)
     p = Wide(divergence.parameter)
     with np.errstate(all="ignore"):
         match divergence.family:

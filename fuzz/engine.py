@@ -23,24 +23,26 @@ _SOLVERS = (
     "nonneg.solvers.Coordinate(momentum=0)", "nonneg.solvers.Coordinate(warmup=0, passes=2)",
     "nonneg.solvers.QuasiNewton(memory=2, warmup=0)", "nonneg.solvers.Adaptive(growth=2)",
 )  # fmt: skip
-_STARTS = ('"random"', '"random"', '"nndsvd"', '"nndsvda"', '"nndsvdar"', '"kmeans"', '"angular"')
+_STARTS = ('"auto"', '"auto"', '"random"', '"nndsvd"', '"nndsvda"', '"nndsvdar"', '"kmeans"', '"angular"')
 _SOFT = ("orthogonal", "permutation", "doubly", "Near", "PartlyFixed")
 """Constraints of which no K.K.T. conditions are checked: most of their rules do not aim at the objective alone."""
 
 
 def case(t: Trial) -> None:
     if t.one_in(15):
-        t.pick((_kernel, _trace))(t)
+        t.pick((_kernel, _trace, _signed))(t)
         return
     form = t.pick(_FORMS) if not t.one_in(5) else _any_form(t)
     names = dict.fromkeys(name for name, _ in dense.letters(form))
     factors = [name for name in names if name != "X"]
     groups = dense.axes(form)
     m, n = data.sides(t)
+    if form in ("W W.T X", "X W W.T") and t.one_in(40):
+        m, n = t.pick(((300, 700), (700, 300)))  # large enough for a sketch to be worth its while
     n = m if groups["X", 0] == groups["X", 1] else n
     sizes = {groups["X", 0]: m, groups["X", 1]: n}
     open_ = dict.fromkeys(groups[name, side ^ flipped] for name, flipped in dense.letters(form) for side in (0, 1))
-    ranks = [t.integer(1, t.pick((3, 3, max(m, n) + 1))) for group in open_ if group not in sizes]
+    ranks = [t.integer(1, t.pick((3, 3, min(max(m, n) + 1, 31)))) for group in open_ if group not in sizes]
     if not t.one_in(4):
         ranks = ranks[:1] * len(ranks)
     sizes |= dict(zip([group for group in open_ if group not in sizes], ranks, strict=True))
@@ -73,7 +75,7 @@ def case(t: Trial) -> None:
         "step_tol": t.pick(("0.0", "0.0", "0.0", "1e-6")),
         "random_state": t.pick(("0", "1", "np.random.RandomState(0)")),
     }
-    defaults = {"divergence": '"euclidean"', "constraints": "None", "init": '"random"', "solver": '"auto"', "max_iter": "1000"}
+    defaults = {"divergence": '"euclidean"', "constraints": "None", "init": '"auto"', "solver": '"auto"', "max_iter": "1000"}
     defaults |= {"tol": "1e-05", "check_every": "10", "step_tol": "0.0", "random_state": "None"}
     given_options = "".join(f", {key}={text}" for key, text in options.items() if text != defaults[key])
     source = f'nonneg.factorize(X, "{form}", {rank}{given_options})'
@@ -129,6 +131,28 @@ def _trace(t: Trial) -> None:
     expected = np.trace(W.T @ dense.wide(S) @ W)
     size = np.sum(abs(dense.wide(S)))
     invariants.equal(t, "objective", "objective", solution.objective, expected, invariants.ROUNDINGS * 2.3e-16, size)
+
+
+def _signed(t: Trial) -> None:
+    """Semi-NMF and its kin: data and one factor of either sign."""
+    m, n, r = *data.sides(t), t.integer(1, 4)
+    drawn = f"np.random.default_rng({t.integer(0, 99)}).standard_normal(({m}, {n}))"
+    X = t.let("X", t.pick(("{}", "1e6 * {}", "1e-6 * {}", "sparse.csr_array({})", "np.round({})")).format(drawn))
+    form, name = t.pick((("F G.T", "F"), ("W H", "H"), ("L S R.T", "S")))
+    solver = t.pick(('"auto"', '"coordinate"', '"multiplicative"', '"adaptive"', '"quasi-newton"'))
+    t.subject = f"factorize signed {solver.strip(chr(34))}"
+    options = f"solver={solver}, max_iter={t.pick((30, 300))}, random_state=0"
+    solution = t.call(f'nonneg.factorize(X, "{form}", {r}, constraints={{{name!r}: "signed"}}, {options})', "solution")
+    t.note(f"status {solution.status.value}")
+    matrices = {key: dense.wide(factor) for key, factor in solution.factors.items()} | {"X": dense.wide(X)}
+    for key in solution.factors:
+        invariants.finite(t, key, solution.factors[key], signed=key == name)
+    approximation = dense.product(dense.letters(form), matrices)
+    expected = np.sum((matrices["X"] - approximation) ** 2) / 2
+    terms = dense.product(dense.letters(form), {key: abs(matrix) for key, matrix in matrices.items()})  # which may cancel
+    size = float(np.sum(matrices["X"] ** 2 + terms**2))
+    invariants.equal(t, "objective", "objective", solution.objective, expected, invariants.ROUNDINGS * 2.3e-16, size)
+    invariants.never_rising(t, solution.history.objective, size, 2.3e-16)
 
 
 def _any_form(t: Trial) -> str:
@@ -288,7 +312,7 @@ def _scaled(
     if any(text.endswith(")") for text in constraints.values()):
         return  # a penalty has a scale of its own
     free = [name for name in learned if constraints.get(name, "free") == "free"]
-    if missing and not free:
+    if (missing and not free) or divergence.degree is None:
         return
     scale = dict.fromkeys(words, 1.0)
     if missing:

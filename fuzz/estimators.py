@@ -39,16 +39,18 @@ class Kind(NamedTuple):
     descends: bool = True
     """Whether its objective never rises with the default solver."""
     square: bool = False
+    is_free: bool = False
+    """Whether its factors have no constraint and no penalty, so that K.K.T. conditions are those of the divergence."""
 
 
 _ANY = {"divergence": ('"euclidean"', *_DIVERGENCES)}
 _KINDS = (
-    Kind("NMF", "W H", _ANY),
-    Kind("PNMF", "X W W.T", _ANY),
+    Kind("NMF", "W H", _ANY, is_free=True),
+    Kind("PNMF", "X W W.T", _ANY, is_free=True),
     Kind("OPNMF", "X W W.T", _ANY | {"orthogonality": _DEGREES}),
     Kind("ONMF", "W H", _ANY | {"orthogonality": _DEGREES}, descends=False),
     Kind("NonnegativeSparseCoding", "W H", {"alpha": ("0.1", "0.0", "1.0", "100")}),
-    Kind("NMTF", "W S H", _ANY, pairs=True),
+    Kind("NMTF", "W S H", _ANY, pairs=True, is_free=True),
     Kind("ONMTF", "W S H", _ANY | {"orthogonality": _DEGREES[:4]}, pairs=True, descends=False),
     Kind(
         "FONT",
@@ -57,10 +59,17 @@ _KINDS = (
         pairs=True,
         descends=False,
     ),
-    Kind("BiQNMF", "L L.T X R R.T", {"divergence": ('"kullback-leibler"', *_DIVERGENCES)}, count="n_clusters", pairs=True),
+    Kind(
+        "BiQNMF",
+        "L L.T X R R.T",
+        {"divergence": ('"kullback-leibler"', *_DIVERGENCES)},
+        count="n_clusters",
+        pairs=True,
+        is_free=True,
+    ),
     Kind("BiORNM3F", "L S R.T", _ANY, count="n_clusters", pairs=True, descends=False),
-    Kind("ProjectiveClustering", "W W.T X", _ANY, count="n_clusters"),
-    Kind("SymmetricNMF", "W W.T", _ANY, square=True),
+    Kind("ProjectiveClustering", "W W.T X", _ANY, count="n_clusters", is_free=True),
+    Kind("SymmetricNMF", "W W.T", _ANY, square=True, is_free=True),
     Kind("KernelPNMF", "", {"kernel": ('"rbf"', '"linear"', '"precomputed"', '"cosine"'), "gamma": ("None", "0.5")}),
     Kind(
         "Factorization", "W H", _ANY | {"form": ('"W H"', '"X W W.T"', '"W S H"', '"W W.T X"', '"L L.T X R R.T"')}, descends=False
@@ -149,6 +158,15 @@ def _check_fit(
             half = float(np.float64(model.reconstruction_err_) ** 2 / 2)
         if np.isfinite(half) and half > 1e-280:
             invariants.objective(t, half, divergence, X, approximation, dtype=dtype)
+    if model.status_ == "converged" and kind.is_free and float(options.get("tol", "1e-05")) <= 1e-5:
+        _stationary(t, model, form, divergence, matrices)
+
+
+def _stationary(t: Trial, model: Any, form: str, divergence: dense.Divergence, matrices: Mapping[str, Any]) -> None:
+    found = invariants.residual(form, divergence, matrices, {}, list(model.factors_))
+    is_exact = abs(model.objective_) <= 1e4 * invariants.eps_of(t["X"]) * abs(model.history_[0].objective)
+    if found is not None and not is_exact:
+        t.check("stationary", found <= invariants.STATIONARY, f"converged, with a K.K.T. residual of {found:.3g}")
 
 
 def _check_codes(t: Trial, model: Any, kind: Kind, form: str, divergence: dense.Divergence, made: str, X: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from _page import VERDICTS, Claim, document, marked, table
+from _page import RULE, VERDICTS, Claim, document, marked, table
 
 
 def summaries(folder: Path, names: list[str]) -> dict[str, dict[str, Any]]:
@@ -22,25 +22,27 @@ def index(folder: Path, titles: Mapping[str, str], notes: Mapping[str, str], sur
     made = summaries(folder, list(titles))
     claims = {name: [Claim(**claim) for claim in summary["claims"]] for name, summary in made.items()}
     pages = table(
-        ("page", *VERDICTS, "seconds", "of a core", "run on", ""),
+        ("page", *VERDICTS, "no paper's: hold", "seconds", "of a core", "run on", ""),
         [_line(name, title, made.get(name), claims.get(name, []), notes.get(name, "")) for name, title in titles.items()],
-        "How many claims of the papers hold, on each page, and how long the page took: seconds, and seconds of a core.",
+        """How many claims of the papers hold, on each page; of lines that are no paper's (beyond the papers, or a package), how
+        many of them hold, counted apart; and how long the page took: seconds, and seconds of a core.""",
     )
     collected = table(
         ("page", *Claim.HEADER),
         [(f"[{name}]({name}.html)", *claim.row) for name in claims for claim in claims[name]],
-        "Every claim, with the evidence. The verdicts are computed from the numbers of the pages.",
+        f"Every claim, with the evidence. {RULE}",
     )
     return document("The papers' experiments, run again", f"{pages}<p>{marked(surroundings)}</p><h2>What holds</h2>{collected}")
 
 
 def _line(name: str, title: str, summary: Mapping[str, Any] | None, claims: list[Claim], note: str) -> tuple[Any, ...]:
     if summary is None:
-        return title, *("" for _ in VERDICTS), "", "", "", note or "not run"
-    count = Counter(claim.verdict for claim in claims)
+        return title, *("" for _ in VERDICTS), "", "", "", "", note or "not run"
+    count, others = Counter(claim.verdict for claim in claims if claim.of_a_paper), [c for c in claims if not c.of_a_paper]
     return (
         f"[{title}]({name}.html)",
         *(count[verdict] for verdict in VERDICTS),
+        f"{sum(claim.verdict == VERDICTS[0] for claim in others)} of {len(others)}" if others else "",
         f"{summary['seconds']:.0f}",
         f"{summary['cpu']:.0f}",
         summary["date"],

@@ -39,6 +39,10 @@ import nonneg
 
 FOLDER = Path(__file__).parent.parent / "reproduction"
 VERDICTS = ("holds", "holds in part", "does not hold here", "not tried here")
+RULE = """The verdicts are computed from the numbers of the pages. Of several comparisons: where all are as the claim has them it
+holds, where some are it holds in part, and where none is it does not hold here. Comparisons with standard errors may also be
+clearly against a claim: where more are against it than for it, it does not hold here either. Where a claim has a size, it holds if
+three quarters of it or more are found, and in part from a quarter on."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ class Claim:
     @property
     def row(self) -> tuple[str, str, str, str]:
         return self.where, self.says, self.verdict, self.evidence
+
+    @property
+    def of_a_paper(self) -> bool:
+        """Or what we claim ourselves, or compare with another package."""
+        return not self.where.startswith(("beyond the papers", "the package"))
 
 
 @dataclass
@@ -90,9 +99,9 @@ class Page:
         """A claim of a paper, with the comparisons that it comes down to and the numbers that they compare.
 
         The verdict is not written but found: the claim holds if all the checks are true, holds in part if some are, and does not
-        hold here if none is; one without checks cannot be tried here, and `evidence` says why. Where a claim has a size, `checks`
-        may be the share of it that is found: it holds with three quarters or more, in part with a quarter. So it cannot contradict
-        the numbers:
+        hold here if none is (`weighed` has comparisons that may be clearly against a claim, too); one without checks cannot be
+        tried here, and `evidence` says why. Where a claim has a size, `checks` may be the share of it that is found: it holds with
+        three quarters or more, in part with a quarter. So it cannot contradict the numbers:
 
         >>> page = Page("A page")
         >>> nmf, pnmf, nlhn = 0.63, 0.99, 0.98
@@ -197,6 +206,18 @@ def verdict(checks: Iterable[bool] | float) -> str:
     return not_tried if not found else holds if all(found) else in_part if any(found) else not_here
 
 
+def weighed(clear: Iterable[bool], against: Iterable[bool]) -> list[bool]:
+    """The checks of a claim whose comparisons are clearly for it, clearly against it, or neither.
+
+    >>> verdict(weighed([True, False, False], [False, True, False]))
+    'holds in part'
+    >>> verdict(weighed([True, False, False], [False, True, True]))
+    'does not hold here'
+    """
+    clear, against = [bool(one) for one in clear], [bool(one) for one in against]
+    return [False] if sum(against) > sum(clear) else clear
+
+
 def described(estimator: Any) -> str:
     """An estimator as one would write it, arrays by their shapes."""
     words = {
@@ -231,8 +252,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
 
 def claims_table(claims: Sequence[Claim]) -> str:
     """The claims of a page, if it has any, with what holds."""
-    caption = """What the papers claim, and what holds here. The verdicts are computed from the numbers of this page. Where a claim
-        has a size, it holds if three quarters of it or more are found, and in part from a quarter on."""
+    caption = f"""What the papers claim, and what holds here. {RULE}"""
     return table(Claim.HEADER, (claim.row for claim in claims), caption) if claims else ""
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from nonneg.graph import SIMILARITIES
 from nonneg.graph._partitions import trace_of
+from nonneg.graph.methods.kernel_kmeans import balanced
 from nonneg.graph.methods.pod import discretised
 
 
@@ -34,28 +36,47 @@ def spectral_bound(A: np.ndarray, count: int) -> float:
 
 
 class Last(NamedTuple):
-    """Where kernel K-means as printed is left: the best trace of 50, and whether none of them came to rest."""
+    """Where kernel K-means as printed is left: the best trace of its runs at the last step, and on the way; how many runs there
+    were, and how many of them rest or cycle."""
 
     trace: float
-    cycles: bool
+    on_the_way: float
+    runs: int
+    rested: int
+    cycled: int
+
+    @property
+    def told(self) -> str:
+        return f"{self.trace:.2f}" + (f" ({self.cycled} of {self.runs} cycle)" if self.cycled else "")
 
 
-def last_step(A: np.ndarray, count: int, runs: int = 50, steps: int = 100) -> Last:
-    """ONL Eq. 43 from random partitions, every vertex to its nearest centroid, to the last step."""
-    S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(0)
-    array, traces, rested = S.toarray(), [], 0
-    for _ in range(runs if len(A) < 500 else 5):
-        labels = generator.permutation(np.arange(len(A)) % count)
+def last_step(A: np.ndarray, count: int, seed: int = 0, runs: int = 50, steps: int = 100) -> Last:
+    """ONL Eq. 43 from random partitions, every vertex to its nearest centroid, to the last step.
+
+    A step follows from the partition alone, so that a run which comes back to an earlier one goes round from there forever. The
+    partitions are those that `GraphClustering(method="kernel-kmeans", n_init=runs, random_state=seed)` begins with.
+    """
+    S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(check_random_state(seed).randint(2**31))
+    last, highest, rested, cycled = -np.inf, -np.inf, 0, 0
+    for _ in range(runs):
+        labels = balanced(len(A), count, generator)
+        seen, trace = set(), trace_of(S, labels, count)
+        highest = max(highest, trace)
         for _ in range(steps):
+            seen.add(labels.tobytes())
             means = np.eye(count)[labels] / np.maximum(np.bincount(labels, minlength=count), 1)
-            products = array @ means
+            products = S @ means
             distances = np.where(means.any(axis=0), np.einsum("ik,ik->k", means, products) - 2 * products, np.inf)
             labels, before = distances.argmin(axis=1), labels
+            trace = trace_of(S, labels, count)
+            highest = max(highest, trace)
             if (labels == before).all():
                 rested += 1
                 break
-        traces.append(trace_of(S, labels, count))
-    return Last(max(traces), rested == 0)
+        else:
+            cycled += labels.tobytes() in seen
+        last = max(last, trace)
+    return Last(last, highest, runs, rested, cycled)
 
 
 def _is_definite(S: np.ndarray) -> bool:
@@ -66,11 +87,19 @@ def _is_definite(S: np.ndarray) -> bool:
     return True
 
 
-def pod_by_magnitude(A: np.ndarray, count: int, runs: int = 50) -> float:
-    """The best trace of POD with the eigenvectors of the eigenvalues that are largest in magnitude, of either sign."""
+class Found(NamedTuple):
+    """A partition, and its trace."""
+
+    trace: float
+    labels: np.ndarray
+
+
+def pod_by_magnitude(A: np.ndarray, count: int, runs: int = 50) -> Found:
+    """The best partition of POD with the eigenvectors of the eigenvalues that are largest in magnitude, of either sign."""
     S, generator = SIMILARITIES["discriminative-kmeans"](A), np.random.default_rng(0)
     values, vectors = np.linalg.eigh(S.toarray())
     rows = vectors[:, np.argsort(-np.abs(values))[:count]]
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / np.where(lengths > 0, lengths, 1.0)
-    return max(trace_of(S, discretised(rows, count, generator), count) for _ in range(runs))
+    found = [discretised(rows, count, generator) for _ in range(runs)]
+    return max((Found(trace_of(S, labels, count), labels) for labels in found), key=lambda one: one.trace)

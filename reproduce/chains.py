@@ -22,11 +22,16 @@ ITERATIONS = 10_000
 SOFT = range(10)
 STATES = {"synthetic": 4, "English words": 6, "genetic codes": 6}
 LETTERS = range(50)
+LOOKS = (10, 100, 1000, 10_000)
+"""Iterations after which the objectives of Fig. 4 are compared."""
 
 PAPER = {
     "synthetic": ("8.9e-06 ± 3.8e-05", "1.7e-08 ± 1.2e-07"),
     "English words": ("3.3e-05 ± 3.5e-05", "2.2e-07 ± 5.6e-07"),
     "genetic codes": ("6.1e-06 ± 6.1e-06", "2.7e-07 ± 2.2e-07"),
+}
+PRINTED = {  # the means as numbers
+    name: tuple(float(text.split(" ")[0]) for text in pair) for name, pair in PAPER.items()
 }
 PAPER_GROUPS = ("dqrsx", "cg", "bfhjklmptvwz", "n", "aiou", "ey")
 VOWELS = set("aeiou")
@@ -68,8 +73,8 @@ def build(page: Page) -> None:
         exponents, its sums restored after each step.
     """)
     curves(page, data)
-    finals(page, data)
-    soft(page, data)
+    restored = finals(page, data)
+    soft(page, data, restored)
     letters(page)
 
 
@@ -113,7 +118,8 @@ def estimator(method: str, name: str, seed: int) -> Any:
     return QNMFHMM(k, divergence="euclidean", init="random", n_init=1, max_iter=ITERATIONS, random_state=seed)
 
 
-def finals(page: Page, data: dict[str, np.ndarray]) -> None:
+def finals(page: Page, data: dict[str, np.ndarray]) -> dict[str, float]:
+    """Fig. 5; what is returned are the constraint errors of W and Y where sums are restored, the largest mean of a data set."""
     page.heading(f"Fig. 5 and Table 2: {len(REPEATS)} starts")
     methods = ("paper", "default", "rival")
     found = {
@@ -143,7 +149,10 @@ def finals(page: Page, data: dict[str, np.ndarray]) -> None:
         "Fig. 5, final objectives after normalising; of NNMF-HMM the lowest on the way. Rises: between checks, beyond rounding.",
     )
     say_who_is_lower(page, found, list(data))
-    page.figure(bars(found, data), "Fig. 5: mean and standard deviation of final objectives.")
+    page.figure(
+        bars(found, data),
+        "Fig. 5: mean and standard deviation of final objectives; a bar that reaches zero runs out of the logarithmic axis.",
+    )
     page.table(
         ("data", "factor", "paper's rule", "default solver", "paper"),
         [
@@ -153,14 +162,7 @@ def finals(page: Page, data: dict[str, np.ndarray]) -> None:
         ],
         "Table 2: Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step, before it is normalised.",
     )
-    errors = {factor: max(np.mean([run[factor] for run in found[name, "paper"]]) for name in data) for factor in ("W", "Y")}
-    page.claim(
-        "QNMF Table 2",
-        "The constraint errors are small: in the mean at most 3.3e-05 of W and 2.7e-07 of Y.",
-        [errors["W"] < 1e-4, errors["Y"] < 1e-4],
-        f"""With sums restored after each step, at most {errors["W"]:.1e} of W and {errors["Y"]:.1e} of Y in the mean of a data set,
-        where up to 1e-4 counts as small. Where sums are left alone, see the claim on soft constraints.""",
-    )
+    return {factor: max(float(np.mean([run[factor] for run in found[name, "paper"]])) for name in data) for factor in ("W", "Y")}
 
 
 def say_who_is_lower(page: Page, found: dict[Any, Any], names: list[str]) -> None:
@@ -193,11 +195,47 @@ def say_who_is_lower(page: Page, found: dict[Any, Any], names: list[str]) -> Non
     )
     page.claim(
         "QNMF Fig. 4",
-        "QNMF-HMM falls steadily, and NNMF-HMM does not.",
-        [not rises["paper"], rises["rival"] > 0],
-        f"""The objective rose in {rises["paper"]} of {total} runs of the paper's rule, in {rises["default"]} of the default and in
-        {rises["rival"]} of NNMF-HMM.""",
+        "QNMF-HMM decreases stably, and NNMF-HMM fluctuates a lot on the two smaller data sets.",
+        [not rises["paper"], *(jumps(found, name, "rival") > 0.5 for name in names[:2])],
+        f"""The objective rose, beyond rounding, in {rises["paper"]} of {total} runs of the paper's rule, in {rises["default"]} of
+        the
+        default and in {rises["rival"]} of NNMF-HMM. By a tenth or more of what it was, from one check to the next, it rose in
+        {", ".join(f"{jumps(found, name, 'rival'):.0%} ({name})" for name in names)} of the runs of NNMF-HMM; half of them counts as
+        a
+        lot.""",
     )
+    medians = {key: [float(np.median([run["looks"][k] for run in runs])) for k in LOOKS] for key, runs in found.items()}
+    lower = {name: [a < b for a, b in zip(medians[name, "paper"], medians[name, "rival"], strict=True)] for name in names}
+    page.claim(
+        "QNMF Fig. 4",
+        "QNMF-HMM is significantly more efficient than NNMF-HMM for all data sets: its objective falls much faster.",
+        [check for checks in lower.values() for check in checks],
+        f"After {', '.join(map(str, LOOKS))} iterations the paper's rule has, in the median, "
+        + "; ".join(
+            f"{', '.join(f'{value:.1e}' for value in medians[name, 'paper'])}, NNMF-HMM "
+            f"{', '.join(f'{value:.1e}' for value in medians[name, 'rival'])}, the default "
+            f"{', '.join(f'{value:.1e}' for value in medians[name, 'default'])} ({name})"
+            for name in names
+        )
+        + """. Of NNMF-HMM that is the lowest so far. Its pseudo-inverses go a long way in the first iterations; the paper's rule,
+        with
+        its small exponents, goes on falling.""",
+    )
+    drops = [run["looks"][10_000] / run["looks"][10] for run in found[names[-1], "rival"]]
+    page.claim(
+        "QNMF Fig. 4",
+        "On the largest data set NNMF-HMM barely drops in thousands of iterations.",
+        [float(np.median(drops)) > 0.5],
+        f"""On {names[-1]}, from the 10th to the 10 000th iteration, the lowest objective so far falls to {np.median(drops):.2f} of
+        what it was in the median, where above .5 counts as barely, and to {min(drops):.2f} in the run that falls the most,
+        {sum(drop < 0.5 for drop in drops)} of {len(drops)} below .5; that of the paper's rule to
+        {np.median([run["looks"][10_000] / run["looks"][10] for run in found[names[-1], "paper"]]):.3f}.""",
+    )
+
+
+def jumps(found: dict[Any, Any], name: str, method: str) -> float:
+    """The share of the runs in which the objective rose by a tenth or more from one check to the next."""
+    return float(np.mean([run["jumps"] for run in found[name, method]]))
 
 
 def final(method: str, name: str, X: np.ndarray, seed: int) -> dict[str, Any]:
@@ -207,12 +245,14 @@ def final(method: str, name: str, X: np.ndarray, seed: int) -> dict[str, Any]:
         "objective": model.objective_,
         "seconds": model.history_.seconds[-1],
         "rises": bool(np.any(np.diff(objective) > 1e-9 * objective[0])),
+        "jumps": bool(np.any(np.diff(objective) > 0.1 * np.array(objective)[:-1])),
+        "looks": {k: float(min(v for i, v in zip(model.history_.iteration, objective, strict=True) if i <= k)) for k in LOOKS},
         **model.constraint_errors_,
     }
 
 
-def soft(page: Page, data: dict[str, np.ndarray]) -> None:
-    page.heading("Sums left to themselves")
+def soft(page: Page, data: dict[str, np.ndarray], restored: dict[str, float]) -> None:
+    page.heading("Table 2: sums left to themselves")
     page.say(f"""
         The paper says that it normalises W once, in the end, and that the rule keeps the sums near one until then. Starting from
         sums of one, and with nothing restored for {ITERATIONS} iterations, they do not stay there: where ∇⁺ = ∇⁻ the rule of Eq. 10
@@ -223,25 +263,40 @@ def soft(page: Page, data: dict[str, np.ndarray]) -> None:
         for name, X in data.items()
     }
     page.table(
-        ("data", "W, nothing restored", "Y, nothing restored", "paper: W", "paper: Y"),
-        [(name, *map(spread, columns), *PAPER[name]) for name, columns in drifts.items()],
-        f"Constraint errors after {ITERATIONS} iterations, {len(SOFT)} starts.",
+        ("data", "W, nothing restored", "Y, nothing restored", "objective, normalised / as it was", "paper: W", "paper: Y"),
+        [(name, *map(spread, columns[:2]), f"{np.median(columns[2]):.3g}", *PAPER[name]) for name, columns in drifts.items()],
+        f"Constraint errors after {ITERATIONS} iterations, {len(SOFT)} starts, and what it costs to normalise W and Y (median).",
     )
-    errors = [[float(np.mean(column)) for column in columns] for columns in drifts.values()]
+    errors = {name: [float(np.mean(column)) for column in columns[:2]] for name, columns in drifts.items()}
+    page.claim(
+        "QNMF Table 2",
+        "With soft constraints, the constraint errors are in the mean at most 3.3e-05 of W and 2.7e-07 of Y, and negligible.",
+        [ours <= 10 * theirs for name, pair in errors.items() for ours, theirs in zip(pair, PRINTED[name], strict=True)],
+        f"""With nothing restored, the mean errors of W and of Y on the three data sets are
+        {", ".join(f"{W:.1e} and {Y:.1e}" for W, Y in errors.values())} after {ITERATIONS} iterations, where ten times what is
+        printed
+        would count. Errors of that size are those of steps whose sums are restored each time: at most {restored["W"]:.1e} of W and
+        {restored["Y"]:.1e} of Y in the mean of a data set.""",
+    )
+    losses = {name: float(np.median(columns[2])) for name, columns in drifts.items()}
     page.claim(
         "QNMF §5.3",
-        "The soft constraints keep the sums near one while learning, so that to normalise once, in the end, is enough.",
-        [max(pair) < 1e-4 for pair in errors],
-        f"""With nothing restored, the mean errors of W and of Y on the three data sets are
-        {", ".join(f"{W:.1e} and {Y:.1e}" for W, Y in errors)} after {ITERATIONS} iterations, where up to 1e-4 counts as near.""",
+        "To normalise in the end causes little loss, as the errors are negligible (here: up to 1 % of the objective).",
+        [loss < 1.01 for loss in losses.values()],
+        f"""Normalised after {ITERATIONS} such iterations, the objective is {", ".join(f"{v:.2f} ({n})" for n, v in losses.items())}
+        times what it was, in the median.""",
     )
 
 
-def drift(X: np.ndarray, n_states: int, seed: int) -> tuple[float, float]:
+def drift(X: np.ndarray, n_states: int, seed: int) -> tuple[float, float, float]:
+    """The errors of W and Y of the last step with nothing restored, and by what dividing both by their sums multiplies the
+    objective."""
     model = Model("W Y W.T", "euclidean", {"W": Soft("columns"), "Y": Soft("matrix")})
     start = uniform(X, n_states, np.random.default_rng(seed))
     run = factorize(X, model, init=start, solver="multiplicative", max_iter=ITERATIONS, tol=0, check_every=1000)
-    return run.history[-1].violation["W"], run.history[-1].violation["Y"]
+    W, Y = run.factors["W"], run.factors["Y"]
+    before, after = (np.linalg.norm(X - V @ Z @ V.T) ** 2 for V, Z in ((W, Y), (W / W.sum(axis=0), Y / Y.sum())))
+    return run.history[-1].violation["W"], run.history[-1].violation["Y"], float(after / before)
 
 
 def letters(page: Page) -> None:
@@ -265,6 +320,14 @@ def letters(page: Page) -> None:
         f"""In {len(apart)} of {len(LETTERS)} runs no group has both{lowest_apart}. In the run with the lowest divergence,
         {lowest:.4f}, {f"these have: {', '.join(mixed(groups))}" if mixed(groups) else "none has"}. From the groups that the
         paper prints the fit goes to {printed:.4f}, which {sum(run[0] < printed for run in runs)} of the runs here are below.""",
+    )
+    alone = sum("n" in run[1] for run in runs)
+    beside = next(group for group in groups if "n" in group)
+    page.claim(
+        "QNMF Fig. 6",
+        "N forms a group by itself.",
+        [beside == "n"],
+        f"""In the run with the lowest divergence the group of n is {beside}; n is by itself in {alone} of {len(runs)} runs.""",
     )
     page.table(
         ("here, lowest", "here, lowest with vowels apart", "paper"),

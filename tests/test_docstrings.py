@@ -20,25 +20,13 @@ from nonneg import (
     pages,
     plot,
     reporting,
+    selection,
     solvers,
     testing,
 )
 
-MODULES = (
-    nonneg,
-    constraints,
-    divergences,
-    solvers,
-    metrics,
-    datasets,
-    reporting,
-    testing,
-    initialization,
-    estimators,
-    files,
-    plot,
-    pages,
-)
+MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
+MODULES += (selection, selection.criteria, files, plot, pages)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

@@ -82,7 +82,7 @@ def test_a_step_that_raises_the_objective_is_found(monkeypatch):
         return point.with_factor(name, point.factors[name] * 1.5) if point.problem.model.constraints[name].is_free else point
 
     monkeypatch.setattr(nonneg.solvers.Adaptive, "step", worse)
-    monkeypatch.setattr("nonneg.solving.best_solver", lambda problem: nonneg.solvers.Adaptive())
+    monkeypatch.setattr("nonneg.solvers.best_solver", lambda problem: nonneg.solvers.Adaptive())
     _, _, finding = first_finding("engine", 1)
     assert finding.invariant == "never rises"
 

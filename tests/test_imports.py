@@ -13,6 +13,7 @@ SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
+    ("atomic",),
     ("data",),
     ("files",),
     ("plot",),
@@ -22,9 +23,9 @@ LAYERS = [
     ("engine",),
     ("initialization",),
     ("solvers",),
-    ("search",),
+    ("search", "checkpoints", "interrupting"),
     ("solving",),
-    ("reporting", "atomic", "metrics", "model_files"),
+    ("reporting", "metrics", "model_files"),
     ("pages",),
     ("shareable",),
     ("restarts",),
@@ -32,6 +33,7 @@ LAYERS = [
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),
+    ("selection",),
     ("catalogue", "loading"),
     ("__init__",),
     ("cli",),
@@ -39,21 +41,8 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
-OPTIONAL = (
-    "torch",
-    "dask",
-    "matplotlib",
-    "cupy",
-    "networkx",
-    "pandas",
-    "jax",
-    "h5py",
-    "nibabel",
-    "pyarrow",
-    "PIL",
-    "click",
-    "rich",
-)
+OPTIONAL = ("torch", "dask", "distributed", "matplotlib", "cupy", "networkx", "pandas", "jax", "h5py", "zarr", "pyarrow")
+OPTIONAL += ("nibabel", "PIL", "click", "rich")
 
 
 def unit_of(path):

@@ -43,24 +43,42 @@ def test_the_verdict_is_found_from_the_numbers(machinery, checks, verdict):
     assert claim.evidence == "Some evidence."
 
 
+@pytest.mark.parametrize(
+    ("clear", "against", "verdict"),
+    [
+        ([True, True], [False, False], "holds"),
+        ([True, False, False], [False, True, False], "holds in part"),
+        ([True, False, False], [False, True, True], "does not hold here"),
+        ([False, False], [False, False], "does not hold here"),
+    ],
+)
+def test_more_against_a_claim_than_for_it(machinery, clear, against, verdict):
+    _page, _ = machinery
+    assert _page.verdict(_page.weighed(clear, iter(against))) == verdict
+
+
 def test_claims_stand_at_the_top_and_in_the_index(machinery, tmp_path):
     _page, _index = machinery
     page = _page.Page("A page", "some")
     page.heading("What is below")
     page.claim("NNP Fig. 2", "ρ < 1 & so on.", [True], "ρ = .5.")
     page.claim("ONL §2", "Another.", [False], "It is not.")
+    page.claim("beyond the papers", "Ours.", [True], "It is.")
+    page.claim("the package `opnmf`", "Ours again.", [False], "It is not so.")
     text = page.write(tmp_path / "some.html").read_text(encoding="utf8")
     assert text.index("ρ &lt; 1 &amp; so on.") < text.index("What is below")
     summary = json.loads((tmp_path / "some.json").read_text(encoding="utf8"))
-    assert [claim["verdict"] for claim in summary["claims"]] == ["holds", "does not hold here"]
+    assert [claim["verdict"] for claim in summary["claims"]] == ["holds", "does not hold here"] * 2
 
     titles = {"some": "A page", "other": "Another page", "late": "A third"}
     shown = _index.index(tmp_path, titles, {"late": "left out: no data"}, "")
-    assert '<a href="some.html">A page</a></td><td>1</td><td>0</td><td>1</td><td>0</td>' in shown
+    assert '<a href="some.html">A page</a></td><td>1</td><td>0</td><td>1</td><td>0</td><td>1 of 2</td>' in shown
     assert "Another page</td>" in shown
     assert "not run" in shown
     assert "left out: no data" in shown
     assert shown.count("It is not.") == 1
+    for made in (text, shown):
+        assert "where some are it holds in part" in made
 
 
 def test_a_page_without_claims_has_no_table_of_them(machinery, tmp_path):

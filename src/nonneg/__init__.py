@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, solvers
+    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, selection, solvers
     from .catalogue import methods
-    from .data.reading import Gram
+    from .checkpoints import Checkpoint
+    from .data.opening import open_data
+    from .data.reading import Gram, Observed
     from .engine.model import Model
     from .engine.solution import Solution, Status
     from .estimators import (
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         SymmetricNMF,
         TruncatedNonnegativeSVD,
     )
+    from .estimators.imputer import NMFImputer
     from .factorization import factorize
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
@@ -38,12 +41,14 @@ if TYPE_CHECKING:
 __all__ = [
     "BiORNM3F",
     "BiQNMF",
+    "Checkpoint",
     "FONT",
     "Factorization",
     "Gram",
     "KernelPNMF",
     "Model",
     "NMF",
+    "NMFImputer",
     "NMTF",
     "NNMFHMM",
     "NonnegativeKernelFDA",
@@ -52,6 +57,7 @@ __all__ = [
     "ONMF",
     "ONMTF",
     "OPNMF",
+    "Observed",
     "PNMF",
     "ProjectiveClustering",
     "QNMFHMM",
@@ -70,16 +76,21 @@ __all__ = [
     "maximize_rayleigh",
     "methods",
     "metrics",
+    "open_data",
     "plot",
+    "selection",
     "solvers",
 ]
 
 
-_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "solvers")
+_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "selection", "solvers")
 _ELSEWHERE = {
+    "Checkpoint": "checkpoints",
     "Gram": "data.reading",
     "Model": "engine.model",
+    "NMFImputer": "estimators.imputer",
     "NNMFHMM": "hmm",
+    "Observed": "data.reading",
     "QNMFHMM": "hmm",
     "Solution": "engine.solution",
     "Status": "engine.solution",
@@ -87,6 +98,7 @@ _ELSEWHERE = {
     "load": "loading",
     "maximize_rayleigh": "rayleigh",
     "methods": "catalogue",
+    "open_data": "data.opening",
 }
 """Where names are that are not those of modules, nor of estimators."""
 

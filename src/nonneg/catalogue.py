@@ -70,7 +70,7 @@ class Methods(Sequence[Method]):
 
 
 def methods(search: str = "", *, status: str | None = None) -> Methods:
-    """Every method that the papers define or compare with, as a table that prints itself.
+    """Every method that the papers define or compare with, but for what scikit-learn has, as a table that prints itself.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ _TABLE = (
     Method("ρ, 1 is best", "orthogonality of a basis", "NNP 65", "`nonneg.metrics.orthogonality`"),
     Method("ρ, 0 is best", "orthogonality of a basis", "PNMF 38", "`nonneg.metrics.orthogonality_error`"),
     Method("basis entropy", "localisation of a basis", "PNMF 37", "`nonneg.metrics.basis_entropy`"),
-    Method("equal error rate", "of a classifier", "NNP §5", "`nonneg.metrics.equal_error_rate`"),
+    Method("equal error rate", "of a classifier", "NNP §6.3", "`nonneg.metrics.equal_error_rate`"),
     Method("edge error", "of a matching", "QNMF §5.4", "`nonneg.metrics.edge_error`"),
     Method("constraint errors", "of stochastic factors", "QNMF Table 2", "`nonneg.metrics.stochastic_error`"),
 )

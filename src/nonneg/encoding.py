@@ -1,25 +1,30 @@
 """What a new sample is made of: the codes h ≥ 0 for which h C approximates it best, the components C being known.
 
 Every sample is solved for on its own: its code does not depend on what other samples come with it, so a matrix can be encoded in
-pieces. Samples that have converged are left alone, the others go on.
+pieces. Samples that have converged are left alone, the others go on. That is why there are loops here beside the engine's, which
+has one objective and one end for all of X: rounds of the engine that let go of the samples that are done, and with the Euclidean
+distance the kernel of coordinate descent itself, which goes over each row until that has converged.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .constraints import Constraint, Free, Sparse
-from .data import Data
+from .constraints import Constraint, Entrywise, Free, Sparse
+from .data import Curve, Data, Descent, Request, read_data
+from .data.weighted import DataTerm
 from .divergences import Beta, Objective
 from .engine.model import Model
 from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
 from .solvers import Multiplicative
+from .solvers.newton import curve_of
 
 _SWEEP = 10
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
@@ -48,6 +53,8 @@ def encode(
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
     """
+    if isinstance(X, Data) and X.weighted:
+        return _of_weighted(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):
         codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.blocks()]
         return np.concatenate(codes)
@@ -56,7 +63,64 @@ def encode(
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
         penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
         return _least_squares(X, components, penalty, tol, max_iter)
-    return _multiplicative(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+    if constraint.is_signed:  # there is nothing to keep from falling below zero
+        C = components.astype(np.float64)
+        return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
+    return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+
+
+def _of_weighted(
+    X: Data, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
+) -> np.ndarray:
+    """The codes of samples with weights, or of which something is missing; of one of which nothing is known, zero."""
+    constraint = constraint or Free()
+    size, scale = X.facts.peak or 1.0, float(components.max()) or 1.0
+    X, C = X.in_units(size), np.ascontiguousarray(components.T / components.dtype.type(scale))
+    requests = [Request(DataTerm("power", power), "right", M) for power, M in ((1.0, np.ones_like(C[:, :1])), (0.0, C))]
+    m, n = X.shape
+    mass, reach = X.visit(np.ones((m, 1), C.dtype), np.ones((1, n), C.dtype), requests)[0]
+    total = reach.sum(axis=1, keepdims=True)
+    codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
+    codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and X.can_sweep_rows:
+        penalty = constraint.weight / size / scale if isinstance(constraint, Sparse) else 0.0
+        X.sweep_rows(codes, C, (penalty, 0.0, 0, max_iter, tol))
+        return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
+    model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
+    if not constraint.is_free:  # a constraint is about codes as they are
+        X, C, size, scale = X.in_units(1 / size), np.ascontiguousarray(components.T), 1.0, 1.0
+        codes = np.maximum(codes, np.finfo(C.dtype).tiny)
+    codes = _in_rounds(lambda active: X.subset(active, 0), codes, np.flatnonzero(codes.any(axis=1)), C.T, model, tol, max_iter)
+    return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
+
+
+def _in_rounds(
+    some: Callable[[np.ndarray], Any],
+    codes: np.ndarray,
+    active: np.ndarray,
+    components: np.ndarray,
+    model: Model,
+    tol: float,
+    max_iter: int,
+) -> np.ndarray:
+    """Rounds of multiplicative steps, each for the samples that have not converged in the last one; `codes` are changed."""
+    done, rounds = 0, _SWEEP
+    while active.size and done < max_iter:
+        rounds = min(rounds, max_iter - done)
+        before = codes[active]
+        solution = factorize(
+            some(active),
+            model,
+            init={"H": before, "C": components},
+            solver=Multiplicative(),
+            max_iter=rounds,
+            tol=0,
+            check_every=rounds,
+        )
+        codes[active] = solution.factors["H"]
+        done, rounds = done + rounds, 2 * rounds
+        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+    return codes
 
 
 def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
@@ -92,18 +156,20 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
             f"X has entries of up to {size:g} and the components of up to {scale:g}: codes would be more than {most:g}, the most "
             f"that {np.dtype(dtype)} can hold. Give X in the units in which the model was fitted."
         )
-    return (codes * size / scale if size < scale else codes / scale * size).astype(dtype)
+    root = math.sqrt(size) / math.sqrt(scale)  # what lies between the codes and the product lies within reach
+    return (codes if size == scale else codes * root * root).astype(dtype)
 
 
-def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
-    """Multiplicative steps with the proven exponent, which needs no objective and so no other samples."""
+def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
+    """Any divergence, in units in which nothing over- or underflows."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free and model.divergence.degree is not None
     if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
         size = scale
         divergence, doublings = model.divergence.in_units(math.log2(scale))
         model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})
-    X, components = X / size, components / scale
+    # In the type of the components: a single precision X may have another scale than its type can hold.
+    X, components = X / components.dtype.type(size), components / components.dtype.type(scale)
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
@@ -113,20 +179,18 @@ def _multiplicative(X: Any, components: np.ndarray, model: Model, tol: float, ma
     X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
     X = X.astype(components.dtype)
     codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
-    done, rounds = 0, _SWEEP
-    while active.size and done < max_iter:
-        rounds = min(rounds, max_iter - done)
-        before = codes[active]
-        solution = factorize(
-            X[active],
-            model,
-            init={"H": before, "C": components},
-            solver=Multiplicative(),
-            max_iter=rounds,
-            tol=0,
-            check_every=rounds,
-        )
-        codes[active] = solution.factors["H"]
-        done, rounds = done + rounds, 2 * rounds
-        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+    curve, terms = curve_of(model.divergence), model.constraints["H"].entrywise
+    if curve is not None and curve.is_suited and terms is not None and terms == Entrywise(terms.penalty):
+        codes = _newton(X, components, codes, curve, terms.penalty, tol, max_iter)
+    else:
+        codes = _in_rounds(X.__getitem__, codes, active, components, model, tol, max_iter)
     return _in_user_units(codes.astype(np.float64) * alive * unit[:, None], size, scale, components.dtype)
+
+
+def _newton(
+    X: Any, components: np.ndarray, codes: np.ndarray, curve: Curve, penalty: float, tol: float, max_iter: int
+) -> np.ndarray:
+    """Newton's method, one entry of a code after the other, each sample as often as it needs, in double precision."""
+    codes, V = codes.astype(np.float64), np.ascontiguousarray(components, dtype=np.float64)
+    read_data(X.astype(np.float64), "X").descend(Descent(codes, V, curve, (float(penalty), 0.0, 0, max_iter, float(tol))))
+    return codes

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
+import numpy as np
+
+from .checkpoints import Checkpoint, read_checkpoint
 from .constraints import Constraint
+from .data import Data, opened, read_weighted
 from .divergences import Objective
-from .engine.binding import bind
+from .engine.binding import bind, expect_for
 from .engine.model import Model
 from .engine.run import Callback
+from .engine.sketching import foresee
 from .engine.solution import Solution
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
 from .initialization import STARTS, RandomState
+from .interrupting import Stopped, heeded
 from .naming import unknown
 from .restarts import solve_problem
 from .solvers import Solver, get_solver
@@ -34,14 +41,18 @@ def factorize(
     check_every: int = 10,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    weights: Any = None,
+    missing: str = "raise",
 ) -> Solution:
     """Approximate X by a product of non-negative factors.
 
     Parameters
     ----------
-    X : array, sparse array, or Gram
+    X : array, sparse array, Gram, Observed, path or open file
         The data, m × n, in the papers' orientation if the form is: for ``"W W.T X"`` the rows of X are features and its columns are
-        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy). float32 stays float32; X is not changed.
+        samples. NumPy, SciPy sparse, or any array of the array API (PyTorch, CuPy); or where it lies, see
+        `nonneg.open_data`. float32 stays float32; X is not changed.
     form : str or Model
         A product such as ``"W H"``, ``"W W.T X"`` or ``"A W B W.T C"``; or a `Model`, which has the next two already.
     rank : int or sequence of int
@@ -52,15 +63,17 @@ def factorize(
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
         How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "auto"
-        is what suits the form: a search among components, clusters, co-clusters or singular vectors, as in the estimators. "kmeans"
+        is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
-    solver : {"auto", "coordinate", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver, default="auto"
-        See `nonneg.solvers`. "auto" is "coordinate" where that can be used, with the Euclidean distance; "quasi-newton" for other
-        divergences; and "adaptive" where a constraint ties entries together.
+    solver : {"auto", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver
+        See `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance; "newton" for
+        I-, α- and β-divergences up to β = 1, where factors occur once; "quasi-newton" for what else there is; "adaptive"
+        where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5
-        Stop when the objective changes by at most `tol` times its value between two checks; 0 runs to `max_iter`.
+        Stop when the objective changes by at most `tol` times its value between two checks, or when what is left to gain, as its
+        curve tells, is at most 300 · `tol` of it (and at most 0.3 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
     step_tol : float, default=0
         Stop also when one iteration changes no factor by more than `step_tol` times its norm, as the codes of OPNMF do.
     check_every : int, default=10
@@ -68,7 +81,17 @@ def factorize(
     random_state : int, Generator, RandomState or None
         For the start; the same seed gives the same result.
     callback : callable, optional
-        Called at every check with a `Progress`; returning True stops the run.
+        Called at every check with a `Progress`; returning True stops the run. Ctrl-C does so, too, and then raises
+        KeyboardInterrupt with what was found as its `solution`.
+    checkpoint : str, path or Checkpoint, optional
+        A file in which the run is written down every minute, to be gone on with by the same call; see `nonneg.Checkpoint`.
+    weights : array of the shape of X, or pair of arrays (rows, columns), default=None
+        By which the loss of each entry is multiplied, not negative; of a pair, by both. An integer weight of a row, or of a column,
+        is what as many copies of it would be. An entry of weight 0 is missing, whatever stands there. A sparse array of weights has
+        none where nothing is stored. None in place of one of a pair stands for ones.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, about what is masked in a masked array, and about NA in a table. With "ignore" it has no part in the
+        objective. See `Observed` for sparse data.
 
     Returns
     -------
@@ -82,6 +105,7 @@ def factorize(
     >>> np.allclose(solution.reconstruct(), X, atol=1e-2)
     True
     """
+    X = opened(X)
     if isinstance(X, str | Model):
         raise IncompatibleError(f"X must be the data; got {X!r}, which is a form. The data come first: factorize(X, 'W H', rank).")
     model = _model(form, divergence, constraints)
@@ -91,9 +115,21 @@ def factorize(
         raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
+    kept = read_checkpoint(checkpoint)
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
+    X = read_weighted(X, model.data, missing=missing, weights=weights)
+    if isinstance(X, Data) and X.is_far:
+        expect_for(model, X)
+        if solver == "auto" and (kept is None or not kept.exists):
+            foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
     problem = bind(model, X, rank, init, horizon=max_iter)
-    return solve_problem(problem, init, solver, stopping, random_state, callback)
+    with heeded(X) as interrupt:
+        found = solve_problem(problem, init, solver, stopping, random_state, callback, kept, interrupt)
+    if interrupt.is_set():
+        stopped = Stopped("The factorization was interrupted; `solution` is the best so far.")
+        stopped.solution = found
+        raise stopped
+    return found
 
 
 def _model(

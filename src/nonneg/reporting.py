@@ -1,8 +1,8 @@
-"""Progress on long work. The library never prints; a callback, or a listener, may.
+"""Progress on long work. The library prints only where `verbose` asks for it, or a callback does.
 
-``factorize(..., callback=print_progress())`` prints a line at every check. A `Listener` hears of all fits within
-``with listening(listener):``, whatever estimator they are of: which phase they are in, each check, how each start ends. It may end
-the work early, by setting its `over`; what was best until then is kept.
+``factorize(..., callback=print_progress())`` prints a line at every check. A `Listener` hears more: which phase a fit is in, each
+check of each start, and how that ends. It is given as `callback`, too; or it hears of all fits within
+``with listening(listener):``. Like any callback it may end the work early, and what was best until then is kept.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Event, Lock
-from typing import TextIO
+from threading import Lock
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -28,6 +28,11 @@ def say(line: str, stream: TextIO | None = None) -> None:
         out = stream or sys.stdout
         out.write(f"{line}\n")
         out.flush()
+
+
+def pace(every: float, gone: float, stream: TextIO) -> float:
+    """Least number of seconds between two lines: in a notebook, which keeps them all, they become rarer as time goes by."""
+    return max(every, gone / 20) if type(stream).__module__.startswith("ipykernel") else every
 
 
 def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str = "", name: str = "") -> Callable[[Progress], None]:
@@ -54,13 +59,14 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
                 say(title, stream)
             say(f"{before}{'iteration':>9} {'seconds':>9} {'objective':>14}  violation      exponent", stream)
             printed_at = float("-inf")
-        if progress.seconds - printed_at < every:
+        if progress.seconds - printed_at < pace(every, progress.seconds, stream or sys.stdout):
             return
         printed_at = progress.seconds
         violation = " ".join(f"{name} {value:.2e}" for name, value in progress.violation.items()) or "–"
         exponent = " ".join(f"{name} {value:.3g}" for name, value in progress.exponent.items())
         numbers = f"{progress.iteration:9d} {progress.seconds:9.2f} {progress.objective:14.8g}"
-        say(f"{before}{numbers}  {violation:<13}  {exponent}", stream)
+        readings = f"  {_readings(progress)}" if progress.readings else ""
+        say(f"{before}{numbers}  {violation:<13}  {exponent}{readings}", stream)
 
     return report
 
@@ -68,14 +74,8 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
 class Listener:
     """Whoever wants to know how work goes on. Its methods do nothing; they may be called from several threads.
 
-    Attributes
-    ----------
-    over : threading.Event
-        To be set where the work is to end at its next check.
+    It hears of one estimator as its `callback`, or of all fits within ``with listening(listener):``.
     """
-
-    def __init__(self) -> None:
-        self.over = Event()
 
     def phase(self, text: str) -> None:
         """What is being done now, in a few words."""
@@ -83,19 +83,50 @@ class Listener:
     def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
         """The first of so many starts, or another one, begins."""
 
-    def checked(self, progress: Progress, start: int) -> None:
-        """The objective was looked at."""
+    def checked(self, progress: Progress, start: int) -> Any:
+        """The objective was looked at. What is true, returned, ends the start here; what was best until then is kept."""
 
     def ended(self, solution: Solution, start: int) -> None:
         """A start has come to its end."""
+
+    def __call__(self, progress: Progress) -> Any:
+        return self.checked(progress, 0)
+
+
+class Listeners(Listener):
+    """Several, as one.
+
+    Parameters
+    ----------
+    *listeners : Listener
+    """
+
+    def __init__(self, *listeners: Listener) -> None:
+        self.listeners = listeners
+
+    def phase(self, text: str) -> None:
+        for listener in self.listeners:
+            listener.phase(text)
+
+    def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
+        for listener in self.listeners:
+            listener.began(start, of, max_iter, tol)
+
+    def checked(self, progress: Progress, start: int) -> Any:
+        answers = [listener.checked(progress, start) for listener in self.listeners]
+        return any(answers)
+
+    def ended(self, solution: Solution, start: int) -> None:
+        for listener in self.listeners:
+            listener.ended(solution, start)
 
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[Listener]:
-    """All fits in here are heard by a listener."""
+def listening(listener: Listener | None) -> Iterator[Listener | None]:
+    """All fits in here are heard by a listener; by none, where that is None."""
     token = _LISTENER.set(listener)
     try:
         yield listener
@@ -106,6 +137,24 @@ def listening(listener: Listener) -> Iterator[Listener]:
 def current_listener() -> Listener | None:
     """Whoever listens, if anybody does."""
     return _LISTENER.get()
+
+
+def listener_of(callback: Any) -> Listener | None:
+    """Whoever is to hear of a fit: the callback, where it is a listener, and whoever listens anyway."""
+    found = [one for one in (_LISTENER.get(), callback) if isinstance(one, Listener)]
+    return Listeners(*found) if len(found) > 1 else found[0] if found else None
+
+
+def heard_by(listener: Listener | None, start: int, callback: Any) -> Callable[[Progress], Any] | None:
+    """The callback of one start: the listener hears of it, and so does a callback that is a function."""
+    if listener is None:
+        return callback
+
+    def told(progress: Progress) -> Any:
+        asked = listener.checked(progress, start)
+        return (callback(progress) if callback is not None and not isinstance(callback, Listener) else None) or asked
+
+    return told
 
 
 class Estimate:
@@ -177,7 +226,6 @@ class LinePrinter(Listener):
     def __init__(self, stream: TextIO | None = None, every: float = 1.0, clock: Callable[[], float] | None = None) -> None:
         import time
 
-        super().__init__()
         self._stream, self._every, self._clock = stream or sys.stderr, every, clock or time.perf_counter
         self._began, self._printed_at = self._clock(), -math.inf
         self._estimates: dict[int, Estimate] = {}
@@ -191,7 +239,7 @@ class LinePrinter(Listener):
         self._estimates[start] = Estimate(max_iter, tol)
 
     def checked(self, progress: Progress, start: int) -> None:
-        self._estimates[start].add(progress)
+        self._estimates.setdefault(start, Estimate(0, 0.0)).add(progress)
         self._print(self.line(progress, start))
 
     def ended(self, solution: Solution, start: int) -> None:
@@ -204,13 +252,21 @@ class LinePrinter(Listener):
         violation = [
             f"distance of {factor} from its constraint {value:.2g}" for factor, value in progress.violation.items() if value
         ]
+        readings = [_readings(progress)] if progress.readings else []
         left = self._estimates[start].left()
         time_left = [] if left is None else [f"{'about' if left[1] else 'at most'} {readable_seconds(left[0])} left"]
-        return ", ".join([*name, f"iteration {progress.iteration}", f"objective {progress.objective:.6g}", *violation, *time_left])
+        numbers = [f"iteration {progress.iteration}", f"objective {progress.objective:.6g}"]
+        return ", ".join([*name, *numbers, *violation, *readings, *time_left])
 
     def _print(self, text: str, always: bool = False) -> None:
         now = self._clock()
-        if not always and now - self._printed_at < self._every:
+        if not always and now - self._printed_at < pace(self._every, now - self._began, self._stream):
             return
         self._printed_at = now
         say(f"[{readable_seconds(now - self._began)}] {text}", self._stream)
+
+
+def _readings(progress: Progress) -> str:
+    """How often data in files, or on other machines, have been read, how long that takes, and how often it may be done still."""
+    left = "" if progress.readings_left is None else f", {progress.readings_left} more at the most"
+    return f"{progress.readings} readings of {progress.reading_seconds:.3g} s{left}"

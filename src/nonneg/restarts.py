@@ -1,11 +1,12 @@
-"""Several starts, side by side: what estimators and chains run."""
+"""From initializations to the solution of each: restarts side by side for estimators and chains, one for `factorize`."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -14,19 +15,22 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from .checkpoints import Book, Checkpoint, StartKeeper, identity_of
+from .data.blocks import Interrupted
 from .engine.binding import bind
+from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
 from .engine.problem import Problem
 from .engine.run import Callback
-from .engine.sketching import Sketched, pays, rough_of_gram
-from .engine.solution import History, Progress, Solution
+from .engine.sketching import Sketched, pays, rough_of_gram, stand_in
+from .engine.solution import History, Progress, Solution, Status
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
-from .reporting import Listener, current_listener, print_progress, say
+from .reporting import Listener, heard_by, listener_of, print_progress, say
 from .search import can_search, searched
-from .solvers import Coordinate, Solver, best_solver, get_solver
-from .solving import solve_from
+from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
+from .solving import solve_from, start_factors
 
 
 class Reporter:
@@ -44,6 +48,8 @@ class Reporter:
         Set where another start was interrupted or has failed: there is no use in going on.
     callback : callable, optional
         What else is to see the progress of a run.
+    interrupt : threading.Event, optional
+        Set where the user has asked to stop.
     listener : Listener, optional
         Who is to hear what is being done.
     """
@@ -55,19 +61,27 @@ class Reporter:
         name: str = "",
         over: Event | None = None,
         callback: Callback | None = None,
+        interrupt: Event | None = None,
         listener: Listener | None = None,
     ) -> None:
-        self.listener = listener
         self.began, self.verbose, self.name, self.over, self.callback = began, verbose, name, over or Event(), callback
+        self.interrupt, self.listener = interrupt or Event(), listener
         self._print = print_progress(every=1.0, name=name) if verbose else None
         self._waited = 0.0
 
-    def __call__(self, progress: Progress) -> bool:
+    def __call__(self, progress: Progress) -> bool | Status:
         if progress.iteration == 0:
             self._waited = time.perf_counter() - self.began - progress.seconds
         if self._print is not None:
             self._print(replace(progress, seconds=progress.seconds + self._waited))
+        if self.interrupt.is_set():
+            return Status.STOPPED_BY_USER
         return self.over.is_set() or bool(self.callback is not None and self.callback(progress))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no use in going on."""
+        return self.over.is_set() or self.interrupt.is_set()
 
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
@@ -95,11 +109,16 @@ def run_starts(
     *,
     resumes: bool = False,
     began: float | None = None,
+    callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    interrupt: Event | None = None,
 ) -> list[Solution]:
     """Run from each start; in threads, since the time is spent in products, each with its share of the cores.
 
     What does not depend on the start, as X Xᵀ, is computed once. Where one start fails, or the whole is interrupted, the others
-    end at their next check, before the error is passed on. `began` is when the fit did, by `time.perf_counter`.
+    end at their next check, before the error is passed on. `began` is when the fit did, by `time.perf_counter`. Where `interrupt`
+    is set, runs end at their next check, and what they have come to by then is returned. Starts that are in a checkpoint are not
+    run again, or gone on with from there.
     """
     began = time.perf_counter() if began is None else began
     generator = make_generator(random_state)
@@ -108,40 +127,78 @@ def run_starts(
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
-    listener = current_listener()
-    stopping, over = Stopping(max_iter=max_iter, **tolerances), Event() if listener is None else listener.over
+    starts = [_chosen(problem, start, number) for number, start in enumerate(starts)]
+    stopping, over, listener = Stopping(max_iter=max_iter, **tolerances), Event(), listener_of(callback)
+    book = None
+    if checkpoint is not None:
+        own = {"seeds": None if random_state is None else seeds, "starts": starts, "resumes": resumes}
+        book = Book(checkpoint, identity_of(problem, solver=solver, stopping=stopping, **own), seeds)
+        seeds = book.seeds
 
     def run(number: int) -> Solution:
-        heard = None if listener is None else lambda progress: listener.checked(progress, number)
-        watch = Reporter(began, bool(verbose), f"start {number + 1} of {n_init}" if n_init > 1 else "", over, heard, listener)
+        name = f"start {number + 1} of {n_init}" if n_init > 1 else ""
+        told = heard_by(listener, number, callback)
+        reporter = Reporter(began, bool(verbose), name, over, told, interrupt, listener)
+        keeper = None if book is None else book.keeper(number)
+        found = None if keeper is None else keeper.solution(problem)
+        if found is not None:
+            return found
         if listener is not None:
             listener.began(number, n_init, max_iter, stopping.tol)
         try:
             with limited(limit):
-                found = run_start(problem, solver, starts[number], seeds[number], stopping, watch, resumes=resumes)
+                init, seed = starts[number], seeds[number]
+                found = run_start(problem, solver, init, seed, stopping, reporter, resumes=resumes, keeper=keeper)
+            if keeper is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
+                keeper.finish(found)
         except BaseException:
             over.set()
             raise
         if listener is not None:
             listener.ended(found, number)
         if n_init > 1 and not over.is_set():
-            watch.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
+            reporter.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found
 
-    with threadpool_limits(limits=limit, user_api="blas"):
+    def is_interrupted() -> bool:
+        return interrupt is not None and interrupt.is_set()
+
+    with threadpool_limits(limits=limit, user_api="blas"), closing(book) if book is not None else nullcontext():
         if workers == 1:
-            return [run(number) for number in range(n_init)]
+            done = []
+            for number in range(n_init):
+                try:
+                    done.append(run(number))
+                except Interrupted:  # in its first reading; those before it are whole
+                    if not done:
+                        raise
+                if is_interrupted():
+                    break
+            return done
         pool = ThreadPoolExecutor(workers)
         try:
             runs = [pool.submit(run, number) for number in range(n_init)]
             while not over.is_set() and wait(runs, timeout=_PATIENCE).not_done:
                 pass
-            return [found.result() for found in runs]
+            return _whole(runs)
         except BaseException:
             over.set()
             raise
         finally:
             pool.shutdown(cancel_futures=True)  # it waits for the runs that have begun
+
+
+def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
+    """What runs have come to; of those that were interrupted, if that is not all, the ones that had come to something."""
+    found = [run.result() for run in runs if not isinstance(run.exception(), Interrupted)]
+    return found or [run.result() for run in runs]
+
+
+def _chosen(problem: Problem, start: Any, number: int) -> Any:
+    """What "auto" stands for. Singular vectors are the same each time: where they were chosen, the first start alone has them."""
+    names = default_starts(problem) if isinstance(start, str) and start == "auto" else start
+    is_same_again = isinstance(names, tuple) and len(names) == 1 and names[0].startswith("nndsvd")
+    return "random" if number and is_same_again else names
 
 
 _PATIENCE = 0.2
@@ -154,32 +211,42 @@ def run_start(
     init: Any,
     seed: int,
     stopping: Stopping,
-    watch: Reporter | None = None,
+    reporter: Reporter | None = None,
     *,
     resumes: bool = False,
+    keeper: StartKeeper | None = None,
 ) -> Solution:
-    """A run from one start; of several starts, from the one that a short run of each shows to be best.
+    """The solution from one initialization, or from the best of several, as a short run of each shows.
 
-    With `resumes`, the start is where another run ended.
+    Here it is decided which solver is used, and whether there is a sketch, and a search.
+    With `resumes`, the initialization is where another run ended. A keeper may know where this one stood, and it is gone on with.
     """
-    watch = watch or Reporter(time.perf_counter())
-    sketched = _sketched(problem, solver, seed)
-    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    reporter = reporter or Reporter(time.perf_counter())
+    sketched = _sketched(problem, solver, stopping, seed, keeper)
+    solver = solver_for(problem, solver)
     solver = solver.resumed if resumes else solver
+    if keeper is not None and keeper.resumes is not None:
+        init, solver = {}, solver.resumed if keeper.resumes else solver
     if isinstance(init, str) and init == "auto":
         init = default_starts(problem)
+    if problem.data.is_far and sketched is None and isinstance(init, str | tuple):
+        init, solver = _from_afar(problem, init, solver, seed, reporter)
     if isinstance(init, tuple) and init[0] == "search":
         can = isinstance(solver, Coordinate) and can_search(problem)
-        init = _searched(problem, sketched, seed, watch) if can else init[1:]
+        init = _searched(problem, sketched, seed, reporter) if can else init[1:]
         solver = solver.resumed if can else solver
+    if isinstance(sketched, Compressed) and sketched.is_little and init == ("nndsvda",):
+        init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, reporter), solver.resumed
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
-        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), watch)
+        init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), reporter)
         solver = solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, watch, sketched=sketched)
-    return replace(solution, history=watch.since_the_beginning(solution.history))
+    if keeper is not None:
+        keeper.resumes = solver == solver.resumed
+    solution = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched, keeper=keeper)
+    return replace(solution, history=reporter.since_the_beginning(solution.history))
 
 
 def solve_problem(
@@ -189,51 +256,144 @@ def solve_problem(
     stopping: Stopping,
     random_state: RandomState = None,
     callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    interrupt: Event | None = None,
 ) -> Solution:
-    """Run from one start: given, named, or the one that suits the model."""
+    """What `factorize` runs: `run_start` for "auto", `solve_from` for an initialization that is named or given."""
     generator = make_generator(random_state)
+    seeds = [int(generator.uniform() * 2**31)] if isinstance(init, str) and init == "auto" else [0]
+    listener = listener_of(callback)
+    reporter = Reporter(time.perf_counter(), callback=heard_by(listener, 0, callback), interrupt=interrupt, listener=listener)
+    if listener is not None:
+        listener.began(0, 1, stopping.max_iter, stopping.tol)
+    found = _solved_or_read(problem, init, solver, stopping, random_state, seeds, generator, reporter, checkpoint)
+    if listener is not None:
+        listener.ended(found, 0)
+    return found
+
+
+def _solved_or_read(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState,
+    seeds: list[int],
+    generator: RandomState,
+    reporter: Reporter,
+    checkpoint: Checkpoint | None,
+) -> Solution:
+    """A solution, which a checkpoint may have already."""
+    if checkpoint is None:
+        return _solved(problem, init, solver, stopping, seeds[0], generator, reporter, None)
+    state = random_state if isinstance(random_state, int | None) else repr(type(random_state))
+    identity = identity_of(problem, solver=solver, stopping=stopping, init=init, random_state=state)
+    with closing(Book(checkpoint, identity, seeds)) as book:
+        keeper = book.keeper(0)
+        found = keeper.solution(problem)
+        if found is None:
+            found = _solved(problem, init, solver, stopping, book.seeds[0], generator, reporter, keeper)
+            if found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
+                keeper.finish(found)
+        return found
+
+
+def _solved(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    seed: int,
+    generator: RandomState,
+    reporter: Reporter,
+    keeper: StartKeeper | None,
+) -> Solution:
     if isinstance(init, str) and init == "auto":
-        reporter = Reporter(time.perf_counter(), callback=callback)
-        return run_start(problem, solver, init, int(generator.uniform() * 2**31), stopping, reporter)
-    return solve_from(problem, init, solver, stopping, generator, callback, sketched=_sketched(problem, solver))
+        return run_start(problem, solver, init, seed, stopping, reporter, keeper=keeper)
+    sketched = _sketched(problem, solver, stopping, 0, keeper)
+    return solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
 
 
-def _sketched(problem: Problem, solver: str | Solver, seed: int = 0) -> Sketched | None:
-    """A sketch to solve on, where no solver is asked for and one pays."""
-    is_auto = isinstance(solver, str) and solver == "auto"
-    return Sketched(problem, seed) if is_auto and pays(problem) and isinstance(best_solver(problem), Coordinate) else None
+def _sketched(
+    problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0, keeper: StartKeeper | None = None
+) -> Sketched | Compressed | None:
+    """A sketch of the data, or what else stands for them, to solve on, where no solver is asked for and it pays.
+
+    A run without a tolerance would never come to look at the data; where these are far, to do so at its end has to be enough.
+    """
+    if problem.model.weighted or problem.partial is not None:  # weights are of entries; another fill would need another sketch
+        return None
+    if not is_auto(solver) or not (stopping.tol or problem.data.is_far) or not isinstance(best_solver(problem), Coordinate):
+        return None
+    stage = keeper.stage() if keeper is not None else None
+    arrays = stage.arrays if stage is not None else None
+    if can_compress(problem.model, problem.data):
+        return Compressed(problem, arrays)
+    return Sketched(problem, seed, arrays) if pays(problem) else None
 
 
-def _searched(problem: Problem, sketched: Sketched | None, seed: int, watch: Reporter) -> dict[str, Any]:
+def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: int, reporter: Reporter) -> dict[str, Any]:
     """The factors that a search among components leads to, on what is smallest of the data, their sketch and their Gram matrix."""
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = searched(rough, np.random.default_rng(seed), lambda _: watch.over.is_set())
-    watch.say("searched for a start")
-    if not all(np.isfinite(factor).all() for factor in factors.values()):
-        return {}
+        patience = _LONGER if problem.data.is_far else 1
+        factors = searched(rough, np.random.default_rng(seed), lambda _: reporter.is_over, patience)
+    reporter.say("searched for a start")
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}  # the start is random
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
+_LONGER = 3
+"""How much longer to search where data are far: on their sketch that takes no reading, and to start again would."""
+
+
+def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter: Reporter) -> tuple[Any, Solver]:
+    """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to."""
+    names = [name for name in ((init,) if isinstance(init, str) else init) if name != "search"]
+    small = stand_in(problem) if names[0] != "random" else None
+    if small is None or not Coordinate().suits(small):
+        return init, solver
+    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: reporter.is_over)
+    reporter.say("found a start for the Euclidean distance")
+    factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
+    lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
+    return problem.units.to_user(lifted), solver.resumed
+
+
+_ROUGH = Stopping(tol=1e-4, max_iter=300)
+_LIFTED = 1e-3
+"""Of the mean of a factor: what its zeros become, which the rules of other divergences could not leave."""
 _ALIKE = 1e-9
 """Runs that differ by less than this share have met in one minimum; which of them is lower is a matter of rounding."""
 
 
+def _shared(
+    compressed: Compressed, solver: Solver, starts: tuple[str, ...], seed: int, stopping: Stopping, reporter: Reporter
+) -> dict[str, np.ndarray]:
+    """The factors that the best of several starts leads to on what stands for the data, which all of them bring up to date."""
+    problem = compressed.small
+    factors = [start_factors(problem, start, seed + number) for number, start in enumerate(starts)]
+    best = compressed.best_of(factors, solver, stopping, lambda _: reporter.is_over)
+    reporter.say(f"tried {len(starts)} starts, objective {compressed.small.point(best).objective()[0]:.8g} in units of the problem")
+    return problem.units.to_user(best)
+
+
 def _best_of(
     problem: Problem,
-    sketched: Sketched | None,
+    sketched: Sketched | Compressed | None,
     solver: Solver,
     starts: tuple[str, ...],
     seed: int,
     stopping: Stopping,
-    watch: Reporter,
+    reporter: Reporter,
 ) -> dict[str, np.ndarray]:
     """The factors after a short run, from the start that is lowest by then: local minima differ, and it shows early."""
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: watch.over.is_set())
-        watch.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
+        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: reporter.is_over)
+        reporter.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # factors of many rows take memory

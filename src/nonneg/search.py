@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .constraints import unit_length
 from .data import as_dense
 from .engine.point import Point
 from .engine.problem import Problem
@@ -27,7 +28,7 @@ _PASSES = 2
 """How often a row is gone over, at most."""
 _SWAPS, _MISSES = 10, 4
 """Swaps that are tried at most, and how many in a row may fail."""
-_PLACES = 3
+_CANDIDATES = 3
 """Features that are looked at for a new component to begin at."""
 _FEW, _FEW_PER_COMPONENT = 1200, 32
 """Features that the search looks at; it looks at all of them where there are less than twice as many."""
@@ -41,7 +42,7 @@ def can_search(problem: Problem) -> bool:
     return isinstance(place, Quadratic) and place.is_data and not place.terms.given
 
 
-def searched(problem: Problem, generator: np.random.Generator, stop: Any = None) -> dict[str, Any]:
+def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
     """The factor at the best minimum that was found, roughly.
 
     Parameters
@@ -51,25 +52,28 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None)
     generator : Generator
     stop : callable, optional
         Called with the progress of each descent; returning True ends it.
+    patience : int
+        How much longer to look than is usual.
     """
     (place,) = problem.derived(places).values()
     rows = problem.data.shape[1 if place.is_turned else 0]
     rank = min(problem.shapes[problem.learned[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
     if rows >= 2 * few:
-        return _among_few(problem, place, few, generator, stop)
-    return _best(problem, place, generator, stop).factors
+        return _among_few(problem, place, few, generator, stop, patience)
+    return _best(problem, place, generator, stop, patience).factors
 
 
-def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any) -> Point:
+def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
-    lowest, misses = best.objective()[0], 0
-    for _ in range(_SWAPS):
-        if misses == _MISSES or min(problem.shapes[problem.learned[0]]) == 1:
+    lowest, misses, rank = best.objective()[0], 0, min(problem.shapes[problem.learned[0]])
+    for _ in range(_SWAPS * patience):
+        if misses == _MISSES * patience or rank == 1:
             break
-        factors = place.replaced(best, swapped(best, place, misses, generator)).factors
+        which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
+        factors = place.replaced(best, swapped(best, place, which, generator)).factors
         run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, stop)
         misses += 1
         if run.best.objective()[0] < lowest:
@@ -116,38 +120,45 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     KF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
     diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", KF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
-    count = min(_PLACES, int(np.count_nonzero(left)))
+    count = min(_CANDIDATES, int(np.count_nonzero(left)))
     if not count:
         return F.mean(axis=1)
     chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
     items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
     columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
     S = columns - KF @ F[chosen].T - F @ KF[chosen].T + F @ (B @ F[chosen].T)
-    V = np.maximum(S, 0.0)
-    lengths = np.linalg.norm(V, axis=0)
-    V /= np.where(lengths > 0, lengths, 1.0)
+    V = unit_length(np, np.maximum(S, 0.0), "columns")
     return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
 
 
-def _among_few(problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any) -> dict[str, Any]:
+def _among_few(
+    problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
+) -> dict[str, Any]:
     """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
     from .kernels.coordinates import linear_rows
 
     data = problem.data
     axis, (name,) = int(place.is_turned), problem.learned
     squares = data.lengths(axis) ** 2
-    some = np.sort(generator.choice(len(squares), few, replace=False, p=squares / squares.sum()))
-    part = data.part(some, axis)
+    filled = np.flatnonzero(squares)
+    if not len(filled):
+        return initial_factors(problem, "random", {}, generator)
+    shares = squares[filled] / squares.sum()
+    some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
+    part, samples = data.subset(some, axis), np.arange(data.shape[1 - axis])
+    others = np.flatnonzero(part.lengths(1 - axis))
+    if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
+        part, samples = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
-    shape = (rows, few) if place.letter.transposed else (few, columns)
+    shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
     small = Problem(problem.model, part, {name: shape}, {})
     (small_place,) = small.derived(places).values()
-    found = _best(small, small_place, generator, stop)
-    codes = part.apply(small_place.value(found), transposed=not place.is_turned)
-    codes /= np.maximum(np.linalg.norm(codes, axis=0), np.finfo(codes.dtype).tiny)
+    found = _best(small, small_place, generator, stop, patience)
+    codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
+    codes[samples] = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes = unit_length(np, codes, "columns")
     C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
     F = np.maximum(C, 0.0)
     linear_rows(0, len(F), F, np.empty((0, 0)), (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
-    lengths = np.linalg.norm(F, axis=0)
-    F /= np.where(lengths > 0, lengths, 1.0).astype(F.dtype)
+    F = unit_length(np, F, "columns")
     return _scaled(problem, {name: F.T if place.letter.transposed else F})

@@ -8,22 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from .data import Need
+from .checkpoints import StartKeeper
+from .data import Need, Request
 from .data.namespace import Array
 from .divergences import Beta
+from .divergences.base import Operand
 from .engine.binding import point_at, read_init
+from .engine.compressing import Compressed
+from .engine.filling import Filling, inside
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
 from .engine.run import Callback, begin, solve
-from .engine.sketching import Sketched, solve_sketched
+from .engine.sketching import Sketched
 from .engine.solution import History, Solution, Status
 from .engine.stopping import Stopping
 from .engine.units import Units
 from .exceptions import DataError
 from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
-from .solvers import Solver, best_solver, get_solver
+from .solvers import Solver, solver_for
 
 _CANCELLED = 1e6
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
@@ -37,20 +41,31 @@ def solve_from(
     random_state: RandomState = None,
     callback: Callback | None = None,
     *,
-    sketched: Sketched | None = None,
+    sketched: Sketched | Compressed | None = None,
+    keeper: StartKeeper | None = None,
 ) -> Solution:
-    """Run from one start; on a sketch of the data, where there is one, until the end is stationary for the data."""
-    solver = best_solver(problem) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    """The solution that one solver reaches from one initialization.
+
+    On a sketch of the data, where there is one, until its end is stationary for the data.
+    """
+    solver = solver_for(problem, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
-        factors = start_factors(problem, init, random_state)
+        is_begun = keeper is not None and keeper.is_begun
+        near = sketched.small if sketched is not None and problem.data.is_far else problem
+        factors = {} if is_begun else start_factors(near, init, random_state)
         if sketched is None:
-            run = solve(begin(problem, factors, solver, stopping), solver, stopping, callback)
+            steps = solver if problem.partial is None else Filling(solver)
+            run = (keeper.run(problem) if keeper is not None else None) or begin(problem, factors, steps, stopping)
+            run = solve(run, steps, stopping, callback, keep=None if keeper is None else keeper.keep)
         else:
-            run = solve_sketched(sketched, factors, solver, stopping, callback)
+            run = sketched.solve(factors, solver, stopping, callback, keeper)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
-    everything = units.to_user(_with_scale_of_data(problem, point.factors) | problem.fixed)
+    if keeper is not None:
+        keeper.filling = point.problem.filling
+    learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
+    everything = units.to_user(learned | problem.fixed)
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
         objective=_objective(point, everything, run.history, run.status),
@@ -58,9 +73,31 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=problem.user_data if model.data in model.form.names else None,
+        data=inside(point.problem) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
     )
+
+
+def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """The factors with nothing in them of rows and columns of X of which no entry is known, where they stand for these alone."""
+    data, form, xp = problem.data, problem.model.form, problem.namespace.xp
+    if not data.weighted or not data.missing:
+        return factors
+    known = data.visit(
+        problem.namespace.ones(data.shape[0], 1),
+        problem.namespace.ones(1, data.shape[1]),
+        [
+            Request(Operand(0, 0), "right", problem.namespace.ones(data.shape[1], 1)),
+            Request(Operand(0, 0), "left", problem.namespace.ones(1, data.shape[0])),
+        ],
+    )[0]
+    found = dict(factors)
+    for letter, counts, is_last in ((form[0], known[0], False), (form[-1], known[1], True)):
+        if letter.name in factors and form.count(letter.name) == 1 and not bool(xp.all(counts > 0)):
+            by_rows = letter.transposed == is_last
+            seen = xp.reshape(counts > 0, (-1, 1) if by_rows else (1, -1))
+            found[letter.name] = xp.where(seen, found[letter.name], 0.0 * found[letter.name])
+    return found
 
 
 def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
@@ -79,7 +116,7 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
     end of what is in reach.
     """
     namespace = problem.namespace
-    if unit == 1:
+    if unit == 1 or not bool(namespace.xp.any(factor != 0)):
         return factor
     largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
     doublings = math.log2(largest) - math.log2(unit)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import Data, as_dense, read_data
+from .data import Data, as_dense, is_elsewhere, read_data
 from .data.reading import refuse_masked
 from .exceptions import DataError, ShapeError
 
@@ -29,6 +29,12 @@ def read_codes(X: Any, count: int) -> np.ndarray:
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
     """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
+    if is_elsewhere(X):
+        since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
+        raise DataError(
+            f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
+            "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
+        )
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
@@ -48,10 +54,10 @@ _NOT_NUMBERS = {
 """What NumPy says of things that it cannot make numbers of, and what to say in its place."""
 
 
-def read_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
+def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = False) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
     refuse_masked(X, "X")
-    X = validated(estimator, X, reset=reset)
+    X = validated(estimator, X, reset=reset, **({"ensure_all_finite": "allow-nan"} if allows_nan else {}))
     entries = X.data if sparse.issparse(X) else X
     largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0
     least = float(np.finfo(entries.dtype).tiny)

@@ -260,7 +260,7 @@ class TestWhatGoesWrong:
             "-o",
             "digits.npy",
             cwd=tmp_path,
-            match="could not be written, and is as it was before",
+            match="could not be written: .* still there, whole",
             preexec_fn=limit,
         )
         assert [path.name for path in tmp_path.iterdir()] == ["digits.npy"]

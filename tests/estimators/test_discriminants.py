@@ -836,3 +836,12 @@ def test_nothing_left_for_more_directions():
         model = NonnegativeLDA(2, ridge=0.01).fit(X, y)
     assert model.components_.shape == (1, 2)
     assert clone(model).get_params() == model.get_params()
+
+
+def test_a_ratio_without_bound_is_refused_and_not_computed():
+    """There are weights under which no class varies: their length is zero, and one over it is not a number."""
+    X = np.random.default_rng(64).random((6, 4)) * (np.arange(6) % 3 > 0)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match=r"the ratio has no bound\. Use ridge='auto'"):
+            NonnegativeKernelFDA(rule="rayleigh", ridge=0).fit(X - 0.5 * X.max(), np.arange(6) % 3)

@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from at_hand import at_hand
 from nonneg import KernelPNMF, SymmetricNMF, datasets
-from nonneg.datasets._cache import locate
 
 
 def agreement(X, y, n_clusters, gamma=None):
@@ -31,11 +31,7 @@ def test_cancer(scaler, gamma):
 
 def test_olivetti():
     """40 people, mean similarity .96. Was .20, with 5 clusters empty."""
-    try:
-        if locate("faces/olivetti/olivettifaces.mat") is None:
-            pytest.skip("Olivetti faces are not at hand; set NONNEG_DATA to a folder that has them")
-    except ImportError as error:
-        pytest.skip(str(error))
+    at_hand("faces/olivetti/olivettifaces.mat")
     data = datasets.load_olivetti()
     symmetric, projective, empty = agreement(data.data / data.data.max(), data.target, 40)
     assert empty == 0

@@ -374,6 +374,17 @@ def test_truncated_svd_by_trying_every_rank(name, most, store):
     assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(data - best), rel=1e-8, abs=1e-10)
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_truncated_svd_of_what_is_too_large_to_form(most, monkeypatch):
+    """Ranks from some of the rows, and the error from three sums, are those of the whole approximation."""
+    data = sparse.random_array((400, 30), density=0.2, rng=0, format="csr") + sparse.csr_array(blocks((170, 128, 100), 0)[:, :30])
+    whole = TruncatedNonnegativeSVD(most, random_state=0).fit(data)
+    monkeypatch.setattr("nonneg.estimators.svd._ALL", 10)
+    large = TruncatedNonnegativeSVD(most, random_state=0).fit(data)
+    assert (large.rank_, large.n_singular_) == (whole.rank_, whole.n_singular_)
+    assert large.reconstruction_err_ == pytest.approx(whole.reconstruction_err_, rel=1e-10)
+
+
 def test_the_exponents_are_those_of_the_theory():
     """QNMF Table 1: what `multiplicative` and `paper` above leave unsaid."""
     assert Factorization("W S W.T").model.rules["W"].exponent == Fraction(1, 4)

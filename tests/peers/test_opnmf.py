@@ -4,19 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from at_hand import at_hand
 from nonneg import OPNMF, Model, datasets, factorize, metrics
-from nonneg.datasets._cache import locate
 from nonneg.solvers import Multiplicative
 
 
 @pytest.fixture(scope="module")
 def reference():
-    path = "faces/opnmf_ref/faces_data.mat"
-    try:
-        if locate(path) is None:  # tests do not download
-            pytest.skip(f"{path} is not at hand; set NONNEG_DATA to a folder that has it")
-    except ImportError as error:
-        pytest.skip(str(error))
+    at_hand("faces/opnmf_ref/faces_data.mat")
     return datasets.load_opnmf_reference()
 
 

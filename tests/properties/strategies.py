@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -15,8 +15,10 @@ from nonneg import Model, Solution, factorize
 from nonneg.algebra.expression import Letter, Word, parse
 from nonneg.constraints import NAMES, Constraint, Free
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi
+from nonneg.engine.binding import bind
 from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import ShapeError
+from nonneg.solvers import get_solver
 
 DIVERGENCES = (
     *map(Beta, (2, 1, 0, 3, 1.5, 0.5, -1)),
@@ -29,6 +31,13 @@ DIVERGENCES = (
     Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)]),
 )
 FORMS = ("W H", "W S H", "W W.T X", "W B W.T", "W W.T", "L L.T X R R.T", "A W B W.T C")
+ONCE_OR_TWICE = ("W H", "W S H", "W W.T X", "X W W.T", "W W.T", "X W H", "L L.T X R R.T", "W.T", "H.T S.T X")
+"""In which every factor occurs once, or as F Fᵀ."""
+SOLVERS = ("auto", "coordinate", "quasi-newton", "adaptive", "multiplicative")
+AT_ONCE = ("adaptive", "quasi-newton", "multiplicative")
+"""Those that move all entries of a factor at once, so that their order does not matter."""
+SWEEPS = {"multiplicative": 4, "adaptive": 4}
+"""The other solvers begin with ten sweeps of these: 14 are past them."""
 OUTER = {"A": "fixed", "C": "fixed"}
 MODELS = tuple((form, constraints) for form, constraints in [*((form, {}) for form in FORMS), ("A W B W.T C", OUTER)])
 """Every form with all of it learned, and the general one with A and C given."""
@@ -45,12 +54,13 @@ def positive_data(shape: tuple[int, int], divergence: Objective, seed: int, dens
 
 @dataclass(frozen=True)
 class Case:
-    """A model, with the seed of its data and of a start."""
+    """A model, with the seed of its data and of a start, and a solver that can be used."""
 
     model: Model
     shape: tuple[int, int]
     rank: tuple[int, ...]
     seed: int
+    solver: str = "multiplicative"
 
     @cached_property
     def X(self) -> np.ndarray:
@@ -67,9 +77,15 @@ class Case:
         return {name: self.model.constraints[name].restore(np, factor) for name, factor in drawn.items()}
 
     def solve(self, **changes: Any) -> Solution:
-        """A few sweeps of the multiplicative rules from `start`, or with whatever is changed."""
-        arguments = {"X": self.X, "form": self.model, "init": self.start, "solver": "multiplicative", "max_iter": 4}
-        return factorize(**{**arguments, "tol": 0, "check_every": 1, **changes})
+        """A few sweeps from `start`, or with whatever is changed."""
+        arguments = {"X": self.X, "form": self.model, "init": self.start, "solver": self.solver, "tol": 0, "check_every": 1}
+        return factorize(**{**arguments, "max_iter": SWEEPS.get(changes.get("solver", self.solver), 14), **changes})
+
+    def allows(self, solver: str) -> bool:
+        """Whether nothing in the model is an obstacle to a solver."""
+        if solver not in ("coordinate", "quasi-newton"):
+            return True
+        return get_solver(solver).obstacle(bind(self.model, self.X, None, self.start)) is None
 
 
 @st.composite
@@ -94,19 +110,30 @@ def cases(
     form: st.SearchStrategy[Word] | None = None,
     divergences: tuple[Objective, ...] = DIVERGENCES,
     constraints: tuple[str, ...] = tuple(NAMES),
+    solvers: tuple[str, ...] = SOLVERS,
 ) -> Case:
-    """Random models; `constraints` are those that a factor may have, where its shape allows."""
-    word = draw(forms() if form is None else form)
-    divergence = draw(st.sampled_from(divergences))
+    """Random models; `constraints` are those that a factor may have, where its shape allows.
+
+    The solver is one of `solvers`; the first of them where there is an obstacle to the one that is drawn. Few models suit
+    coordinate descent: where it is drawn, and half of the time for "auto", the form, the divergence and the constraints are such.
+    """
+    solver = draw(st.sampled_from(solvers))
+    by_entries = solver == "coordinate" or (solver == "auto" and draw(st.booleans()))
+    word = draw(st.sampled_from(ONCE_OR_TWICE).map(parse) if by_entries and form is None else forms() if form is None else form)
+    divergence = draw(st.sampled_from([d for d in divergences if d == Beta(2) or not by_entries] or divergences))
     shape, rank = fitting(Model(word, divergence), draw(st.sampled_from([(2, 3, 4, 8), (3, 3, 3, 3)])))
     chosen: dict[str, Constraint] = {}
     for name, dimensions in infer_shapes(Model(word, divergence), shape, rank, {}).items():
         possible = [NAMES[c] for c in constraints if NAMES[c].problem_with(name, dimensions) is None]
-        may_be_signed = divergence.takes_signs and word.count(name) == 1
-        chosen[name] = draw(st.sampled_from([Free(), *(c for c in possible if may_be_signed or not c.is_signed)]))
+        if not divergence.takes_signs or word.count(name) != 1:
+            possible = [c for c in possible if not c.is_signed]
+        if by_entries:
+            possible = [c for c in possible if c.entrywise is not None or not c.is_learned]
+        chosen[name] = draw(st.sampled_from([Free(), *possible]))
     if not any(constraint.is_learned for constraint in chosen.values()):
         chosen[next(iter(chosen))] = Free()
-    return Case(Model(word, divergence, chosen), shape, rank, draw(st.integers(0, 999)))
+    case = Case(Model(word, divergence, chosen), shape, rank, draw(st.integers(0, 999)))
+    return replace(case, solver=solver if case.allows(solver) else solvers[0])
 
 
 def without(*parts: str) -> tuple[str, ...]:
@@ -114,4 +141,18 @@ def without(*parts: str) -> tuple[str, ...]:
     return tuple(name for name in NAMES if not any(part in name for part in parts))
 
 
-__all__ = ["DIVERGENCES", "FORMS", "MODELS", "Case", "cases", "fitting", "forms", "parse", "positive_data", "without"]
+__all__ = [
+    "AT_ONCE",
+    "DIVERGENCES",
+    "FORMS",
+    "MODELS",
+    "SOLVERS",
+    "SWEEPS",
+    "Case",
+    "cases",
+    "fitting",
+    "forms",
+    "parse",
+    "positive_data",
+    "without",
+]

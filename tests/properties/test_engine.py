@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from strategies import DIVERGENCES, Case, cases, forms, without
+from strategies import AT_ONCE, DIVERGENCES, SOLVERS, SWEEPS, Case, cases, forms, without
 
 from nonneg import Model
 from nonneg.algebra.expression import Word, parse
@@ -21,6 +21,8 @@ from nonneg.testing import divergence_value
 
 ROUNDING = 1e-9
 """Two ways of summing differ by 1e-15; four sweeps with powers up to the fifth of sums of seven leave more than half the digits."""
+GROWN = 1e-6
+"""What is left of them after the 14 steps that solvers with a warm-up are given."""
 
 
 def assert_same(first, second, tol=ROUNDING):
@@ -56,7 +58,7 @@ def test_objective_is_the_textbooks(case: Case):
     assert abs(solution.objective - expected) <= ROUNDING * magnitude  # what it is a difference of
 
 
-@given(cases(), st.integers(0, 99))
+@given(cases(solvers=AT_ONCE), st.integers(0, 99))
 def test_permutation(case: Case, seed: int):
     """Rows, columns and components may be numbered in any way: what is permuted in X and in the start is permuted in the result."""
     size = case.shape[seed % 2] if seed % 3 else [*case.rank, *case.shape][0]
@@ -69,7 +71,8 @@ def test_permutation(case: Case, seed: int):
 
     start = {name: permuted(factor) for name, factor in case.start.items()}
     expected = {name: permuted(factor) for name, factor in case.solve().factors.items()}
-    assert_same(case.solve(X=permuted(case.X), init=start).factors, expected)
+    tol = ROUNDING if case.solver in SWEEPS else GROWN
+    assert_same(case.solve(X=permuted(case.X), init=start).factors, expected, tol)
 
 
 @given(cases())
@@ -128,7 +131,7 @@ def test_single_precision(case: Case):
     assert_same(single.reconstruct(), case.solve().reconstruct(), tol=2e-3)  # √eps would be 3e-4; the sweeps amplify it
 
 
-@given(cases())
+@given(cases(solvers=AT_ONCE))
 def test_torch_is_numpy(case: Case):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     solution, expected = case.solve(X=torch.tensor(case.X)), case.solve()
@@ -149,9 +152,12 @@ def test_gradient_is_autograd(case: Case):
         np.testing.assert_allclose(positive - negative, tensors[name].grad.numpy(), rtol=0, atol=ROUNDING * size)
 
 
-@given(cases(), st.integers(1, 4))
+@given(cases(solvers=("multiplicative",)), st.integers(1, 4))
 def test_k_and_k_more(case: Case, k: int):
-    """A run has no memory but its factors. (Those of scale-invariant divergences are scaled at the end: compare the products.)"""
+    """A run of the multiplicative rules has no memory but its factors.
+
+    (Those of scale-invariant divergences are scaled at the end: compare the products.)
+    """
     half = case.solve(max_iter=k)
     again, whole = case.solve(max_iter=k, init=half.factors), case.solve(max_iter=2 * k)
     assert_same(again.reconstruct(), whole.reconstruct())
@@ -160,11 +166,17 @@ def test_k_and_k_more(case: Case, k: int):
 
 @given(cases(forms("WHSB"), constraints=without("orthogonal")))
 def test_fixed_point_stays(case: Case):
-    """X = X̂ is where every rule rests; under orthogonality only where that holds, too."""
+    """X = X̂ is where every rule rests; under orthogonality only where that holds, too.
+
+    Sums that are restored by iteration are left where they nearly hold, and restored further by the next step.
+    """
+    constraints = case.model.constraints
+    assume(all(constraints[name].violation(np, factor) < ROUNDING / 10 for name, factor in case.start.items()))
     X = multiply(case.model.form, case.start)
     solution = case.solve(X=X)
     assert_same(solution.reconstruct(), X)
-    assert_same(solution.factors, case.start)
+    if not any(constraint.is_signed for constraint in constraints.values()):  # these are solved for, and may have many solutions
+        assert_same(solution.factors, case.start)
 
 
 @given(cases(constraints=without("fixed")), st.integers(0, 99))
@@ -193,9 +205,9 @@ def test_callback_stops(case: Case, when: int, check_every: int):
     assert_same(case.solve(max_iter=solution.n_iter).reconstruct(), solution.reconstruct())
 
 
-@given(cases(), st.integers(0, 7), st.integers(1, 4), st.sampled_from(["multiplicative", "adaptive"]))
-def test_history(case: Case, max_iter: int, check_every: int, solver: str):
-    solution = case.solve(max_iter=max_iter, check_every=check_every, solver=solver)
+@given(cases(), st.integers(0, 14), st.integers(1, 4))
+def test_history(case: Case, max_iter: int, check_every: int):
+    solution = case.solve(max_iter=max_iter, check_every=check_every)
     history, model = solution.history, case.model
     checks = [i for i in range(solution.n_iter + 1) if i % check_every == 0 or i == solution.n_iter]
     assert history.iteration.tolist() == checks
@@ -210,8 +222,11 @@ def test_history(case: Case, max_iter: int, check_every: int, solver: str):
 
 @pytest.mark.parametrize("divergence", [d for d in DIVERGENCES if not d.requires_positive_data], ids=str)
 @pytest.mark.parametrize("rank", [1, 9])
-def test_empty_rows_and_extreme_ranks(divergence, rank):
-    case = Case(Model("W H", divergence), (7, 5), (rank,), 0)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_empty_rows_and_extreme_ranks(divergence, rank, solver):
+    case = Case(Model("W H", divergence), (7, 5), (rank,), 0, solver)
+    if not case.allows(solver):
+        pytest.skip("there is an obstacle to this solver")
     case.X[2], case.X[:, 3] = 0, 0
     solution = case.solve(max_iter=30)
     assert np.all(np.diff(solution.history.objective) <= 1e-13 * solution.history.objective[0])
@@ -220,11 +235,13 @@ def test_empty_rows_and_extreme_ranks(divergence, rank):
 
 def test_the_models_differ():
     """Hypothesis draws what the properties are about: each kind of form, constraint and divergence turns up."""
-    seen = []
-    settings(max_examples=200)(given(cases())(lambda case: seen.append(case.model)))()
+    drawn = []
+    settings(max_examples=200)(given(cases())(lambda case: drawn.append(case)))()
+    seen, solvers = [case.model for case in drawn], {case.solver for case in drawn}
     assert {len(model.form) for model in seen} >= {1, 2, 3, 4, 5}
     assert any(model.form.count(name) > 2 for model in seen for name in model.learned)
     assert any("X" in model.form.names for model in seen)
     assert any(model.fixed for model in seen)
+    assert solvers == set(SOLVERS)
     assert len({type(model.divergence) for model in seen}) == 7
     assert len({constraint for model in seen for constraint in model.constraints.values() if not constraint.is_signed}) == 11

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from nonneg import Model, factorize
 from nonneg.constraints import EitherSign, Fixed, Sparse
-from nonneg.divergences import Beta
+from nonneg.divergences import Beta, Gamma, Polynomial
 from nonneg.engine.binding import point_at
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
@@ -54,8 +54,9 @@ def test_nothing_rises(name, store, solver):
 
 
 @ALL
-def test_sparse_is_dense(name):
-    dense, packed = (run(name, data, solver="multiplicative", max_iter=20) for data in (X, sparse.csr_array(X)))
+@pytest.mark.parametrize("solver", ["multiplicative", "auto"])
+def test_sparse_is_dense(name, solver):
+    dense, packed = (run(name, data, solver=solver, max_iter=20) for data in (X, sparse.csr_array(X)))
     for factor in dense.factors:
         np.testing.assert_allclose(dense.factors[factor], packed.factors[factor], rtol=1e-8, atol=1e-10)
 
@@ -146,3 +147,31 @@ def test_models_compare_and_print(model):
     names = {"Model": Model, "Beta": Beta, "EitherSign": EitherSign, "Fixed": Fixed}
     assert eval(repr(model), names) == model
     assert model != Model("X W H")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_become_parallel(seed):
+    """Least squares for nearly parallel columns are large numbers that cancel, and so would the objective be."""
+    Y = np.random.default_rng(seed).standard_normal((9, 7))
+    solution = factorize(Y, Model("F G.T", constraints={"F": "signed"}), 3, random_state=0)
+    rest = Y - solution.factors["F"] @ solution.factors["G"].T
+    assert solution.objective == pytest.approx(np.sum(rest**2) / 2, rel=1e-7)
+    assert np.diff(solution.history.objective).max() <= 1e-6 * solution.objective
+
+
+def test_only_multiples_of_the_euclidean_distance_take_signs():
+    twice = Polynomial([(1.0, 0, 2), (-2.0, 1, 1)])
+    assert twice.takes_signs
+    assert not Polynomial([(0.5, 0, 2), (-2.0, 1, 1)]).takes_signs
+
+
+def test_a_start_of_zeros_at_an_extreme_scale():
+    X = 1e-200 * np.random.default_rng(0).standard_normal((6, 5))
+    start = {"F": np.zeros((6, 2)), "G": np.random.default_rng(1).random((5, 2))}
+    assert np.isfinite(factorize(X, Model("F G.T", constraints={"F": "signed"}), init=start).factors["F"]).all()
+
+
+def test_a_divergence_without_scale_is_not_for_numbers_of_either_sign():
+    """γ = 1 has the powers of the Euclidean distance, in logarithms."""
+    with pytest.raises(IncompatibleError, match="may be negative"):
+        Model("W H", Gamma(1), {"H": "signed"})

@@ -260,7 +260,7 @@ def four(settings: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 FITS = [
     # ---- X ≈ W H
-    Fit("NMF, coordinate", "NMF", parts, K, PAIR, four(to_the_end(solver="coordinate"))),
+    Fit("NMF, coordinate", "NMF", parts, K, PAIR, four(to_the_end(solver="coordinate", tol=1e-9))),
     Fit("NMF, coordinate, sparse", "NMF", counts, K, PAIR, four(steps(30, solver="coordinate")), "csr"),
     Fit("NMF, coordinate, float32", "NMF", parts, K, PAIR, four(steps(30, solver="coordinate")), dtype="float32"),
     Fit("NMF, multiplicative", "NMF", parts, K, PAIR, four(steps(100, solver="multiplicative"))),
@@ -279,7 +279,14 @@ FITS = [
     Fit("NMF, adaptive, Itakura–Saito", "NMF", parts, K, PAIR, four(steps(40, solver="adaptive", divergence="itakura-saito"))),
     Fit("NMF, Hellinger, csc", "NMF", counts, K, PAIR, four(steps(40, divergence="hellinger", solver="adaptive")), "csc"),
     Fit("NMF, β = 1.5", "NMF", parts, K, PAIR, four(steps(40, divergence=1.5, solver="quasi-newton"))),
-    Fit("NMF, random start", "NMF", parts, K, None, four(to_the_end(init="random", random_state=0, solver="coordinate"))),
+    Fit(
+        "NMF, random start",
+        "NMF",
+        parts,
+        K,
+        None,
+        four(to_the_end(init="random", random_state=0, solver="coordinate", tol=1e-9)),
+    ),
     Fit(
         "NMF, fixed components",
         "NMF",

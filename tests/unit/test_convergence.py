@@ -9,8 +9,10 @@ from scipy import sparse
 from nonneg import Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
 from nonneg.divergences import Renyi
-from nonneg.engine.binding import point_at
+from nonneg.engine.binding import bind, point_at
+from nonneg.engine.run import begin, solve
 from nonneg.engine.stopping import Watch
+from nonneg.engine.storing import read, write
 from nonneg.solvers import Coordinate, Multiplicative, Stopping
 from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
@@ -70,6 +72,97 @@ class TestWatch:
         assert said[-1] is Status.CONVERGED
         watch = Watch(Stopping(tol=1e-5, check_every=1), 1e-16)
         assert watch.check(1, 5.0, 5.0, 0.0, stalled=True, kkt_residual=lambda: 0.5) is Status.NO_PROGRESS
+
+
+class TestWhatIsLeft:
+    """The rule that looks at the curve as a whole."""
+
+    @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+    @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+    def test_a_slow_curve_ends_near_its_end(self, power, scale):
+        def curve(t):
+            return scale * (1 + (1 + t) ** -power)
+
+        iteration, status = watched(curve, max_iter=10**4)
+        settled = next(t for t in range(10, 10**4, 10) if curve(t - 10) - curve(t) <= 1e-5 * curve(t))
+        assert status is Status.CONVERGED
+        assert curve(iteration) <= 1.003 * scale
+        assert iteration < settled / 1.5
+
+    def test_tol_says_how_much_is_left(self):
+        left = []
+        for tol in (1e-5, 3e-6, 1e-6):
+            iteration, status = watched(lambda t: 1 + 0.2 / (1 + t), max_iter=10**6, tol=tol)
+            assert status is Status.CONVERGED
+            left.append(0.2 / (1 + iteration))
+            assert left[-1] <= 300 * tol
+        assert left[0] > 2 * left[1] > 4 * left[2]
+
+    def test_a_large_tol_leaves_no_more(self):
+        """Beyond the default, `tol` is about what changes from one check to the next."""
+        iteration, _ = watched(lambda t: 1 + 2 / (1 + t), max_iter=10**4, tol=1e-4)
+        assert 2 / (1 + iteration) <= 0.006
+
+    @pytest.mark.parametrize("rate", [1e-6, 3e-5, 1e-4])
+    def test_a_curve_that_falls_evenly_has_not_ended(self, rate):
+        """After a fast beginning, which makes the latter half look as if little was left."""
+        iteration, status = watched(lambda t: 1 + 0.5 * 0.7**t - rate * t, max_iter=600, tol=1e-9)
+        assert (iteration, status) == (600, Status.MAX_ITER)
+
+    @pytest.mark.parametrize("growth", [1.02, 1.05])
+    def test_a_plateau_is_no_end(self, growth):
+        """A slow approach to a saddle, and a way out of it that is steeper by the time that little seems to be left."""
+        assert watched(lambda t: 1 + 0.02 / (1 + t) - 1e-4 * growth**t, max_iter=120) == (120, Status.MAX_ITER)
+
+    @pytest.mark.parametrize("period", [2, 3, 7])
+    def test_a_cycle_on_a_slow_curve_is_no_end(self, period):
+        iteration, status = watched(lambda t: 1 + 0.2 / (1 + t) + 1e-4 * (t % period == 0), max_iter=400, patience=10**6)
+        assert (iteration, status) == (400, Status.MAX_ITER)
+
+    def test_an_exact_fit_goes_on(self):
+        """An objective that falls towards zero loses the same share with each doubling, however small it is."""
+        curve = lambda t: 1e-3 / (1 + t)  # noqa: E731
+        watch = Watch(Stopping(max_iter=10**5), 1e-16)
+        iteration = 0
+        while watch.check(iteration, curve(iteration), 1.0, 0.0, stalled=False) is None:
+            iteration = watch.next_check(iteration)
+        assert curve(iteration) < 1e-5  # next to nothing, in relation to the data
+
+    def test_a_constraint_that_comes_closer_to_holding_is_waited_for(self):
+        def ends(violation):
+            watch, iteration = Watch(Stopping(max_iter=2000), 1e-16), 0
+            while watch.check(iteration, 1 + 0.2 / (1 + iteration), 1.0, violation(iteration), stalled=False) is None:
+                iteration = watch.next_check(iteration)
+            return iteration
+
+        assert 2 * ends(lambda t: 0.5) < ends(lambda t: 1.5 * 0.998**t)
+
+    def test_a_point_that_is_not_stationary_is_no_end(self):
+        watch, iteration = Watch(Stopping(max_iter=500), 1e-16), 0
+        status = None
+        while status is None:
+            status = watch.check(iteration, 1 + 0.2 / (1 + iteration), 1.0, 0.0, stalled=False, kkt_residual=lambda: 0.5)
+            iteration = watch.next_check(iteration)
+        assert status is Status.MAX_ITER
+
+    def test_few_checks_far_apart_tell_nothing(self):
+        watch, iteration, status = Watch(Stopping(max_iter=390, check_every=100), 1e-16, window=0.05), 0, None
+        while status is None:
+            status = watch.check(iteration, 1 + 0.2 / (1 + iteration), 1.0, 0.0, stalled=False)
+            iteration = min(watch.next_check(iteration), 390)
+        assert status is Status.MAX_ITER
+
+    def test_a_run_that_was_written_down_ends_where_it_would_have(self, rng, tmp_path):
+        X = planted(40, 30, 4)
+        problem = bind(Model("W H"), X, 8)
+        solver, stopping = Multiplicative(), Stopping()
+        start = {"W": rng.random((40, 8)), "H": rng.random((8, 30))}
+        whole = solve(begin(problem, start, solver, stopping), solver, stopping)
+        half = solve(begin(problem, start, solver, stopping), solver, stopping, pause_at=whole.n_iter // 2)
+        write(half, tmp_path / "run")
+        rest = solve(read(tmp_path / "run", problem), solver, stopping)
+        assert (rest.n_iter, rest.status) == (whole.n_iter, whole.status)
+        assert rest.watch.curve == whole.watch.curve
 
 
 def planted(m, n, r, seed=0):

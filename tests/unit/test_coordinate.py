@@ -282,6 +282,21 @@ def test_momentum_helps_and_never_raises():
     assert ahead.objective < plain.objective
 
 
+def test_momentum_helps_where_the_factor_stands_alone():
+    """W Wᵀ for similarities: without momentum, sixty sweeps leave it above what they come to with it."""
+    factors = np.random.default_rng(0).random((60, 12))
+    data = factors @ factors.T
+    runs = {
+        share: nonneg.factorize(
+            data, "W W.T", 8, solver=Coordinate(momentum=share), init="random", random_state=0, tol=0, check_every=1, max_iter=60
+        )
+        for share in (0.0, 0.7)
+    }
+    assert runs[0.7].objective < 0.99 * runs[0.0].objective
+    rises = np.diff(runs[0.7].history.objective)
+    assert rises.max() <= 1e-12 * np.sum(data**2)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_sparse_similarities_need_not_be_symmetric(seed):
     """⟨X, F Fᵀ⟩ depends on the mean of X and Xᵀ alone; dense and sparse X must not differ in that."""
@@ -330,3 +345,22 @@ def test_nothing_rises_while_many_rows_warm_up(rng):
     X = np.kron(np.eye(4), np.ones((2100, 3))) + 1e-3 * rng.random((8400, 12))
     solution = nonneg.factorize(X, "W W.T X", 4, init="random", random_state=0, tol=0, max_iter=12, check_every=1)
     assert np.diff(solution.history.objective).max() <= 1e-12 * solution.history.objective[0]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("shape", [(20, 100), (200, 30)], ids=["rows", "gram"])
+def test_a_feature_without_data_has_no_part(store, shape):
+    """All that its row adds to the objective is what it takes from others, however little of the gradient that is."""
+    X = np.outer(np.arange(1.0, shape[0] + 1), np.ones(shape[1]))
+    X[:, 0] = 0
+    start = np.full((shape[1], 1), 0.1)
+    solution = nonneg.factorize(store(X), "X W W.T", 1, init={"W": start}, solver=Coordinate(warmup=0))
+    assert solution.factors["W"][0, 0] == 0
+    assert solution.objective <= 1e-10 * np.sum(X**2)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e30, 1e100])
+def test_what_is_given_stays_however_small(scale):
+    X = np.full((1, 1), scale)
+    solution = nonneg.factorize(X, "W.T W", 2, constraints={"W": PartlyFixed(np.ones((1, 1)))}, random_state=0, max_iter=30)
+    assert solution.factors["W"][0, 0] == 1

@@ -11,6 +11,7 @@ from nonneg.data import base as storage
 from nonneg.data.dense import DenseData
 from nonneg.data.gram import GramData
 from nonneg.data.namespace import namespace_of
+from nonneg.data.reading import read_data
 from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
@@ -149,6 +150,7 @@ def test_of_a_gram_matrix_only_squares_are_known(X):
 @pytest.mark.parametrize("form", ["W H", "W W.T X"])
 def test_no_second_matrix_of_the_size_of_the_data_is_alive(form, divergence, rng):
     X = rng.random((3000, 1500)) + 0.1
+    factorize(X[:60, :50], form, 4, divergence=divergence, max_iter=1, random_state=0)  # what is imported and compiled stays
     tracemalloc.start()
     try:
         factorize(X, form, 4, divergence=divergence, max_iter=1, random_state=0)
@@ -156,3 +158,13 @@ def test_no_second_matrix_of_the_size_of_the_data_is_alive(form, divergence, rng
     finally:
         tracemalloc.stop()
     assert peak < 0.5 * X.nbytes
+
+
+def test_a_part_of_sparse_data_is_sparse():
+    X = sparse.random_array((30, 20), density=0.1, rng=0, format="csr")
+    data = read_data(X)
+    for axis in (0, 1):
+        part = data.subset(np.array([3, 1, 7]), axis)
+        assert part.size < 30 * 20 / 5
+        expected = X.toarray()[[3, 1, 7]] if axis == 0 else X.toarray()[:, [3, 1, 7]]
+        np.testing.assert_array_equal(part.apply(np.eye(expected.shape[1])), expected)

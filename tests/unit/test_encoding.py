@@ -1,9 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import nnls
 
-from nonneg import Model
+from nonneg import NMF, Model
 from nonneg.constraints import Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.encoding import encode
@@ -175,3 +177,14 @@ def test_nothing_is_changed(X, C):
 def test_iterations_are_limited(divergence, X, C):
     hasty, settled = (encode(X, C, divergence, max_iter=most) for most in (1, 2000))
     assert np.abs(hasty - settled).max() > 1e-3
+
+
+def test_samples_in_single_precision_of_a_model_beyond_it():
+    """The scale of components of 1e100 is more than float32 can hold; samples near one are next to nothing in it."""
+    X = np.full((2, 2), 1e100)
+    model = NMF(1, divergence=Beta(1) + 0.5 * Beta(2), random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        codes = model.transform(np.ones((3, 2), dtype=np.float32))
+    assert np.isfinite(codes).all()
+    assert codes.max() <= 1e-50

@@ -15,7 +15,7 @@ from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
 from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelProjection, NonnegativeLearning, Refined
-from nonneg.graph.methods.kernel_kmeans import nearest_centroids, seeds
+from nonneg.graph.methods.kernel_kmeans import balanced, nearest_centroids, seeds
 from nonneg.graph.methods.nonnegative import learned, projected
 from nonneg.graph.methods.pod import discretised
 from nonneg.graph.methods.refined import _allowed
@@ -457,10 +457,41 @@ class TestKernelKMeans:
         assert trace == pytest.approx(trace_of(S, found, 4))
         assert trace >= trace_of(S, labels, 4)
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_it_goes_on_where_the_trace_falls_and_ends_where_it_has_been(self, seed):
+        """A kernel that is not definite leads down and up again, and then round and round."""
+        S = SIMILARITIES["discriminative-kmeans"](random_graph(40, seed=seed))
+        labels, path = balanced(40, 6, np.random.default_rng(seed)), []
+        while not any((labels == before).all() for before in path):
+            path.append(labels)
+            labels = eq_43(S, labels, 6)
+        traces = [trace_of(S, labels, 6) for labels in path]
+        assert (labels != path[-1]).any()  # a cycle
+        found, trace, steps = nearest_centroids(S, path[0], 6, 10_000)
+        assert steps == len(path)
+        assert trace == pytest.approx(max(traces))
+        np.testing.assert_array_equal(found, path[int(np.argmax(traces))])
+        assert nearest_centroids(S, path[0], 6, 10_000, fall=0.1)[2] < steps
+
+    def test_the_best_may_come_after_a_fall(self):
+        gains = []
+        for seed in range(10):
+            S = SIMILARITIES["adjacency"](random_graph(40, seed=seed))
+            labels = balanced(40, 6, np.random.default_rng(seed))
+            gains.append(nearest_centroids(S, labels, 6, 100)[1] - nearest_centroids(S, labels, 6, 100, fall=0.1)[1])
+        assert min(gains) >= 0
+        assert max(gains) > 0.1
+
+    def test_parts_are_balanced_at_the_start(self):
+        sizes = np.bincount(balanced(38, 5, np.random.default_rng(0)), minlength=5)
+        assert sizes.max() - sizes.min() == 1
+        weights = np.repeat([1.0, 0.0], [12, 26])  # those without edges are left out of account
+        np.testing.assert_array_equal(np.bincount(balanced(38, 4, np.random.default_rng(0), weights)[:12]), [3, 3, 3, 3])
+
     def test_the_best_of_several_starts_is_kept(self):
         S = definite(30, 1, weighted=False)
         g = np.random.default_rng(0)
-        each = [nearest_centroids(S, seeds(30, 4, g), 4, 200)[1] for _ in range(3)]
+        each = [nearest_centroids(S, balanced(30, 4, g), 4, 200)[1] for _ in range(3)]
         found = KernelKMeans().partition(S, 4, np.random.default_rng(0), SMALL)
         assert trace_of(S, found.labels, 4) == pytest.approx(max(each))
         assert max(each) > min(each)

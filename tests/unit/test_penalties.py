@@ -408,3 +408,9 @@ class TestPartlyFixed:
         given = np.full((6, 1) if axis == "columns" else (1, 3), 0.25)
         with pytest.raises(IncompatibleError, match=f"With {axis} given, the others cannot be made to satisfy"):
             PartlyFixed(given, axis, inner)
+
+
+def test_a_penalty_on_overlap_is_that_of_small_products_beside_large_squares():
+    W = np.array([[2e4, 1e-12], [1e-12, 3e4]])
+    assert float(Disjoint(0.1).penalty(np, W)) == pytest.approx(0.1 * (2e-8 + 3e-8), rel=1e-12)
+    assert float(Disjoint(0.1, "rows").penalty(np, W)) == pytest.approx(0.1 * (2e-8 + 3e-8), rel=1e-12)

@@ -9,13 +9,13 @@ from nonneg import Gram, Model, factorize
 from nonneg.algebra.expression import parse
 from nonneg.divergences import Alpha, Beta, Gamma
 from nonneg.exceptions import IncompatibleError
-from nonneg.planning import Apply, ApplyGram, Multiply, Prices, SelfProduct, Visit, canonical
+from nonneg.planning import Apply, ApplyGram, Costs, Multiply, SelfProduct, Visit, canonical
 from nonneg.planning.plans import multiply, plan
 from nonneg.solvers import Multiplicative
 
 
-def prices(shapes, *, constant=(), operands=(), data=(), grams=None, sizes=None, form="A", horizon=1, largest=np.inf):
-    return Prices(
+def costs(shapes, *, constant=(), operands=(), data=(), grams=None, sizes=None, form="A", horizon=1, largest=np.inf):
+    return Costs(
         shapes, sizes or {}, frozenset(constant), parse(form), frozenset(operands), frozenset(data), grams or {}, horizon, largest
     )
 
@@ -35,7 +35,7 @@ def parenthesisations(shapes):
 def test_the_order_is_the_cheapest_of_all(length, seed):
     sizes = [int(size) for size in np.random.default_rng(seed).integers(1, 30, size=length + 1)]
     names, shapes = "ABCDEF"[:length], list(pairwise(sizes))
-    known = prices(dict(zip(names, shapes, strict=True)))
+    known = costs(dict(zip(names, shapes, strict=True)))
     steps = plan([parse(" ".join(names))], frozenset(), known)
     spent = sum(known.shape(s.left)[0] * known.shape(s.left)[1] * known.shape(s.right)[1] for s in steps)
     assert spent == min(flops for flops, *_ in parenthesisations(shapes))
@@ -60,28 +60,28 @@ def test_a_word_and_its_transpose_are_one():
 def test_what_is_known_is_not_computed_again():
     shapes = {"W": (50, 3), "H": (3, 40), "X": (50, 40)}
     targets = [parse("W H H.T"), parse("X H.T"), parse("H H.T"), parse("H X.T"), parse("H H.T W.T")]
-    steps = plan(targets, frozenset(), prices(shapes))
+    steps = plan(targets, frozenset(), costs(shapes))
     assert Counter(canonical(step.result)[0] for step in steps) == Counter(canonical(target)[0] for target in targets[:3])
     have = frozenset([canonical(parse("H X.T"))[0], parse("H H.T")])
-    assert plan(targets, have, prices(shapes)) == [Multiply(parse("W H H.T"), parse("W"), parse("H H.T"))]
+    assert plan(targets, have, costs(shapes)) == [Multiply(parse("W H H.T"), parse("W"), parse("H H.T"))]
 
 
 def test_one_visit_serves_all_operands_and_the_logarithm():
-    known = prices({"W": (50, 3), "H": (3, 40), "E": (50, 40)}, operands="E", form="W H")
+    known = costs({"W": (50, 3), "H": (3, 40), "E": (50, 40)}, operands="E", form="W H")
     steps = plan([parse("E H.T"), parse("W.T E"), parse("W.T E H.T")], frozenset(), known, logarithm=True)
     visits = [step for step in steps if isinstance(step, Visit)]
     assert visits == [Visit(parse("W"), parse("H"), (parse("E H.T"), parse("W.T E")), True)]
 
 
 def test_the_product_is_cut_where_it_is_narrowest():
-    known = prices({"W": (50, 9), "S": (9, 2), "H": (2, 40), "E": (50, 40)}, operands="E", form="W S H")
+    known = costs({"W": (50, 9), "S": (9, 2), "H": (2, 40), "E": (50, 40)}, operands="E", form="W S H")
     visit = next(step for step in plan([parse("E H.T")], frozenset(), known) if isinstance(step, Visit))
     assert (visit.left, visit.right) == (parse("W S"), parse("H"))
 
 
 def test_data_known_by_its_gram_matrix_alone():
     """X Xᵀ is multiplied with as a whole, and never taken apart."""
-    known = prices({"W": (5, 2), "X": (5, 5)}, data="X", sizes={"X": np.inf}, grams={parse("X X.T"): 25})
+    known = costs({"W": (5, 2), "X": (5, 5)}, data="X", sizes={"X": np.inf}, grams={parse("X X.T"): 25})
     steps = plan([parse("X X.T W"), parse("W.T X X.T W")], frozenset(), known)
     assert steps[0] == ApplyGram(parse("X X.T W"), parse("X X.T"), parse("W"), True)
     assert [type(step) for step in steps[1:]] == [Multiply]
@@ -90,7 +90,7 @@ def test_data_known_by_its_gram_matrix_alone():
 
 
 def test_the_data_are_applied_from_either_side():
-    known = prices({"W": (50, 3), "H": (3, 40), "X": (50, 40)}, data="X")
+    known = costs({"W": (50, 3), "H": (3, 40), "X": (50, 40)}, data="X")
     steps = plan([parse("X H.T"), parse("W.T X"), parse("H X.T W")], frozenset(), known)
     assert steps == [
         Apply(parse("X H.T"), parse("X"), parse("H.T"), True),
@@ -103,7 +103,7 @@ def test_the_data_are_applied_from_either_side():
     ("horizon", "shape", "is_formed"), [(100, (20, 300), True), (1, (20, 300), False), (100, (300, 20), False)]
 )
 def test_the_gram_matrix_is_a_step_of_its_own_where_it_pays(horizon, shape, is_formed):
-    known = prices({"W": (shape[0], 3), "X": shape}, data="X", constant="X", horizon=horizon, largest=shape[0] * shape[1])
+    known = costs({"W": (shape[0], 3), "X": shape}, data="X", constant="X", horizon=horizon, largest=shape[0] * shape[1])
     steps = plan([parse("X X.T W")], frozenset(), known)
     assert (SelfProduct(parse("X X.T")) in steps) == is_formed
     assert {type(step) for step in steps} == ({SelfProduct, Multiply} if is_formed else {Apply})

@@ -5,7 +5,7 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.constraints import PartlyFixed, Sparse, Unit
 from nonneg.data.dense import DenseData
-from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.solvers import Adaptive, quasi_newton
@@ -81,7 +81,7 @@ def test_constraints_that_can_be_restored_hold(constraints, tolerance, divergenc
         assert solution.model.constraints[name].violation(np, solution.factors[name]) < tolerance
 
 
-def test_prices_are_paid():
+def test_penalties_are_paid():
     X = parts((14, 12))
     constraints = {"W": Unit(), "H": Sparse(0.3)}
     solution = run(X, "W H", constraints=constraints, divergence=1, max_iter=200)
@@ -232,3 +232,24 @@ def test_single_precision_stays_and_suffices():
 def test_settings_that_cannot_be(settings, match):
     with pytest.raises(IncompatibleError, match=match):
         QuasiNewton(**settings)
+
+
+def test_rounding_does_not_decide_what_is_learned_from_a_step():
+    """A factor of one number may move by a rounding in one order of rows and not at all in another."""
+    X = np.array([[4.0, 3.0, 2.0], [4.0, 3.0, 2.0], [1.0, 1.0, 0.0]])
+    shapes = {"A": (3, 1), "W": (1, 1), "B": (1, 1), "C": (1, 3)}
+    start = {name: np.random.default_rng(i).uniform(0.5, 1.5, shape) for i, (name, shape) in enumerate(shapes.items())}
+    order = [2, 0, 1]
+    options = {"divergence": "hellinger", "solver": QuasiNewton(memory=2, warmup=0), "max_iter": 2, "tol": 0, "check_every": 1}
+    plain = factorize(X, "A W B W.T C", init=start, **options)
+    permuted = factorize(X[order], "A W B W.T C", init=start | {"A": start["A"][order]}, **options)
+    assert permuted.objective == pytest.approx(plain.objective, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", [0, 14, 22, 29])
+def test_what_long_steps_have_made_next_to_nothing_comes_back(seed):
+    """An entry that had fallen to 1e-16 and should grow: to come back by itself, it would have taken hundreds of steps."""
+    X = np.random.default_rng(seed).random((7, 5)) + 0.1
+    model = Model("W W.T X", Polynomial([(0.25, 0, 4), (-1 / 3, 1, 3), (2.0, 0, 1), (-2.0, 1, 0)]))
+    solution = factorize(X, model, 2, solver=QuasiNewton(), init="random", random_state=seed, tol=0, max_iter=2000)
+    assert_kkt(model, X, solution.factors, tol=1e-6)

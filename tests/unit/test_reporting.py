@@ -14,7 +14,6 @@ X = np.random.default_rng(0).random((30, 20))
 
 class Recorder(Listener):
     def __init__(self, end_at=None):
-        super().__init__()
         self.heard, self.end_at = [], end_at
 
     def began(self, start, of, max_iter, tol):
@@ -22,8 +21,7 @@ class Recorder(Listener):
 
     def checked(self, progress, start):
         self.heard.append(("checked", start, progress.iteration))
-        if self.end_at is not None and progress.iteration >= self.end_at:
-            self.over.set()
+        return self.end_at is not None and progress.iteration >= self.end_at
 
     def ended(self, solution, start):
         self.heard.append(("ended", start, solution.status.value))

@@ -9,8 +9,8 @@ from nonneg.algebra.rewriting import (
     Sum,
     by_sign,
     cancel,
+    derivative,
     letter_by_letter,
-    parts,
     rational,
     reduce_identity,
     split_signs,
@@ -50,21 +50,21 @@ def test_print(total, text):
 
 
 @pytest.mark.parametrize("form", ["W H", "W W.T X", "A W B W.T A.T", "W B W.T", "H.T W.T", "W W W"])
-def test_parts_are_the_derivative_of_a_product(form, rng):
+def test_the_chain_rule(form, rng):
     """⟨M, product⟩ by W is the sum over the occurrences of W; complex steps differentiate it exactly."""
     word = parse(form)
     matrices = {name: rng.random((3, 3)) for name in [*word.names, "M"]}
     W, step = matrices["W"], 1e-30
-    derivative = np.empty_like(W)
+    expected = np.empty_like(W)
     for place in np.ndindex(W.shape):
         moved = W.astype(complex)
         moved[place] += 1j * step
-        derivative[place] = np.sum(matrices["M"] * evaluate(Sum.of(word), {**matrices, "W": moved})).imag / step
-    np.testing.assert_allclose(evaluate(parts(word, "W", sum_of(M=1)), matrices), derivative)
+        expected[place] = np.sum(matrices["M"] * evaluate(Sum.of(word), {**matrices, "W": moved})).imag / step
+    np.testing.assert_allclose(evaluate(derivative(word, "W", sum_of(M=1)), matrices), expected)
 
 
-def test_no_occurrence_no_part():
-    assert not parts(parse("A B"), "W", sum_of(M=1))
+def test_no_occurrence_no_derivative():
+    assert not derivative(parse("A B"), "W", sum_of(M=1))
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,22 @@ def test_a_cut_file_is_refused(tmp_path):
     (tmp_path / "half.npz").write_bytes((tmp_path / "run.npz").read_bytes()[:500])
     with pytest.raises(DataError, match="or not all of it"):
         read(tmp_path / "half.npz", problem_of("W H"))
+
+
+def test_a_file_has_the_name_it_was_given_and_numbers_of_any_kind(tmp_path):
+    problem, solver = problem_of("W H"), Multiplicative()
+    stopping = Stopping(max_iter=np.int64(30), tol=np.float64(1e-5))
+    run = solve(begun(problem, solver, stopping), solver, stopping, pause_at=10)
+    write(run, tmp_path / "run.state")
+    again = solve(read(tmp_path / "run.state", problem), solver, stopping)
+    assert again.point.factors["W"].tobytes() == solve(run, solver, stopping).point.factors["W"].tobytes()
+
+
+def test_runs_of_other_models_are_refused(tmp_path):
+    solver, stopping = Multiplicative(), Stopping(max_iter=3)
+    write(solve(begun(problem_of("W W.T X"), solver, stopping), solver, stopping), tmp_path / "run")
+    with pytest.raises(DataError, match=r"of another problem: W W\.T X"):
+        read(tmp_path / "run", problem_of("W H"))
+    np.save(tmp_path / "array.npy", np.ones(3))
+    with pytest.raises(DataError, match="not a run"):
+        read(tmp_path / "array.npy", problem_of("W H"))

@@ -164,3 +164,23 @@ def test_a_run_on_a_sketch_ends_at_the_objective_of_the_data(form, store):
     assert solution.objective == pytest.approx(0.5 * np.sum(rest**2), rel=rounding)
     assert np.diff(solution.history.objective).max() <= rounding * solution.objective
     assert point_at(solution.model, X, solution.factors).kkt_residual() < 2e-3
+
+
+class TestRunsOnASketch:
+    @pytest.fixture
+    def X(self):
+        return np.random.default_rng(0).random((200, 400)) ** 4
+
+    def test_without_a_tolerance_the_data_are_looked_at(self, X):
+        settled = factorize(X, "X W W.T", 3, random_state=0, max_iter=200)
+        endless = factorize(X, "X W W.T", 3, random_state=0, max_iter=200, tol=0)
+        assert endless.objective <= settled.objective * (1 + 1e-6)
+
+    def test_progress_goes_on_from_sketch_to_sketch(self, X):
+        seen = []
+        solution = factorize(X, "X W W.T", 3, random_state=0, callback=lambda p: seen.append((p.iteration, p.seconds)))
+        iterations, seconds = np.array(seen).T
+        assert np.diff(iterations).min() > 0
+        assert np.diff(seconds).min() >= 0
+        assert iterations[-1] == solution.n_iter
+        assert np.diff(solution.history.seconds).min() >= 0

@@ -178,7 +178,8 @@ def test_solvers_by_name(name):
 @pytest.mark.parametrize("unknown", ["foo", 5, None, Adaptive])
 def test_unknown_solvers_are_told_the_known_ones(unknown):
     with pytest.raises(
-        IncompatibleError, match=r"Unknown solver .* Known names: 'coordinate', 'quasi-newton', 'adaptive', 'multiplicative'"
+        IncompatibleError,
+        match=r"Unknown solver .* Known names: 'coordinate', 'newton', 'quasi-newton', 'adaptive', 'multiplicative'",
     ):
         get_solver(unknown)
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import block_diag
 from sklearn.decomposition._nmf import _initialize_nmf
 
-from nonneg import Gram, Model, factorize
+from nonneg import NMF, Gram, Model, factorize
 from nonneg.constraints import Orthogonal
 from nonneg.data.reading import read_data
 from nonneg.engine.problem import Problem
@@ -307,3 +308,31 @@ class TestItems:
         np.testing.assert_allclose(values, S)
         np.testing.assert_allclose(np.abs(left.T @ U[:, :3]), np.eye(3), atol=1e-8)
         np.testing.assert_allclose((left * values) @ right, U[:, :3] * S @ V[:, :3].T, atol=1e-8)
+
+
+class TestFeaturesWithoutData:
+    """More features than a search looks at, of which few have any data: the black border of pictures, voxels outside of a mask."""
+
+    @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_few_of_many(self, store):
+        X = np.zeros((50, 3000))
+        X[:, :500] = np.random.default_rng(0).random((50, 500))
+        wide = factorize(store(X), "X W W.T", 3, random_state=0)
+        narrow = factorize(store(X[:, :500]), "X W W.T", 3, random_state=0)
+        assert wide.objective == pytest.approx(narrow.objective, rel=0.01)
+        assert not wide.factors["W"][500:].any()
+
+    def test_none(self):
+        assert factorize(np.zeros((5, 3000)), "X W W.T", 2, random_state=0).objective == 0
+
+
+@pytest.mark.parametrize("store", [np.asarray, lambda X: sparse.csr_array(X.astype(np.float32))], ids=["dense", "sparse, single"])
+@pytest.mark.parametrize("count", [4, 8, 20])
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_with_equal_singular_values_are_found(seed, count, store):
+    """Their singular vectors may be any mixture of the blocks, from which NMF ended where two blocks are one component."""
+    rng = np.random.default_rng(100 * count + seed)
+    sides = [[rng.random(rng.integers(1, most)) + 0.1 for most in (9, 7)] for _ in range(count)]
+    X = block_diag(*(np.outer(u, v) / np.linalg.norm(u) / np.linalg.norm(v) for u, v in sides))
+    X = X[rng.permutation(len(X))][:, rng.permutation(X.shape[1])]
+    assert NMF(count, random_state=seed).fit(store(X)).objective_ < 1e-5

@@ -4,6 +4,7 @@ import pytest
 from nonneg import Model, factorize
 from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
 from nonneg.data.reading import read_data
+from nonneg.divergences import Alpha, Beta
 from nonneg.engine.units import Units, choose_units
 from nonneg.exceptions import DataError
 
@@ -91,7 +92,7 @@ PRICES = [
 """Forms, divergences, constraints that have a penalty, and the power of the data's scale with which the penalty grows."""
 
 
-def priced(X, form, divergence, constraints, power, scale, dtype=np.float64, solver="multiplicative"):
+def penalized(X, form, divergence, constraints, power, scale, dtype=np.float64, solver="multiplicative"):
     weight = 0.3 * scale**power
     constraints = {name: make(weight) if callable(make) else make for name, make in constraints.items()}
     X = (scale * (X @ X.T if form == "W W.T" else X)).astype(dtype)
@@ -101,11 +102,11 @@ def priced(X, form, divergence, constraints, power, scale, dtype=np.float64, sol
 @pytest.mark.parametrize(("form", "divergence", "constraints", "power"), PRICES)
 @pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e6), (np.float32, 1e-6), (np.float64, 1e60), (np.float64, 1e-60)])
 @pytest.mark.parametrize("solver", ["multiplicative", "adaptive"])
-def test_prices_are_converted(form, divergence, constraints, power, solver, dtype, scale, X):
+def test_penalties_are_converted(form, divergence, constraints, power, solver, dtype, scale, X):
     """Data beyond what their dtype can square: with the weight scaled along, the result is the same."""
     scale = 4.0 ** round(np.log2(scale) / 2)
     case = (form, divergence, constraints, power)
-    ordinary, extreme = (priced(X, *case, by, dtype, solver) for by in (1.0, scale))
+    ordinary, extreme = (penalized(X, *case, by, dtype, solver) for by in (1.0, scale))
     rtol = 2e-3 if dtype == np.float32 else 1e-6
     np.testing.assert_allclose(extreme.reconstruct() / dtype(scale), ordinary.reconstruct(), rtol=rtol)
     degree = 2 if divergence == 2 else 1
@@ -114,13 +115,13 @@ def test_prices_are_converted(form, divergence, constraints, power, solver, dtyp
 
 def test_without_conversion_the_penalty_would_be_another(X):
     """Lest the test above pass because penalties do not matter."""
-    dear, cheap = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, power, 1e60) for power in (1, 0.5))
+    dear, cheap = (penalized(X, "W H", 2, {"W": Unit(), "H": Sparse}, power, 1e60) for power in (1, 0.5))
     assert not np.allclose(dear.reconstruct(), cheap.reconstruct(), rtol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
 def test_a_penalty_beside_the_i_divergence_at_the_ends_of_double_precision(scale, X):
-    ordinary, extreme = (priced(X, "W H", 1, {"W": Unit(), "H": Sparse}, 0, by) for by in (1.0, scale))
+    ordinary, extreme = (penalized(X, "W H", 1, {"W": Unit(), "H": Sparse}, 0, by) for by in (1.0, scale))
     np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
     assert extreme.objective / scale == pytest.approx(ordinary.objective)
 
@@ -128,7 +129,7 @@ def test_a_penalty_beside_the_i_divergence_at_the_ends_of_double_precision(scale
 @pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
 def test_a_penalty_at_the_ends_of_double_precision(scale, X):
     """1e±200: the objective itself cannot be represented, but the factors can."""
-    ordinary, extreme = (priced(X, "W H", 2, {"W": Unit(), "H": Sparse}, 1, by) for by in (1.0, scale))
+    ordinary, extreme = (penalized(X, "W H", 2, {"W": Unit(), "H": Sparse}, 1, by) for by in (1.0, scale))
     np.testing.assert_allclose(extreme.reconstruct() / scale, ordinary.reconstruct(), rtol=1e-6)
 
 
@@ -194,3 +195,12 @@ def test_data_of_zeros(constraint, init):
     axes = {"free": [], "stochastic": [0], "stochastic-rows": [1], "doubly-stochastic": [0, 1]}[constraint]
     for axis in axes:
         np.testing.assert_allclose(W.sum(axis=axis), 1, rtol=1e-9)
+
+
+def test_a_sum_of_divergences_far_from_the_data():
+    """In units of data of 1e-100, what stands beside another degree has a coefficient of 1e-100, and X̂ is 1e100."""
+    X, W = np.full((1, 1), 1e-100), np.full((1, 1), 0.7)
+    solution = factorize(X, "W W.T", divergence=Beta(0) + Alpha(2), init={"W": W}, max_iter=0)
+    Y = W @ W.T
+    expected = np.sum(X / Y - np.log(X / Y) - 1) + np.sum((X - Y) ** 2 / (2 * Y))
+    assert solution.objective == pytest.approx(expected, rel=1e-12)

@@ -79,8 +79,11 @@ def _printed(number: Fraction) -> str:
     return str(number) if number.denominator <= 4 else f"{float(number):g}"
 
 
-def parts(product: Word, factor: str, middle: Sum) -> Sum:
-    """Σ over the occurrences of `factor` of  leftᵀ · middle · rightᵀ, transposed where the occurrence is (QNMF Eq. 9)."""
+def derivative(product: Word, factor: str, middle: Sum) -> Sum:
+    """By the chain rule: the derivative by `factor` of what has the derivative `middle` by the product.
+
+    It is Σ over the occurrences of `factor` of  leftᵀ · middle · rightᵀ, transposed where the occurrence is (QNMF Eq. 9).
+    """
     pieces = []
     for left, occurrence, right in product.around(factor):
         piece = middle.rewritten(lambda word, left=left, right=right: left.T + word + right.T)  # type: ignore[misc]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -100,7 +99,8 @@ class Session:
 
     @contextmanager
     def fitting(self) -> Iterator[Any]:
-        """Progress on standard error; the first Ctrl-C ends the fit at its next check, the second one the command."""
+        """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
+        from ..exceptions import Stopped
         from ..reporting import Listener, listening
 
         listener: Listener
@@ -111,19 +111,13 @@ class Session:
 
             listener = shown_progress()
 
-        def stop(signum: int, frame: Any) -> None:
-            if listener.over.is_set():
-                raise KeyboardInterrupt
-            self.interrupted = True
-            listener.over.set()
-            self.warn("Stopping at the next check, to keep what there is; Ctrl-C again stops at once.")
-
-        before = signal.signal(signal.SIGINT, stop)
         try:
             with listening(listener):
                 yield listener
+        except Stopped as stopped:
+            self.interrupted = True
+            self.warn(str(stopped))
         finally:
-            signal.signal(signal.SIGINT, before)
             close = getattr(listener, "close", None)
             if close is not None:
                 close()

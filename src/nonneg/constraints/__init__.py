@@ -12,7 +12,7 @@ from .permutation import Permutation
 from .signed import EitherSign
 from .sparse import Sparse
 from .stochastic import DoublyStochastic, Stochastic
-from .unit import Unit
+from .unit import Unit, unit_length
 
 __all__ = [
     "NAMES",
@@ -34,6 +34,7 @@ __all__ = [
     "Stochastic",
     "Unit",
     "get_constraint",
+    "unit_length",
 ]
 
 NAMES: dict[str, Constraint] = {

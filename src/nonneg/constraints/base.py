@@ -83,6 +83,10 @@ class Constraint(ABC):
         """What of an array of the factor's shape belongs to entries that are learned."""
         return array
 
+    def without_given(self, xp: Any, array: Array) -> Array:
+        """An array of the factor's shape, zero where entries are not learned."""
+        return array
+
     def violation(self, xp: Any, factor: Array) -> Array:
         """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
         return xp.zeros((), dtype=factor.dtype, device=factor.device)

@@ -83,6 +83,10 @@ class PartlyFixed(Constraint):
     def moving(self, array: Array) -> Array:
         return array[self.values.shape[0] :, :] if self.axis == "rows" else array[:, self.values.shape[1] :]
 
+    def without_given(self, xp: Any, array: Array) -> Array:
+        given = xp.zeros(self.values.shape, dtype=array.dtype, device=array.device)
+        return xp.concat([given, self.moving(array)], axis=0 if self.axis == "rows" else 1)
+
     def restore(self, xp: Any, factor: Array) -> Array:
         rest = self.moving(factor)
         if 0 not in rest.shape:

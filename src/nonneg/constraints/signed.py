@@ -36,6 +36,10 @@ class EitherSign(Constraint):
     restores_fully: ClassVar[bool] = True
 
     @property
+    def on_new_rows(self) -> EitherSign:
+        return self
+
+    @property
     def entrywise(self) -> Entrywise:
         return Entrywise()
 

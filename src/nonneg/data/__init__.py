@@ -1,16 +1,20 @@
 """The data: one class for each kind, and the only code that touches X."""
 
-from .base import Data, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
+from .base import Curve, Data, Descent, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
 from .host import as_dense
-from .reading import Gram, Signed, Sketch, read_array, read_data
+from .opening import is_elsewhere, lazily, open_data, opened, refuse_name
+from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
 from .signed import Operator
 
 __all__ = [
+    "Curve",
     "Data",
+    "Descent",
     "ElementwiseOperand",
     "Facts",
     "Gram",
     "Need",
+    "Observed",
     "Operator",
     "Request",
     "Signed",
@@ -20,6 +24,12 @@ __all__ = [
     "Total",
     "Unreached",
     "as_dense",
+    "is_elsewhere",
+    "lazily",
+    "open_data",
+    "opened",
     "read_array",
     "read_data",
+    "read_weighted",
+    "refuse_name",
 ]

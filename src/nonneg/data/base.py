@@ -1,6 +1,6 @@
 """The door to X: what the library asks of the data, and nothing else.
 
-X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`facts`), gone
+X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`survey`), gone
 over row by row by coordinate descent (`sweep`), and looked at in part (`take`). A kind of data is a class that answers; how it is
 stored, and where, is nobody else's business. Only the first few methods have to be written: the others follow from them, and are
 written again where a kind of data knows a quicker way.
@@ -106,11 +106,15 @@ class SquaredDifference:
 
 
 class Sweep(NamedTuple):
-    """What coordinate descent goes over, row by row, for −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩: all of it is kept up to date in place."""
+    """What coordinate descent over the rows of F goes by, kept up to date in place.
+
+    The objective is −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩; C and Q are X Xᵀ (or Xᵀ X), or C is X made symmetric and Q the identity.
+    """
 
     F: Array
+    """The factor, by rows."""
     Y: Array
-    """Xᵀ F where C = Q = X Xᵀ is not formed; F itself where C = X and Q = I."""
+    """Xᵀ F (or X F) where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
     B: Array
     """Fᵀ Q F."""
     G: Array
@@ -127,6 +131,87 @@ class Sweep(NamedTuple):
         return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
 
 
+class Curve(NamedTuple):
+    """A divergence d(x, x̂) of two numbers as the kernels of Newton's method take it: monomials slope · xᵖ x̂^(φ−1) of its slope."""
+
+    slopes: np.ndarray
+    data_powers: np.ndarray
+    powers: np.ndarray | None
+    """The φ, of all monomials but X̂ itself; None stands for [0], as of the I-divergence."""
+    linear: float
+    """The slope of X̂ itself, 0 where it is not among them."""
+    bounds: tuple[float, float]
+    """The lowest and the highest φ of those that are convex."""
+
+    @property
+    def on_pattern(self) -> bool:
+        """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
+        return not self.is_dual and bool(np.all(self.data_powers > 0))
+
+    @property
+    def is_suited(self) -> bool:
+        """Whether Newton's steps serve it well.
+
+        Its powers should be made of products and square roots. And where X and X̂ are zero nothing should be left of it but what is
+        linear or quadratic: a bound on changes in relation to X̂ lets no entry leave zero there.
+        """
+        if self.powers is None or self.is_dual:
+            return not self.is_dual
+        bends = (self.data_powers == 0) & (self.slopes * (self.powers - 1) > 0) & (self.powers != 2)
+        return bool(np.all(4 * self.powers % 1 == 0)) and not bends.any()
+
+    @property
+    def is_dual(self) -> bool:
+        """Whether it is the dual I-divergence, which has no monomials."""
+        return len(self.slopes) == 0
+
+
+class Descent(NamedTuple):
+    """What Newton's method goes over, row by row: Σ d(X, F V) is to fall. Rows do not depend on each other."""
+
+    F: Array
+    """In rows; changed in place."""
+    V: Array
+    curve: Curve
+    options: tuple[float, float, int, int, float]
+    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    first_row: int = 0
+    """The first row that is not given."""
+    totals: np.ndarray = np.empty((0, 0))
+    """For each row the sums over the monomials that the objective is made of, where there is room for them."""
+
+    def padded(self) -> Descent:
+        """The same with V as wide as `over_dense` needs it."""
+        from ..kernels.newton import TOGETHER
+
+        return self._replace(V=np.pad(self.V, ((0, 0), (0, -self.V.shape[1] % TOGETHER))))
+
+    def over_dense(self, rows: slice, X: np.ndarray) -> None:
+        """Go over some rows of F, with those of X beside them."""
+        from ..kernels.newton import newton_rows
+
+        curve = self.curve
+        newton_rows(
+            0,
+            X.shape[0],
+            self.first_row - rows.start,
+            self.F[rows],
+            np.ascontiguousarray(X, dtype=self.F.dtype),
+            self.V,
+            self.linear,
+            *curve[:3],
+            curve.bounds,
+            floor_of(np, self.F.dtype),
+            self.options,
+            self.totals[rows] if len(self.totals) else self.totals,
+        )
+
+    @property
+    def linear(self) -> np.ndarray:
+        """The slope by each entry of a row that X̂ itself makes."""
+        return np.asarray(self.curve.linear * self.V.sum(axis=1, dtype=np.float64))
+
+
 class Data(ABC):
     """An m × n matrix that is given, and reached only through these methods.
 
@@ -139,8 +224,14 @@ class Data(ABC):
     bounded: ClassVar[bool] = True
     """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
+    weighted: ClassVar[bool] = False
+    """Whether entries have weights, of which those that are missing have none."""
     can_take: ClassVar[bool] = True
     """Whether single rows and columns can be looked at, by `take`."""
+    is_far: bool = False
+    """Whether a reading takes so long that as few as possible are to be made: in a file, or on other machines."""
+    log: Any = None
+    """Counts readings, where that is of interest: a `ReadingLog`."""
 
     # ---- what every kind of data answers
 
@@ -173,6 +264,22 @@ class Data(ABC):
         """Entries that are stored, and that a product with X has to visit."""
         return self.shape[0] * self.shape[1]
 
+    @property
+    def zeros(self) -> int:
+        """Entries that are zero."""
+        return self.shape[0] * self.shape[1] - self.facts.non_zeros
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        """Data whose squared distance from X̂, multiplied along, is the weighted one, where weights of rows, or columns, are asked
+        for and can be taken into the data; else the data as they are.
+        """
+        return self
+
+    @property
+    def missing(self) -> int:
+        """Entries that have no weight, so that nothing is known of them."""
+        return 0
+
     def read(self, totals: Iterable[Total] = ()) -> Facts:
         """What the first reading tells; sums that are asked for then need no other."""
         known: dict[Total, float] = self.__dict__.setdefault("_totals", {})
@@ -185,6 +292,25 @@ class Data(ABC):
     @property
     def facts(self) -> Facts:
         return self.read()
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What a function makes of the data; kept under this key where it would take readings to make it again."""
+        return make()
+
+    @property
+    def T(self) -> Data:
+        """Xᵀ."""
+        from .transposed import TransposedData
+
+        return TransposedData(self)
+
+    @property
+    def in_blocks(self) -> tuple[Any, bool] | None:
+        """Blocks that one reading can do several things with, and whether their rows are columns of X; None for other data."""
+        return None
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
+        """What will be asked for, and whether entries may be negative, said before the first reading."""
 
     def power_sum(self, exponent: float) -> float:
         """Σ X^exponent over all m·n entries; their number for exponent 0."""
@@ -202,6 +328,15 @@ class Data(ABC):
         """M X, or M Xᵀ, in rows."""
         return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
 
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        """X M and Xᵀ N, in one reading where that is possible."""
+        return self.apply(M), self.apply(N, transposed=True)
+
+    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
+        """X M and Xᵀ X M, in one reading where that is possible."""
+        product = self.apply(M)
+        return product, self.apply(product, transposed=True)
+
     gram_size: float = math.inf
     """Entries that a product with the Gram matrix has to visit, where that is known without being formed."""
 
@@ -212,6 +347,10 @@ class Data(ABC):
     def formed_gram(self, *, transposed: bool = False) -> Array | None:
         """X Xᵀ, or Xᵀ X, where it is there as a dense array already."""
         return None
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        """Whether X Xᵀ, or Xᵀ X, can be formed in one reading."""
+        return True
 
     def with_itself(self, first: bool, second: bool) -> Array:
         """The product of X with itself, each of the two transposed or not: X Xᵀ is ``with_itself(False, True)``."""
@@ -252,6 +391,13 @@ class Data(ABC):
             quadratic_rows(np.arange(len(some)), own, Y, B, G, X, *options)
             F[some] = own
 
+    can_sweep_rows: ClassVar[bool] = False
+    """Whether `sweep_rows` can be used."""
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        """Go over the rows of F once, in place, for ½ Σ vᵢⱼ (xᵢⱼ − ⟨fᵢ, bⱼ⟩)², bⱼ the rows of B; or the same of Xᵀ."""
+        raise self.refuse({Need.ENTRIES})
+
     def sweep_symmetric(self, sweep: Sweep) -> None:
         """The same for C = (X + Xᵀ)/2 and Q = I; X is square."""
         from .sparse import sweep_sparse
@@ -263,7 +409,13 @@ class Data(ABC):
             spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
             sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
 
-    def part(self, items: np.ndarray, axis: int) -> Data:
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        """Go over the rows of F once by Newton's method, beside the rows of X, or of Xᵀ, in place."""
+        descent = descent.padded()
+        for rows, block in self.blocks(transposed=transposed):
+            descent.over_dense(rows, as_dense(block))
+
+    def subset(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""
         from .dense import DenseData
 
@@ -272,7 +424,7 @@ class Data(ABC):
 
     @property
     def items(self) -> Data:
-        """Data whose rows and columns are alike where those of X are, for starts to find clusters in."""
+        """What initializations find clusters in: X itself, or, where only its Gram matrix is known, that."""
         return self
 
     def lengths(self, axis: int) -> np.ndarray:

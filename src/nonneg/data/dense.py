@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .base import Data, Facts, Pass, Request, Sweep, Total, row_blocks, share_out
+from .base import Data, Descent, Facts, Pass, Request, Sweep, Total, row_blocks, share_out
 from .host import multiplied
 from .namespace import Array, Namespace, to_host
 
 _MANY = 8192
 """So many rows are worth more than one thread."""
 _LANES, _ROUNDS = 4, 50
+_WORTH_A_PIECE = 10**6
+"""Divisions of a descent that are worth a thread."""
 
 
 @dataclass(eq=False)
@@ -87,8 +89,10 @@ class DenseData(Data):
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
         values, namespace = self.values if axis == 0 else self.values.T, self.namespace
-        places = items if namespace.is_host else namespace.xp.asarray(items, device=namespace.device)
-        some = to_host(values[places, :])
+        if namespace.is_host:
+            some = values[items, :]
+        else:
+            some = to_host(namespace.xp.take(values, namespace.xp.asarray(items, device=namespace.device), axis=0))
         return some if self.unit == 1 else some / self.unit
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
@@ -140,6 +144,19 @@ class DenseData(Data):
                 return
             F[:] = old  # lanes were in each other's way: one after the other, nothing rises
         quadratic_rows(order, F, Y, B, G, X, *options)
+
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        from ..kernels.threads import over_pieces
+
+        X, work = self.values.T if transposed else self.values, descent.F.shape[1] * self.shape[0 if transposed else 1]
+        descent = descent.padded()
+
+        def over(start: int, stop: int) -> None:
+            for block in row_blocks(stop - start, X.shape[1], "cpu"):
+                rows = slice(start + block.start, start + block.stop)
+                descent.over_dense(rows, X[rows] if self.unit == 1 else X[rows] / self.unit)
+
+        over_pieces(over, X.shape[0], work, _WORTH_A_PIECE)
 
     @cached_property
     def _symmetric(self) -> Array:

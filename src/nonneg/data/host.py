@@ -23,8 +23,8 @@ _PIECE = 2**14
 """Entries of a piece: few enough for all that is made of it on the way to stay in the cache."""
 _SMALL = 10**6
 """Multiplications up to which BLAS takes matrices as they lie, rather than copying them into an order that it likes first."""
-_ENOUGH = 8
-"""Rows that a block must have at least to be worth a call."""
+_TOGETHER = 6
+"""Rows that the kernels for small matrices work on together: blocks have a multiple of them, and at least so many."""
 _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
 _WORTH_A_THREAD = 2 * 10**7
@@ -56,13 +56,15 @@ def multiplied(left: Any, right: Any) -> Array:
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
     threads = blas_threads()
-    if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _ENOUGH <= _SMALL:
-        result, block = np.empty((rows, columns), left.dtype), _SMALL // (inner * columns)
+    if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _TOGETHER <= _SMALL:
+        result, most = np.empty((rows, columns), left.dtype), _SMALL // (inner * columns * _TOGETHER)
+        blocks = -(-rows // (most * _TOGETHER))
+        block = -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
         _share_out(_multiply_rows, rows, threads, inner * columns, left, np.ascontiguousarray(right), result, block)
         return result
     if threads <= _FEW and left.flags.f_contiguous and inner >= 4 * min(rows, columns):
-        product = sum(_share_out(_multiply_range, inner, threads, rows * columns, left, right))
-        return product if product.flags.c_contiguous else np.ascontiguousarray(product)
+        first, *others = _share_out(_multiply_range, inner, threads, rows * columns, left, right)
+        return np.ascontiguousarray(sum(others, first))
     return left @ right
 
 
@@ -140,9 +142,11 @@ def locked(array: Array) -> Array:
 
 
 def clip(xp: Any, array: Array, low: float, high: float) -> Array:
-    """What `xp.clip` gives, without the microsecond that NumPy takes to find its method."""
-    clipped: Array = array.clip(low, high) if xp is np else xp.clip(array, low, high)
-    return clipped
+    """What `xp.clip` gives; a NumPy array itself where there is nothing to clip, which is sooner found out than done."""
+    if xp is not np:
+        return xp.clip(array, low, high)
+    is_within = array.size == 0 or ((low == -math.inf or array.min() >= low) and (high == math.inf or array.max() <= high))
+    return array if is_within else array.clip(low, high)
 
 
 def by_pieces(function: Callable[..., Array], *arrays: Array) -> Array:

@@ -10,14 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
-from .base import Data, Total
+from .base import Data, Total, row_blocks
 from .dense import DenseData
 from .gram import GramData
 from .host import as_dense
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
+from .opening import opened
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
+from .weighted import ObservedData, Pair, PairWeighted, WeightedDense
 
 
 class Gram:
@@ -48,6 +50,41 @@ class Signed:
         self.positive, self.negative = positive, negative
 
 
+class Observed:
+    """Data of which only the stored entries of a sparse array are known: ratings, say, of a few of many things by each of many.
+
+    An entry that is stored and zero is a zero; one that is not stored is missing. Time and memory grow with the stored entries.
+
+    Parameters
+    ----------
+    values : sparse array of shape (m, n)
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from scipy import sparse
+    >>> X = np.outer([1.0, 2, 3, 4], [1.0, 2, 0, 4])
+    >>> known = (np.arange(16).reshape(4, 4) % 5) > 0
+    >>> rows, columns = np.nonzero(known)
+    >>> ratings = nonneg.Observed(sparse.csr_array((X[known], (rows, columns)), shape=X.shape))
+    >>> solution = nonneg.factorize(ratings, "W H", rank=1, random_state=0)
+    >>> bool(np.allclose(solution.reconstruct(), X, atol=1e-3))
+    True
+    """
+
+    def __init__(self, values: Any) -> None:
+        if not sparse.issparse(values):
+            raise DataError(
+                "Observed takes a SciPy sparse array, whose stored entries are what is known; got an object of type "
+                f"{type(values).__name__}. In a dense array NaN stands for what is missing."
+            )
+        self.values = values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values.shape[0], self.values.shape[1]
+
+
 class Sketch:
     """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory.
 
@@ -75,7 +112,7 @@ def read_data(
 
     Parameters
     ----------
-    X : array, sparse array, Gram, Data, or anything NumPy can read as a matrix
+    X : array, sparse array, Gram, Data, path or open file, or anything NumPy can read as a matrix
     signed : bool
         Whether negative entries are allowed.
     symmetric : bool
@@ -97,16 +134,82 @@ def read_data(
         return sketch
     if isinstance(X, SketchData):
         return X
+    X = read_weighted(X, name) if isinstance(X, Observed) else opened(X)
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
+    data.expect(totals, signed=signed)
     data.read(totals)
     _check_finite(data, name)
+    _check_observed(data, name)
     if symmetric:
         _check_symmetric(data, name)
     if not signed:
         _check_sign(data, name, positive)
     return data
+
+
+MISSING = ("raise", "ignore")
+"""What can be done about entries without a value."""
+
+
+def check_missing(missing: Any) -> None:
+    """Refuse what is no way of treating missing values."""
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise DataError(f"missing must be 'raise' or 'ignore'; got {missing!r}.")
+
+
+def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: Any = None) -> Any:
+    """Data with weights, where there are any or something is missing; else X as it is, to be read as ever.
+
+    Parameters
+    ----------
+    X : array, sparse array, Observed, masked array, table, or Data
+    missing : {"raise", "ignore"}
+        With "ignore", what is NaN, masked or NA has no weight; with "raise" it is refused where X is read.
+    weights : array of the shape of X, or pair of arrays (rows, columns)
+        None where all are one. A sparse array of weights has none where nothing is stored.
+    """
+    check_missing(missing)
+    ignores = missing == "ignore"
+    if isinstance(X, Gram | Signed | Sketch):
+        if weights is not None:
+            raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
+        return X
+    X = opened(with_nan(X) if ignores else X)
+    if isinstance(X, Observed):
+        return _read_observed(X, name, weights)
+    if sparse.issparse(X):
+        if ignores and X.dtype.kind == "f" and np.isnan(X.data).any():
+            raise DataError(
+                f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are "
+                "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
+            )
+        given = None if weights is None else read_weights(weights, X.shape, name)
+        return X if given is None or _is_one(given) else _weighted_sparse(_read_sparse(X, name), given)
+    if isinstance(X, Data):
+        given = None if weights is None else read_weights(weights, X.shape, name, X.namespace)
+        return X if given is None or _is_one(given) else _weighted(X, given)
+    if weights is None and not ignores:
+        return X
+    values, namespace = read_matrix(X, name)
+    given = None if weights is None else read_weights(weights, values.shape, name, namespace)
+    given = None if _is_one(given) else given
+    if sparse.issparse(given):
+        return _read_observed(Observed(_stored(to_host(values), given, name, ignores)), name, given)
+    data = WeightedDense(values, namespace, weights=given)
+    if not ignores and given is None:
+        return DenseData(values, namespace)
+    if not ignores:
+        _refuse_nan(data, name)
+    has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
+    if given is None:
+        return data if has_nan else DenseData(values, namespace)
+    whole = DenseData(values, namespace)
+    if has_nan or not isinstance(given, Pair):
+        return data
+    hides = not all(bool(namespace.xp.all(part > 0)) for part in given)
+    return data if hides and not (whole.facts.lowest >= 0 and math.isfinite(whole.facts.highest)) else PairWeighted(whole, given)
 
 
 def read_array(X: Any, name: str) -> np.ndarray:
@@ -152,9 +255,164 @@ def refuse_masked(array: Any, name: str) -> None:
     """Refuse a masked array in which something is masked: what lies under the mask is no data."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise DataError(
-            f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Missing values are not supported "
-            "yet: drop those rows or columns, or fill them in first, as with `filled`."
+            f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Factorizations leave them out with "
+            "missing='ignore'; or drop those rows or columns, or fill them in first, as with `filled`."
         )
+
+
+def with_nan(X: Any) -> Any:
+    """NaN in place of what a masked array masks, or a table calls NA."""
+    if isinstance(X, np.ma.MaskedArray):
+        kept = X.dtype if X.dtype == np.float32 else np.float64
+        return np.ma.filled(X.astype(kept), np.nan)
+    if hasattr(X, "iloc") and hasattr(X, "to_numpy") and any(dtype.kind == "O" or hasattr(dtype, "na_value") for dtype in X.dtypes):
+        try:
+            return X.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            return X  # which is refused for what it is
+    return X
+
+
+def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Namespace | None = None) -> Any:
+    """Weights of the shape of X, or a pair of them, checked: an array, a sparse array, or a `Pair`."""
+    if isinstance(weights, tuple | list) and len(weights) == 2 and not np.isscalar(weights[0]) and np.ndim(weights[0]) <= 1:
+        of_rows, of_columns = (
+            _weights_of_axis(part, count, f"The weights of {what}")
+            for part, count, what in zip(weights, shape, ("rows", "columns"), strict=True)
+        )
+        pair = (of_rows, of_columns) if namespace is None else (namespace.asarray(of_rows), namespace.asarray(of_columns))
+        return Pair(*pair)
+    if sparse.issparse(weights):
+        found = sparse.csr_array(weights, dtype=np.float64)
+        found.sum_duplicates()
+        _check_weights(found.data, f"The weights of {name}")
+    else:
+        refuse_masked(weights, "weights")
+        found = weights if is_array(weights) and not isinstance(weights, np.ndarray) else np.asarray(weights)
+        if isinstance(found, np.ndarray) and found.dtype.kind not in "fiub":
+            raise DataError(f"weights must be numbers; got an array of {found.dtype}.")
+        found = found if namespace is None else namespace.asarray(found)
+        _check_weights(found, f"The weights of {name}")
+    if tuple(found.shape) != tuple(shape):
+        raise DataError(
+            f"weights must have the shape of {name}, {tuple(shape)}, or be a pair of arrays, of its {shape[0]} rows and its "
+            f"{shape[1]} columns; got shape {tuple(found.shape)}."
+        )
+    if sparse.issparse(found) and found.nnz < shape[0] * shape[1]:
+        return found
+    return _as_pair(found.toarray() if sparse.issparse(found) else found)
+
+
+def _stored(X: np.ndarray, weights: sparse.csr_array, name: str, ignores: bool) -> sparse.csr_array:
+    """The entries of a dense array that have a weight, of those that are few."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
+    entries = np.where(weights.data > 0, X[rows, weights.indices], 0.0).astype(X.dtype)
+    if not ignores and np.isnan(entries).any():
+        raise DataError(f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out.")
+    return sparse.csr_array((entries, weights.indices, weights.indptr), shape=X.shape)
+
+
+def _as_pair(weights: Array) -> Any:
+    """Weights that are the same in all columns, or in all rows, as the pair that they are: it costs less, and proves more."""
+    first_column, first_row = weights[:, :1], weights[:1, :]
+    if bool((weights == first_column).all()):
+        return Pair(first_column[:, 0], first_row[0, :] * 0 + 1)
+    if bool((weights == first_row).all()):
+        return Pair(first_column[:, 0] * 0 + 1, first_row[0, :])
+    return weights
+
+
+def _is_one(weights: Any) -> bool:
+    """Whether there may as well be no weights."""
+    return isinstance(weights, Pair) and all(bool((part == 1).all()) for part in weights)
+
+
+def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:
+    found = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    if found.shape != (count,):
+        raise DataError(f"{what} must be an array of {count} numbers; got shape {found.shape}.")
+    _check_weights(found, what)
+    return found
+
+
+def _check_weights(weights: Any, what: str) -> None:
+    host = to_host(weights)
+    if not np.isfinite(host).all():
+        raise DataError(f"{what} must be finite numbers; {int(np.sum(~np.isfinite(host)))} of them are not.")
+    if (host < 0).any():
+        raise DataError(f"{what} must not be negative; {int(np.sum(host < 0))} of them are. Weight 0 stands for a missing entry.")
+
+
+def _read_observed(X: Observed, name: str, weights: Any) -> Data:
+    """The stored entries, zeros among them, of which those without weight, or without a value, are dropped."""
+    given = X.values
+    if given.ndim != 2 or np.dtype(given.dtype).kind not in "fiub":
+        raise DataError(f"{name} must be a sparse matrix of real numbers; got {given.ndim} dimensions of {given.dtype}.")
+    dtype = np.dtype(np.float32 if given.dtype == np.float32 else np.float64)
+    values = sparse.csr_array(given, dtype=dtype)
+    if not values.has_canonical_format:
+        values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
+        values.sum_duplicates()
+    if values.nnz != given.nnz:
+        raise DataError(f"{name} has entries that are stored twice; which of them was observed cannot be told.")
+    given_weights = None if weights is None else read_weights(weights, values.shape, name)
+    found = None if given_weights is None or _is_one(given_weights) else _at(given_weights, values)
+    hidden = np.isnan(values.data) | (found == 0 if found is not None else False)
+    if hidden.any():
+        rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+        kept = ~hidden
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=values.shape[0]))])
+        values = sparse.csr_array((values.data[kept], values.indices[kept], indptr), shape=values.shape)
+        found = None if found is None else found[kept]
+    if found is None and values.nnz == values.shape[0] * values.shape[1]:
+        return _read_sparse(values, name)  # nothing is missing
+    weighted = None if found is None else sparse.csr_array((found.astype(dtype), values.indices, values.indptr), shape=values.shape)
+    return ObservedData(values, Namespace(np, dtype, "cpu"), weighted)
+
+
+def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:
+    """The weights of the stored entries."""
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    if isinstance(weights, Pair):
+        return np.asarray(weights.rows[rows] * weights.columns[pattern.indices])
+    if sparse.issparse(weights):
+        return np.asarray(weights[rows, pattern.indices]).ravel() if pattern.nnz else np.empty(0)
+    return np.asarray(to_host(weights)[rows, pattern.indices])
+
+
+def _weighted_sparse(data: SparseData, weights: Any) -> Data:
+    """Sparse data, whose zeros are data too, with weights."""
+    dtype = data.namespace.dtype
+    if isinstance(weights, Pair):
+        return PairWeighted(data, Pair(*(part.astype(dtype) for part in weights)))
+    weights = sparse.csr_array(weights)
+    weights.sum_duplicates()
+    weights.eliminate_zeros()
+    if weights.nnz == data.shape[0] * data.shape[1] and (weights.data == 1).all():
+        return data
+    pattern = sparse.csr_array((np.arange(1, weights.nnz + 1), weights.indices, weights.indptr), shape=weights.shape)
+    entries = np.zeros(weights.nnz, dtype)
+    both = data.values.astype(bool).multiply(pattern).tocsr()  # the numbers of the entries that are not zero
+    x = data.values.multiply(pattern.astype(bool)).tocsr()
+    both.sort_indices()
+    x.sort_indices()
+    entries[both.data - 1] = x.data
+    values = sparse.csr_array((entries, weights.indices, weights.indptr), shape=weights.shape)
+    return ObservedData(values, data.namespace, weights.astype(dtype))
+
+
+def _weighted(data: Data, weights: Any) -> Data:
+    """Data of our own with weights."""
+    if data.weighted:
+        raise DataError("The data have weights already.")
+    if isinstance(data, SparseData):
+        return _weighted_sparse(data, weights)
+    if isinstance(data, DenseData) and not isinstance(data, SketchData):
+        weights = Pair(*map(data.namespace.asarray, weights)) if isinstance(weights, Pair) else data.namespace.asarray(weights)
+        return WeightedDense(data.values, data.namespace, data.unit, weights)
+    if not isinstance(weights, Pair):
+        raise DataError(f"Data of the kind {type(data).__name__} take weights as a pair of arrays, of rows and of columns, only.")
+    return PairWeighted(data, Pair(*map(data.namespace.asarray, weights)))
 
 
 def _read_sparse(X: Any, name: str) -> SparseData:
@@ -234,9 +492,27 @@ def _check_finite(data: Data, name: str) -> None:
     count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
     raise DataError(
         f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
-        f"({value}) at {place}. Missing values are not supported yet, and infinite ones cannot be approximated: drop those rows or "
-        "columns, or fill them in first, as with `sklearn.impute.SimpleImputer`."
+        f"({value}) at {place}. Infinite ones cannot be approximated. Where NaN stands for what is missing, missing='ignore' "
+        "approximates the others and leaves these out; or drop those rows or columns, or fill them in first."
     )
+
+
+def _refuse_nan(data: WeightedDense, name: str) -> None:
+    """Refuse NaN where it has a weight, and nobody said that it stands for what is missing."""
+    xp, weights = data.namespace.xp, data.weights
+    for rows in row_blocks(*data.shape, data.namespace.device):
+        block = weights.block(rows) if isinstance(weights, Pair) else weights[rows, :]
+        count = int(xp.count_nonzero(xp.isnan(data.values[rows, :]) & (block > 0)))
+        if count:
+            raise DataError(
+                f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out; or give "
+                "them weight 0."
+            )
+
+
+def _check_observed(data: Data, name: str) -> None:
+    if data.weighted and data.missing == data.shape[0] * data.shape[1]:
+        raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
 
 def _check_sign(data: Data, name: str, positive: bool) -> None:
@@ -246,8 +522,8 @@ def _check_sign(data: Data, name: str, positive: bool) -> None:
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
             "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
-    zeros = data.shape[0] * data.shape[1] - data.facts.non_zeros
-    if positive and zeros:
+    zeros = data.zeros if positive else 0
+    if zeros:
         raise DataError(
             f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
             "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "

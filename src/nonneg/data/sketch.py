@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -44,8 +45,8 @@ class SketchData(DenseData):
         facts, sums = super().survey(totals)
         return facts, sums if self.energy is None else [self.energy] * len(sums)
 
-    def part(self, items: np.ndarray, axis: int) -> Data:
-        found: Any = super().part(items, axis)
+    def subset(self, items: np.ndarray, axis: int) -> Data:
+        found: Any = super().subset(items, axis)
         return SketchData(found.values, self.namespace, of=self.of)
 
     @property
@@ -99,9 +100,32 @@ class Nystrom:
 
     def __init__(self, data: Data, of: Literal["rows", "columns"], size: int, generator: np.random.Generator) -> None:
         self.data, self.of = data, of
+        if data.is_far and not data.forms_gram(transposed=of == "rows"):
+            self._begin_across(size, generator)
+            return
         draws = generator.standard_normal((data.shape[1 if of == "rows" else 0], size))
         self.O = linalg.qr(self._applied(draws), mode="economic", check_finite=False)[0]
         self.C = self._applied(self.O)
+
+    @classmethod
+    def of_arrays(cls, data: Data, of: Literal["rows", "columns"], O: np.ndarray, C: np.ndarray) -> Nystrom:  # noqa: E741
+        """One that was made already, of which O and C = K O are known."""
+        made = cls.__new__(cls)
+        made.data, made.of, made.O, made.C = data, of, O, C
+        return made
+
+    def _begin_across(self, size: int, generator: np.random.Generator) -> None:
+        """Where a product with K takes two readings, since it begins with sums over all blocks, two are enough for all.
+
+        With Y = XᵀΩ (for K = XᵀX) the first gives Y and X Y, the second Xᵀ(X Y) = K Y.
+        """
+        data = self.data.T if self.of == "rows" else self.data
+        draws = self.data.namespace.asarray(generator.standard_normal((data.shape[1], size)))
+        Y, Z = data.apply_and_gram(draws)
+        KY = np.asarray(to_host(data.apply(Z)))
+        self.O, T = linalg.qr(np.asarray(to_host(Y)), mode="economic", check_finite=False)
+        kept = abs(np.diag(T)) > 10 * self.data.namespace.eps * abs(np.diag(T)).max(initial=0.0)
+        self.O, self.C = self.O[:, kept], linalg.solve_triangular(T[np.ix_(kept, kept)], KY[:, kept].T, trans="T").T
 
     def _applied(self, M: np.ndarray) -> np.ndarray:
         """K M."""
@@ -117,11 +141,24 @@ class Nystrom:
         kept = values > values[-1] * 10 * namespace.eps
         R = _without_noise(self.C @ (vectors[:, kept] / np.sqrt(values[kept])), namespace)
         values = namespace.asarray(np.ascontiguousarray(R.T if self.of == "rows" else R))
-        return SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
+        found = SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
+        found.log = self.data.log
+        return found
 
-    def add(self, W: np.ndarray) -> None:
-        """Make it exact for W too, by one more reading."""
+    def copy(self) -> Nystrom:
+        """Another one that is added to on its own."""
+        return copy(self)
+
+    def add(self, W: np.ndarray, KW: np.ndarray | None = None) -> None:
+        """Make it exact for W too, by one more reading; or by none, where K W is known."""
         W = np.asarray(W, dtype=np.float64)
+        if KW is not None:
+            inside = self.O.T @ W
+            Q, sizes, VT = linalg.svd(W - self.O @ inside, full_matrices=False, check_finite=False)
+            kept = sizes > max(1e-4, self.data.namespace.eps**0.5) * np.linalg.norm(W, axis=0).max()
+            more = (KW - self.C @ inside) @ (VT[kept].T / sizes[kept])
+            self.O, self.C = np.hstack([self.O, Q[:, kept]]), np.hstack([self.C, more])
+            return
         Q, T = linalg.qr(W - self.O @ (self.O.T @ W), mode="economic", check_finite=False)
         Q = Q[:, abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()]  # the others are there already
         if Q.shape[1]:

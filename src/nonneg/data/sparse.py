@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import Data, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
+from .base import Data, Descent, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
 from .host import as_dense, multiplied
 from .namespace import Array, Namespace
 
@@ -82,6 +82,10 @@ class SparseData(Data):
     def take(self, items: np.ndarray, axis: int) -> sparse.csr_array:
         return (self.values if axis == 0 else self._transposed)[items]
 
+    def subset(self, items: np.ndarray, axis: int) -> SparseData:
+        some = self.take(items, axis)
+        return SparseData(some.T.tocsr() if axis else some, self.namespace)
+
     @cached_property
     def _transposed(self) -> sparse.csr_array:
         """Xᵀ in rows, for passes that would otherwise add to all rows of their result in turn, and could not be shared out."""
@@ -98,6 +102,17 @@ class SparseData(Data):
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
+
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        if not descent.curve.on_pattern:
+            super().descend(descent, transposed=transposed)
+            return
+        from ..kernels.newton import newton_sparse
+        from ..kernels.threads import over_rows
+
+        X, (F, V, curve, options, first, totals) = self._transposed if transposed else self.values, descent
+        rest = (np.ascontiguousarray(V.T), descent.linear, *curve[:3], curve.bounds, floor_of(np, F.dtype), options, totals)
+        over_rows(newton_sparse, X.indptr, first, F, X.indptr, X.indices, X.data, *rest)
 
     # ---- entry by entry
 
@@ -140,14 +155,18 @@ class SparseData(Data):
             exponents: Any = operand.exponents
             power = log_power if logarithm is None else None  # the first pass sums the logarithms
             if side == "right":
-                product, total = _sampled_pass(self.values, U, V.T, exponents, M, power)
+                product, total = _sampled_pass(self.values, self._weights(False), U, V.T, exponents, M, power)
             else:
-                product, total = _sampled_pass(self._transposed, V.T, U, exponents, M.T, power)
+                product, total = _sampled_pass(self._transposed, self._weights(True), V.T, U, exponents, M.T, power)
             results.append(product if side == "right" else product.T)
             logarithm = total if power else logarithm
         if not requests:
-            _, logarithm = _sampled_pass(self.values, U, V.T, (1, -1), V.T[:, :0], log_power)
+            _, logarithm = _sampled_pass(self.values, self._weights(False), U, V.T, (1, -1), V.T[:, :0], log_power)
         return results, logarithm
+
+    def _weights(self, transposed: bool) -> np.ndarray:
+        """The weights of the entries of X, or of Xᵀ, in the order in which they are stored; none where all are one."""
+        return np.empty(0, self.values.dtype)
 
     def _gathered(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
@@ -157,11 +176,17 @@ class SparseData(Data):
         x, approximation = self.values.data, self._approximation(walk)
 
         def evaluate(operand: ElementwiseOperand) -> sparse.csr_array:
-            entries = operand.evaluate(np, x, approximation)
+            entries = self._weighed(operand, operand.evaluate(np, x, approximation))
             return sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
 
         walk.add(slice(0, self.shape[0]), evaluate)
-        return walk.results, np.sum(x**log_power * np.log(approximation), dtype=np.float64) if log_power else None
+        if log_power is None:
+            return walk.results, None
+        return walk.results, np.sum(self._weighed(None, x**log_power * np.log(approximation)), dtype=np.float64)
+
+    def _weighed(self, operand: ElementwiseOperand | None, entries: np.ndarray) -> np.ndarray:
+        """The entries of an operand, or of a sum, times their weights, where there are any."""
+        return entries
 
     def _approximation(self, walk: Pass) -> np.ndarray:
         """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
@@ -210,7 +235,13 @@ def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
 
 
 def _sampled_pass(
-    X: sparse.csr_array, U: np.ndarray, V: np.ndarray, exponents: tuple[float, float], M: np.ndarray, log_power: float | None
+    X: sparse.csr_array,
+    weights: np.ndarray,
+    U: np.ndarray,
+    V: np.ndarray,
+    exponents: tuple[float, float],
+    M: np.ndarray,
+    log_power: float | None,
 ) -> tuple[np.ndarray, float]:
     """E·M for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂ if asked for; rows are shared out among threads."""
     from ..kernels.sampled import sampled_product
@@ -222,9 +253,8 @@ def _sampled_pass(
     out = np.empty((X.shape[0], M.shape[1]), X.dtype)
     # (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two: for α and Rényi divergences p + e = 0.
     floor, powers = X.dtype.type(floor_of(np, X.dtype)), (float(data_power), float(data_power + power), float(log_power or 0))
-    totals = over_rows(
-        sampled_product, X.indptr, X.indptr, X.indices, X.data, np.ascontiguousarray(U), rows_of_V, floor, *powers, rows_of_M, out
-    )
+    entries = X.indptr, X.indices, X.data, weights
+    totals = over_rows(sampled_product, X.indptr, *entries, np.ascontiguousarray(U), rows_of_V, floor, *powers, rows_of_M, out)
     return out, sum(totals)
 
 

@@ -57,6 +57,8 @@ class Operand:
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
         if not self.data_power:
             return power(xp, approximation, self.power)
+        if not self.power and self.data_power == 1:
+            return x
         if self.data_power == 1 and self.power == -1:
             return x / approximation
         # (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two: for α and Rényi divergences p + e = 0.
@@ -119,6 +121,27 @@ class Middles:
     operands: dict[str, Operand]
     terms: tuple[Word, ...]
     """The words of both, one for each number of `Sums.terms`, without θ."""
+
+    def with_weights(self, product: Word, data: str) -> Middles:
+        """V∘P and V∘Q: whatever was a product, the data or all ones is an elementwise operand, which carries the weight."""
+        plain = {Word([Letter("1")]): Operand(0, 0), product: Operand(0, 1), Word([Letter(data)]): Operand(1, 0)}
+        operands: dict[str, Operand] = {}
+
+        def weighted(word: Word) -> Word:
+            operand = plain[word] if word in plain else self.operands[word[0].name]
+            name = _WEIGHTED.get(operand.exponents or (), f"(V∘{operand.text(data)})").format(data)
+            operands[name] = operand
+            return Word([Letter(name)])
+
+        def rewritten(word: Word) -> Word:
+            return Word([letter for letter in word if letter.name == THETA]) + weighted(word.matrices)
+
+        positive, negative = self.positive.rewritten(rewritten), self.negative.rewritten(rewritten)
+        return Middles(positive, negative, operands, tuple(map(weighted, self.terms)))
+
+
+_WEIGHTED: dict[tuple[float, ...], str] = {(0, 0): "V", (0, 1): "(V∘X̂)", (1, 0): "(V∘{})"}
+"""How weights times all ones, times the product, and times the data are written."""
 
 
 @dataclass(frozen=True)
@@ -273,8 +296,9 @@ class Divergence(Objective):
 
     @property
     def takes_signs(self) -> bool:  # type: ignore[override]
-        """Whether it is made of X̂∘X̂ and X∘X̂ alone, as the Euclidean distance is."""
-        return {(monomial.data_power, monomial.power) for monomial in self.monomials} == {(0, 2), (1, 1)}
+        """Whether it is a multiple of the Euclidean distance, c (X̂∘X̂ − 2 X∘X̂), whose least point is that of least squares."""
+        terms = {(monomial.data_power, monomial.power): monomial.coefficient for monomial in self.monomials}
+        return not self.scale_invariant and set(terms) == {(0, 2), (1, 1)} and math.isclose(terms[1, 1], -2 * terms[0, 2])
 
     @property
     def infinite_at_zero(self) -> bool:  # type: ignore[override]

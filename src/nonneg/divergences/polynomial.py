@@ -14,7 +14,7 @@ from ..exceptions import IncompatibleError
 from ..naming import is_number
 from .base import Divergence, check_numbers, is_bounded
 
-_LEAST = 2.0**-200
+_LEAST = 2.0**-900
 """Of the largest coefficient: what others become at least, in units in which they do not matter."""
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..algebra.expression import Letter
 from ..data import Data, as_dense, read_data
 from ..data.namespace import Array, Namespace
 from ..exceptions import DataError, IncompatibleError
+from .filling import counts_fills, must_be_filled
 from .model import Model
 from .point import Point
 from .problem import HORIZON, Problem
@@ -30,17 +32,28 @@ class _Asked:
         return 1.0
 
 
+def _asked(model: Model) -> list[Any]:
+    """The sums over all entries that a model asks for."""
+    asked = _Asked()
+    model.divergence.constant(asked)
+    return asked.totals
+
+
+def expect_for(model: Model, data: Data) -> None:
+    """Say what a model will ask for, so that the first reading finds it."""
+    data.expect(_asked(model), signed=model.data in model.signed)
+
+
 def read_for(model: Model, X: Any) -> Data:
     """The data, checked for what a model asks of them, in one reading."""
-    divergence, asked = model.divergence, _Asked()
-    divergence.constant(asked)
+    divergence = model.divergence
     data = read_data(
         X,
         model.data,
         signed=model.data in model.signed,
         symmetric=divergence.signed,
         positive=divergence.requires_positive_data,
-        totals=asked.totals,
+        totals=_asked(model),
     )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
@@ -59,6 +72,18 @@ def _with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, 
     return model.with_signs(negative | ({model.data} if data.facts.lowest < 0 and model.data in may_be else set())), data
 
 
+def absorbed(model: Model, data: Data) -> Data:
+    """The data with weights of rows, or of columns, taken into them, where X̂ is multiplied along and the model stays what it is.
+
+    With the Euclidean distance s‖x − x̂‖² = ‖√s x − √s x̂‖², and √s x̂ is what the form makes of √s x where it begins with X.
+    """
+    form, X = model.form, Letter(model.data)
+    if not data.weighted or not model.divergence.takes_signs or form.count(model.data) != 1:
+        return data
+    rows, columns = form[0] == X, form[-1] == X
+    return data.absorbed(rows, columns) if rows or columns else data
+
+
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
@@ -73,7 +98,14 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon : int
         How many iterations to expect.
     """
-    model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
+    user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
+    inner: Any = absorbed(user_model, data)
+    partial: Any = None
+    if must_be_filled(user_model, inner):
+        filled = inner.inside or inner.items
+        partial, inner = inner, filled if counts_fills(user_model, inner) else inner.with_inside(filled)
+        horizon = 1  # what is made of the data changes with every fill
+    model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data)
@@ -81,9 +113,17 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
         units = Units()  # what is given is too far from the scale of the data to be measured with it
     fixed = units.from_user({name: given[name] for name in model.fixed})
-    scaled = data if units.data == 1 else data.in_units(units.data)
+    scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(
-        units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=horizon
+        units.model_from_user(model),
+        scaled,
+        shapes,
+        fixed,
+        units=units,
+        user_model=user_model,
+        user_data=data,
+        horizon=horizon,
+        partial=partial if partial is None or units.data == 1 else partial.in_units(units.data),
     )
 
 
@@ -112,11 +152,14 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, si
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    model, data = _with_signs(model, X, factors)
+    user_model, data = _with_signs(model, X, factors)
+    inner = absorbed(user_model, data)
+    model = user_model.with_weights() if inner.weighted else user_model
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)
-    arrays, scaled = units.from_user(arrays), data if units.data == 1 else data.in_units(units.data)
+    arrays, scaled = units.from_user(arrays), inner if units.data == 1 else inner.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    problem = Problem(units.model_from_user(model), scaled, shapes, fixed, units=units, user_model=model, user_data=data, horizon=1)
+    model = units.model_from_user(model)
+    problem = Problem(model, scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=1)
     return problem.point(arrays)

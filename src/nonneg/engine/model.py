@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..algebra.expression import Letter, Word, parse
 from ..algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
-from ..algebra.rewriting import SIGNS, Difference, Sum, by_sign, letter_by_letter, parts, split_signs, symmetric
+from ..algebra.rewriting import SIGNS, Difference, Sum, by_sign, derivative, letter_by_letter, split_signs, symmetric
 from ..constraints import Constraint, Direction, get_constraint
 from ..data.base import Need
 from ..divergences import Objective, get_divergence
@@ -78,6 +78,9 @@ class Model:
     signed : iterable of str, optional
         Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
         data, where a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
+    weighted : bool, default=False
+        Whether each entry of the data has a weight V, by which the rules then differ. Need not be said: data with weights, or with
+        missing values, say it.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class Model:
         *,
         data: str = "X",
         signed: Iterable[str] | None = None,
+        weighted: bool = False,
     ) -> None:
         self.form = form if isinstance(form, Word) else parse(form)
         self.divergence = get_divergence(divergence)
@@ -124,6 +128,10 @@ class Model:
         self.products: dict[str, tuple[Word, str]] = {}
         """Letters of the rules that stand for the positive, or the negative, entries of a product."""
         self.middles: Middles = self.divergence.middles(self.form, data)
+        self.weighted = bool(weighted)
+        if self.weighted:
+            self._check_weights()
+            self.middles = self.middles.with_weights(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}
 
     @property
@@ -169,7 +177,27 @@ class Model:
         learned = {name for name in self.learned if self.constraints[name].is_signed}
         if self.signed == learned | set(signed) or self.divergence.signed:
             return self
-        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed)
+        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=self.weighted)
+
+    def with_weights(self) -> Model:
+        """The same model for data whose entries have weights."""
+        if self.weighted:
+            return self
+        signed = None if self.divergence.signed else self.signed.intersection({self.data, *self.fixed})
+        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=True)
+
+    def _check_weights(self) -> None:
+        """Refuse weights where the comparison is no sum over entries, or X̂ may be of either sign."""
+        if not self.divergence.approximates:
+            raise IncompatibleError(
+                f"{self.divergence!r} compares no entries of {self.data}, so there is nothing that weights, or missing values, "
+                "could mean."
+            )
+        if self.signed:
+            raise IncompatibleError(
+                f"{' and '.join(sorted(self.signed))} may be negative, and weights, or missing values, are for matrices that are "
+                "not. Fill in what is missing first, or use factors without negative entries."
+            )
 
     def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:
         if constraints is None:
@@ -201,9 +229,9 @@ class Model:
                 )
 
     def _rule(self, factor: str) -> Rule:
-        positive = parts(self.form, factor, self.middles.positive)
-        negative = parts(self.form, factor, self.middles.negative)
-        terms = tuple(parts(self.form, factor, Sum.of(word)) for word in self.middles.terms)
+        positive = derivative(self.form, factor, self.middles.positive)
+        negative = derivative(self.form, factor, self.middles.negative)
+        terms = tuple(derivative(self.form, factor, Sum.of(word)) for word in self.middles.terms)
         degree = self.form.count(factor)
         law, constraint, bounds = self.divergence.law, self._in_scale_of_parts(factor), self.divergence.bounds(degree)
         if constraint.is_signed:
@@ -274,6 +302,8 @@ class Model:
         notes = [("X̂", f"{self.form}")] if self.middles.operands else []
         if any(letter.name == "1" for rule in self.rules.values() for word, _ in rule.positive for letter in word):
             notes.append(("1", "all ones"))
+        if self.weighted:
+            notes.append(("V", "weights"))
         if self.divergence.scale_invariant:
             notes.append(("θ", "ΣP∘X̂ / ΣQ∘X̂ (QNMF Table 1)"))
         if notes:
@@ -286,6 +316,7 @@ class Model:
         given = self.signed.difference(self.learned)
         if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):
             data += f", signed={sorted(given)!r}"
+        data += ", weighted=True" if self.weighted else ""
         return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
 
     def __eq__(self, other: object) -> bool:
@@ -295,4 +326,4 @@ class Model:
         return hash(self._identity())
 
     def _identity(self) -> tuple[object, ...]:
-        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed
+        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed, self.weighted

@@ -1,6 +1,7 @@
 """The learned factors at one moment, with every product of them that has been computed, so that nothing is computed twice.
 
-Points are not changed; a step makes a new one, which takes over all products that the step left valid.
+The factors of a point are not changed; a step makes a new point, which takes over all products that the step left valid. Products
+are added to a point as they are asked for, and may be let go of.
 """
 
 from __future__ import annotations
@@ -9,30 +10,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.expression import THETA, Letter, Word
+from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
-from ..data import Request, SquaredDifference, Unreached, as_dense
-from ..data.host import inner, multiplied, positive_part
+from ..data import Data, Request, SquaredDifference, Unreached, as_dense
+from ..data.host import inner
 from ..data.namespace import Array
-from ..divergences.base import Logarithm, Sums
-from ..planning import (
-    LOGARITHM,
-    Apply,
-    ApplyGram,
-    Contraction,
-    Multiply,
-    Part,
-    SelfProduct,
-    Step,
-    Visit,
-    canonical,
-)
-from ..planning.planner import COLUMNS, ROWS, Term, terms
+from ..divergences.base import Logarithm, Operand, Sums
+from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
+from ..planning.planner import COLUMNS, ROWS, THETA_WORD, Term, terms
+from .together import follow_together
 
 if TYPE_CHECKING:
     from .problem import Problem
-
-_THETA = Word([Letter(THETA)])
 
 
 class Point:
@@ -76,8 +65,7 @@ class Point:
         planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
         self.compute(planned.words)
         numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
-        if self.problem.data.facts.lowest < 0 and not self.problem.model.divergence.signed:
-            # A sketch has entries of either sign, and so may its products here and there have, where those of the data have none.
+        if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
         multipliers = constraint.multipliers(self.problem.namespace.xp, self.factors[factor], denominator, numerator)
@@ -99,14 +87,19 @@ class Point:
         self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
-        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂."""
+        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
+
+        q is how often the factor occurs (`Rule.degree`); P and Q are the two parts of the derivative by X̂ (`divergences/base.py`).
+        """
         logarithm = bool(self.problem.model.divergence.log_powers)
         terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
         logarithms = self.known[LOGARITHM] if logarithm else ()
         return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
 
     def total(self) -> float:
-        """Σ X̂."""
+        """Σ X̂, with the weights of the data."""
+        if self.problem.model.weighted:
+            return float(self.problem.namespace.xp.sum(self._visited(Operand(0, 1))))
         word = Word([Letter(ROWS, True), *self.problem.model.form, Letter(COLUMNS)])
         self.compute((word,))
         return float(self.value(word)[0, 0])
@@ -125,22 +118,31 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self.measured is None:
-            value, magnitude = self.divergence(factor)
-            for name, constraint in self.problem.model.constraints.items():
-                penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
-                value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
-            self.measured = value, magnitude
+            self.measure(self.sums(factor or self.problem.learned[0]))
+        assert self.measured is not None
         return self.measured
 
-    def divergence(self, factor: str | None = None) -> tuple[float, float]:
-        """The same without what constraints add to it."""
+    def measure(self, sums: Sums) -> None:
+        """Take note of the objective, given what the divergence is made of; constraints add their penalties."""
+        value, magnitude = self._divergence(sums)
+        for name, constraint in self.problem.model.constraints.items():
+            penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
+            value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
+        self.measured = value, magnitude
+
+    def divergence(self) -> tuple[float, float]:
+        """The divergence between X and X̂, and the size of the terms it is a difference of: `objective` without penalties."""
+        return self._divergence(self.sums(self.problem.learned[0]))
+
+    def _divergence(self, sums: Sums) -> tuple[float, float]:
         divergence = self.problem.model.divergence
-        value, magnitude = divergence.value(self.problem.constant, self.sums(factor or self.problem.learned[0]))
-        if divergence.bounded and self.problem.data.bounded and value < 0:
+        value, magnitude = divergence.value(self.problem.constant, sums)
+        if value < 0 and self.problem.data.bounded:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
-            # belong together, as where X̂ is zero and ln X̂ is not finite.
-            is_rounding = math.isfinite(value) and value >= -1e4 * self.problem.namespace.eps * magnitude
-            value = 0.0 if is_rounding else math.inf
+            # belong together, as where X̂ is zero and ln X̂ is not finite, unless the divergence has no lower bound of zero.
+            roundings = 1e4 if divergence.bounded else 4
+            is_rounding = math.isfinite(value) and value >= -roundings * self.problem.namespace.eps * magnitude
+            value = 0.0 if is_rounding else math.inf if divergence.bounded else value
         return value, magnitude
 
     def product(self, word: Word) -> Array:
@@ -224,7 +226,7 @@ class Point:
 
     def _matrix(self, word: Word) -> Array:
         ((name, flipped),) = word
-        if name in self.problem.planner.prices.data:
+        if name in self.problem.planner.costs.data:
             array = self.problem.data.itself()
         else:
             array = self.factors[name] if name in self.factors else self.problem.matrices[name]
@@ -235,30 +237,19 @@ class Point:
         self._follow(self.problem.planner.plan(words, frozenset(self.known)))
 
     def _follow(self, steps: Sequence[Step]) -> None:
-        for step in steps:
+        for step in follow_together(self, steps):
             self.follow(step)
 
     def follow(self, step: Step) -> None:
         """Take one step of a plan."""
-        data, value = self.problem.data, self.value
-        match step:
-            case Multiply(result, left, right):
-                self.keep(result, multiplied(value(left), value(right)))
-            case Apply(result, left, right, is_data_first):
-                letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
-                apply = data.apply if is_data_first else data.apply_after
-                sign = letter.name.removeprefix(self.problem.model.data)
-                self.keep(result, apply(other, transposed=letter.transposed, sign=sign))
-            case ApplyGram(result, left, right, is_gram_first):
-                gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
-                product = data.apply_gram(other, transposed=gram[0].transposed)
-                self.keep(result, product if is_gram_first else product.T)
-            case SelfProduct(result):
-                self.keep(result, data.with_itself(*(letter.transposed for letter in result)))
-            case Part(result, whole, sign):
-                self.keep(result, positive_part(value(whole) if sign == "⁺" else -value(whole)))
-            case Visit():
-                self._visit(step)
+        if isinstance(step, Visit):
+            self._visit(step)
+        else:
+            self.keep(step.result, follow(step, self.value, self._reach))
+
+    def _reach(self, letter: Letter) -> tuple[Data, str]:
+        """The data, and the sign that the letter X⁺ or X⁻ stands for."""
+        return self.problem.data, letter.name.removeprefix(self.problem.model.data)
 
     def _visit(self, step: Visit) -> None:
         right = self.value(step.right) if step.right else None
@@ -306,10 +297,10 @@ class Point:
 
     def _theta(self, factor: str) -> Array:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
-        if _THETA not in self.known:
+        if THETA_WORD not in self.known:
             (positive, _), (negative, _) = self._sums(factor, logarithm=False)
-            self.known[_THETA] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
-        return self.known[_THETA]
+            self.known[THETA_WORD] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
+        return self.known[THETA_WORD]
 
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
         """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from threading import RLock
 from typing import Any
 
@@ -16,10 +17,11 @@ from ..algebra.expression import Letter, Word
 from ..constraints import Direction
 from ..data import Data
 from ..data.namespace import Array, Namespace
+from ..data.weighted import Partial
 from ..exceptions import DataError
 from ..planning import (
+    Costs,
     Planner,
-    Prices,
     canonical,
 )
 from ..planning.planner import COLUMNS, ROWS
@@ -30,6 +32,9 @@ from .units import Units
 
 HORIZON = 100
 """Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
+
+FORMED = 8
+"""Rows of a Gram matrix, for each component, up to which it is formed where data are far: it is no larger than a sketch then."""
 
 
 class Problem:
@@ -50,7 +55,9 @@ class Problem:
     user_data : Data, optional
         The data in the user's units, where they differ.
     horizon : int
-        How many iterations to expect: what a product that never changes may cost, at most, is shared by so many.
+        How many iterations to expect. The cost of a product that never changes is shared by so many, but by no more than `HORIZON`.
+    partial : Partial, optional
+        What is known of the data, where these stand in the form and something is missing that has been filled.
     """
 
     def __init__(
@@ -64,15 +71,23 @@ class Problem:
         user_model: Model | None = None,
         user_data: Data | None = None,
         horizon: int = HORIZON,
+        partial: Partial | None = None,
     ) -> None:
         self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
         self.units, self.user_model, self.user_data = units or Units(), user_model or model, user_data or data
         self.namespace: Namespace = data.namespace
+        self.partial = partial
+        self.filling: Any = None
+        """What is known of the data that are filled, and what with."""
         missing = model.needs - data.gives
         if missing:
             raise data.refuse(missing)
         if model.divergence.signed:
             self._check_signs()
+        self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
+        """The factors whose scale does not matter, so that steps may lead it anywhere."""
+        self.has_stray_signs = data.facts.lowest < 0 and not model.divergence.signed
+        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none."""
         m, n = data.shape
         self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
         """The small matrices that do not change, by name; X is not among them."""
@@ -91,7 +106,7 @@ class Problem:
         """Values of products that never change, as far as they have been asked for."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
-        self.planner = Planner(model.rules, self._prices(horizon), self._constants)
+        self.planner = Planner(model.rules, self._costs(horizon), self._constants)
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -103,7 +118,7 @@ class Problem:
                 "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."
             )
 
-    def _prices(self, horizon: int) -> Prices:
+    def _costs(self, horizon: int) -> Costs:
         model, data, X = self.model, self.data, Letter(self.model.data)
         of_data = [model.data, model.data + "⁺", model.data + "⁻"]
         operands = frozenset(model.middles.operands)
@@ -111,11 +126,11 @@ class Problem:
         shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
         constant = frozenset(shapes) - set(model.learned) - operands
         constant |= {name for name, (whole, _) in model.products.items() if constant.issuperset(whole.names)}
-        of_products = Prices(shapes, {}, constant, model.form)
+        of_products = Costs(shapes, {}, constant, model.form)
         shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
-        return Prices(
+        return Costs(
             shapes=shapes,
-            parts=model.products,
+            signed_parts=model.products,
             # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
             sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
             | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
@@ -123,14 +138,37 @@ class Problem:
             operands=operands,
             product=model.form,
             data=frozenset(of_data),
-            grams={} if math.isinf(data.gram_size) else {Word([X, X.T]): data.gram_size},
+            grams=self._grams(),
+            unformed=frozenset(
+                Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
+            ),
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
 
+    def _grams(self) -> dict[Word, float]:
+        """Gram matrices that can be multiplied with as they are, and what that takes."""
+        data, X = self.data, Letter(self.model.data)
+        if not math.isinf(data.gram_size):
+            return {Word([X, X.T]): data.gram_size}
+        rank = min((min(self.shapes[name]) for name in self.model.learned), default=1)
+        return {
+            Word([X.T, X] if side else [X, X.T]): 2.0 * data.facts.non_zeros
+            for side in (False, True)
+            if data.is_far and data.forms_gram(transposed=side) and data.shape[1 if side else 0] > FORMED * rank
+        }
+
+    def with_data(self, data: Data, filling: Any) -> Problem:
+        """The same problem for data that differ only in what they are filled with: the plans stay."""
+        other = copy(self)
+        other.data, other.filling = data, filling
+        other.constant = self.model.divergence.constant(data)
+        other._constants, other._lock = {}, RLock()
+        return other
+
     @property
     def learned(self) -> tuple[str, ...]:
-        """The factors in the order in which they are updated."""
+        """The factors that are learned, in the order in which they are updated."""
         return self.model.learned
 
     def point(self, factors: Mapping[str, Array]) -> Point:

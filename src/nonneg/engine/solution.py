@@ -25,6 +25,7 @@ class Status(StrEnum):
     NO_PROGRESS = "no_progress"
     NON_FINITE = "non_finite"
     STOPPED_BY_CALLBACK = "stopped_by_callback"
+    STOPPED_BY_USER = "stopped_by_user"
 
     @property
     def sentence(self) -> str:
@@ -39,6 +40,7 @@ _SENTENCES = {
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
     "float64, or rescale the data.",
     Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
+    Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
 }
 
 
@@ -54,6 +56,8 @@ class Record:
     exactly: for them, how far the last step was from it before they were restored."""
     exponent: Mapping[str, float]
     """For each learned factor, the exponent of its last step."""
+    readings: int = 0
+    """How often data in files, or on other machines, have been read as a whole by then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,10 @@ class Progress(Record):
     """
 
     factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    reading_seconds: float = 0.0
+    """How long the last reading of data in files, or on other machines, has taken."""
+    readings_left: int | None = None
+    """How many there may be still, at the most."""
 
 
 class History(Sequence[Record]):
@@ -110,6 +118,10 @@ class History(Sequence[Record]):
     @property
     def objective(self) -> np.ndarray:
         return np.array([record.objective for record in self])
+
+    @property
+    def readings(self) -> np.ndarray:
+        return np.array([record.readings for record in self])
 
     @property
     def violation(self) -> dict[str, np.ndarray]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
+from operator import itemgetter
 
 import numpy as np
 
@@ -21,10 +23,12 @@ class Stopping:
     Parameters
     ----------
     tol : float
-        A run has converged when, from one check to the next, the objective changes by at most `tol` times its value (or times
-        what it would be for a relative error of 0.3 %, if that is more), or by no more than rounding does, no constraint comes
-        closer to holding by more than a thousandth (see `steady`), a few more iterations confirm it, and the point is nearly
-        stationary (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
+        A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
+        by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
+        more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 300 · `tol` of
+        its value, and never more than 0.3 %. In either case no constraint comes closer to holding (see `steady`), a few more
+        iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the data. With 0 it runs to
+        `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
@@ -32,7 +36,8 @@ class Stopping:
         A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     steady : float
         By what share of its violation a constraint may come closer to holding from one check to the next, for a run to have
-        converged. Infinity takes the first check at which the objective has settled for the last word, as the papers do.
+        converged; over the latter half of all iterations it may be a hundred times as much. Infinity takes the first check at
+        which the objective has settled for the last word, as the papers do.
     patience : int
         Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     """
@@ -58,6 +63,14 @@ class Stopping:
 
 _EXACT = 1e-5
 """What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
+_GAIN, _MOST = 300.0, 3e-3
+"""How many times `tol` may be left to gain, and the largest share of the objective."""
+_SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
+"""Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
+_HALF_STEADY = 100.0
+"""How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
+_LEAST = 40
+"""Iterations before which their curve tells nothing."""
 _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 
@@ -79,6 +92,12 @@ class Watch:
     factors may, there is nothing to be gained.)
 
     And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
+
+    Many curves fall like a power of the number of iterations, and so slowly in the end that it takes several times as long to see
+    them settle as to come within a share of the end that matters. So a run is also looked at as a whole: what the last doubling of
+    its iterations has brought, and the last growth by √2, and how much less that is than what the one before has brought, tell what
+    all to come would bring: no end of it where the objective falls faster and faster, as on a plateau. While that is confirmed the
+    objective does not rise at all, as it would in a cycle.
     """
 
     stopping: Stopping
@@ -93,6 +112,10 @@ class Watch:
     improved_at: int = 0
     settled: list[tuple[float, float]] = field(default_factory=list)
     """The objective and the violation since they have settled, one pair for each iteration."""
+    by_curve: bool = False
+    """Whether they have settled only in so far as the curve leaves little to gain."""
+    curve: list[tuple[int, float, float]] = field(default_factory=list)
+    """All iterations at which there was a check, with the objective and the violation."""
 
     def next_check(self, iteration: int) -> int:
         """The iteration after which to look again."""
@@ -146,7 +169,12 @@ class Watch:
         fallen, closer = self.value - value, self.violation - violation
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
-        is_settled = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        is_steady = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        self.curve.append((iteration, value, violation))
+        is_spent = fallen >= -rounding and not math.isinf(stopping.steady) and self._is_spent(rounding)
+        if not self.settled:
+            self.by_curve = not is_steady
+        is_settled = is_spent or (is_steady and not self.by_curve)
         self.settled = [*self.settled, (value, violation)] if is_settled else []
         self.value, self.violation, self.checked_at = value, violation, iteration
         if value < self.least[0] or violation < self.least[1]:
@@ -159,7 +187,40 @@ class Watch:
         values, violations = np.array(self.settled).T
         if span == 8 * window:
             self.settled = []
-        return _flattens(values) or bool(violations[-1] > violations[0])
+        return is_spent or (not self.by_curve and (_flattens(values) or bool(violations[-1] > violations[0])))
+
+    def _is_spent(self, rounding: float) -> bool:
+        """Whether what is left to gain is next to nothing, as far as the curve tells, and what constraints are short of too."""
+        n, now, violation = self.curve[-1]
+        if n < max(_LEAST, 4 * self.stopping.check_every):
+            return False
+        enough = min(_GAIN * self.stopping.tol, _MOST) * abs(now)
+        if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
+            return False
+        closer = abs(self._at(n / 2)[1] - violation)
+        return closer <= _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE)
+
+    def _left(self, share: float) -> float:
+        """What is still to be gained, if it becomes less and less as it has done so far, and at least what was gained lately.
+
+        That is since this share of the iterations. It is compared with what was gained since the same share of those before: each
+        time that the number of iterations grows so much once more brings the same share of what the last time has, as it does where
+        the objective falls like a power of that number. Infinity where it has fallen faster and faster.
+        """
+        n, now, _ = self.curve[-1]
+        (first, _), (second, _) = self._at(share * share * n), self._at(share * n)
+        before, gained = first - second, second - now
+        if gained <= 0:
+            return -gained
+        return max(gained, gained * gained / (before - gained)) if before > gained else math.inf
+
+    def _at(self, iteration: float) -> tuple[float, float]:
+        """The objective and the violation at an iteration, between checks on the straight line from one to the next."""
+        place = max(bisect_left(self.curve, iteration, key=itemgetter(0)), 1)
+        (before, *start), (after, *end) = self.curve[place - 1 : place + 1]
+        share = (iteration - before) / (after - before)
+        value, violation = (one + share * (other - one) for one, other in zip(start, end, strict=True))
+        return value, violation
 
 
 def _flattens(values: np.ndarray) -> bool:

@@ -44,7 +44,8 @@ class Units:
             for name, constraint in model.constraints.items()
         }
         divergence, _ = model.divergence.in_units(math.log2(self.data))
-        return Model(model.form, divergence, constraints, data=model.data, signed=model.signed & {model.data, *model.fixed})
+        signed = model.signed & {model.data, *model.fixed}
+        return Model(model.form, divergence, constraints, data=model.data, signed=signed, weighted=model.weighted)
 
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
         return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}

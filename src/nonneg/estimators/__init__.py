@@ -1,5 +1,6 @@
 """The factorizations of the papers as scikit-learn estimators: X has its samples in rows, `components_` are rows too."""
 
+from ._base import Factorizer as Factorizer
 from ._base import Orthogonality
 from .clustering import ProjectiveClustering
 from .coclustering import BiORNM3F, BiQNMF

@@ -1,4 +1,6 @@
-"""What all estimators share. All of scikit-learn is here: reading X, parameters, starts, attributes, transform.
+"""What all estimators share: `fit`, `transform`, `score`, and the attributes they leave.
+
+Parameters are in `_parameters`, the reading of X in `nonneg.validation`.
 
 An estimator is a `Model` of X (n_samples × n_features) and a few words about how to start. What can be done with new samples
 follows from the form. Where X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. Where a
@@ -12,9 +14,11 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -22,14 +26,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
-from ..constraints import Constraint, FixedMultiplier, Orthogonal
-from ..data import Data, as_dense, read_data
+from ..checkpoints import read_checkpoint
+from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
+from ..data import Data, Observed, as_dense, lazily, opened, read_weighted, refuse_name
+from ..data.reading import check_missing, with_nan
+from ..data.weighted import Partial
 from ..divergences import Objective
 from ..encoding import encode, within_reach
+from ..engine.binding import expect_for
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
+from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
 from ..restarts import Reporter, run_starts
@@ -73,22 +83,35 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
     # ---- fitting
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
         """Learn the factors of X.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         y : None
             Not used; there for pipelines.
+        sample_weight : array of shape (n_samples,), default=None
+            By which the loss of each sample is multiplied: a sample of weight 2 is one that is there twice.
+        weights : array of the shape of X, or pair of arrays (samples, features), default=None
+            The same for each entry. An entry of weight 0 is missing, whatever stands there.
         """
         began = time.perf_counter()
-        X = self._read(X, reset=True)
-        run = self._fit(X, began)
+        X = opened(X)
+        X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
+        with heeded(X) as interrupt:
+            run = self._fit(X, began, interrupt)
+        X = self._with_fills(X, run)
         self._keep(X, run)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
+
+    def _pass_on(self, interrupt: Event) -> None:
+        """Raise what was only taken note of, now that all attributes are of one fit."""
+        if interrupt.is_set():
+            raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
 
     def _tell(self, run: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
@@ -98,14 +121,24 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
-    def _read(self, X: Any, *, reset: bool) -> Data:
-        """X, checked; it is read once."""
-        if isinstance(X, Data):
+    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
+        """X, checked; it is read once. What lies in files, or on other machines, is checked when it is first read."""
+        check_missing(self.missing)
+        X = opened(X)
+        refuse_name(X)
+        if isinstance(X, Data | Observed):
             self._check_features(X, reset)
-            return read_data(X)
-        return read_non_negative(read_samples(self, X, reset=reset))
+            X = read_weighted(X, weights=weights)
+            return X if X.is_far else read_non_negative(X)
+        ignores = self.missing == "ignore"
+        samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
+        return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights))
 
-    def _check_features(self, X: Data, reset: bool) -> None:
+    def _with_fills(self, X: Data, run: Solution) -> Data:
+        """The data as the run has left them: where they stand in the form, what is missing is filled."""
+        return X.with_inside(run.data) if isinstance(X, Partial) and X.missing and run.data is not None else X
+
+    def _check_features(self, X: Data | Observed, reset: bool) -> None:
         """What scikit-learn does for arrays, for data of our own."""
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -115,7 +148,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
 
-    def _fit(self, X: Data, began: float) -> Solution:
+    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
@@ -123,14 +156,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+        if X.is_far:
+            self._begin_readings(X, self._minimised(model), rank)
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
         init = warm or self._read_init(X, model, rank, procedure)
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
-        if isinstance(self.init, str) and self.init == "auto" and isinstance(init, str) and init.startswith("nndsvd"):
-            starts[1:] = ["random"] * (len(starts) - 1)  # singular vectors are the same each time
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
         tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
         runs = run_starts(
@@ -146,11 +179,25 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
             tolerances,
             resumes=bool(warm),
             began=began,
+            callback=self.callback,
+            checkpoint=read_checkpoint(self.checkpoint),
+            interrupt=interrupt,
         )
-        runs = [self._finished(X, replace(run, model=model)) for run in runs]
+        if X.log is not None:
+            X.log.over = None  # what is left to do is done, lest what was found is lost
+        runs = [self._finished(self._with_fills(X, run), replace(run, model=model)) for run in runs]
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
-        return self._hardened(X, best)
+        return self._hardened(self._with_fills(X, best), best)
+
+    def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
+        """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""
+        expect_for(model, X)
+        checkpoint = read_checkpoint(self.checkpoint)
+        if checkpoint is not None and checkpoint.exists:
+            return  # a sketch may be in it
+        if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
+            foresee(model, X, rank, {})
 
     def _finished(self, X: Data, run: Solution) -> Solution:
         """What is left to do where a run has ended, before it is compared with others."""
@@ -162,6 +209,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
             return {}
         given = self.init if isinstance(self.init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
+        rank = self.components_.shape[0] if rank is None else rank  # the `init` of the last fit said it
         shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
         factors = self._soft_factors
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
@@ -178,6 +226,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_, self.status_, self.history_ = run.objective, run.n_iter, run.status, run.history
         self.reconstruction_err_ = self._error(X, run)
+        self.__dict__.pop("_mean_code", None)
+        if X.missing and run.model.form[0].name == run.model.data:
+            self._mean_code = np.asarray(self._codes_by_product(X)).mean(axis=0)
 
     def _count(self, rank: Any) -> Any:
         """How many components there are, also where the factors given as `init` said so."""
@@ -185,13 +236,16 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
 
     def _error(self, X: Data, run: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
+        if X.is_far and 0 < run.objective < np.inf and not any(c.has_penalty for c in run.model.constraints.values()):
+            return float(np.sqrt(2 * run.objective))  # what there is to measure has been
         return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
 
     # ---- orthogonality
 
     def _orthogonal(self, model: Model) -> dict[str, Constraint]:
-        """The factors that are to be orthogonal."""
-        return {name: c for name, c in model.constraints.items() if isinstance(c, Orthogonal | FixedMultiplier)}
+        """The factors that are to be orthogonal; their constraints, without what is given of them."""
+        learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in model.constraints.items()}
+        return {name: c for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
     def _hardened(self, X: Data, run: Solution) -> Solution:
         """The run after what `orthogonality` asks for, and `orthogonality_`."""
@@ -235,22 +289,23 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:
-        """What each sample is made of: its codes, (n_samples, n_components).
+        """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
-        return self._codes(X)
+        check_is_fitted(self)
+        lazy = lazily(X, self._codes, self.components_.shape[0], self.components_.dtype)
+        return self._codes(X) if lazy is None else lazy
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X, model = X if isinstance(X, Data) else self._read(X, reset=False), self.model_
+        X, model = self._read(X, reset=False), self.model_
         if model.form[0].name == model.data:
-            left, _ = self._cut(model)
             with np.errstate(over="ignore", invalid="ignore"):
-                codes = np.asarray(as_dense(multiply(left, self.factors_, {model.data: X})))
+                codes = self._codes_by_product(X) if not X.missing else self._settled(X)
             if not np.isfinite(codes).all():
                 raise DataError(
                     f"X has entries of up to {X.facts.peak:g} and the components of up to {self.components_.max():g}: codes would "
@@ -259,6 +314,19 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
             return codes
         constraint = model.constraints[model.form[0].name].on_new_rows
         return encode(X, self.components_, model.divergence, constraint)
+
+    def _codes_by_product(self, X: Data) -> np.ndarray:
+        """The codes of samples where the form begins with them."""
+        left, _ = self._cut(self.model_)
+        return np.asarray(as_dense(multiply(left, self.factors_, {self.model_.data: X})))
+
+    def _settled(self, X: Any) -> np.ndarray:
+        """The same where something is missing that is what the codes make of it; of what nothing is known, the mean of the fit."""
+        left, _ = self._cut(self.model_)
+        projection = np.asarray(as_dense(multiply(left[1:], self.factors_)))
+        prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
+        codes = X.settled(projection, self.components_, prior).U
+        return np.maximum(codes, 0.0)
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -279,7 +347,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
         y : None
             Not used.
         """
@@ -300,8 +368,35 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
+    """Weights of samples, and of entries, as one."""
+    if sample_weight is None:
+        return weights
+    of_samples = np.asarray(sample_weight)
+    if of_samples.dtype.kind not in "fiub":
+        raise DataError(f"sample_weight must be numbers; got an array of {of_samples.dtype}.")
+    if of_samples.ndim == 0:
+        of_samples = np.full(X.shape[0], float(of_samples))
+    if of_samples.ndim != 1:
+        raise DataError(
+            f"sample_weight must be one number for each sample; got shape {of_samples.shape}. Sample weights must be 1D array or "
+            "scalar."
+        )
+    if not of_samples.any():
+        raise DataError("Sample weights must contain at least one non-zero number: there is nothing to approximate.")
+    if weights is None:
+        return of_samples, None
+    if isinstance(weights, tuple | list) and len(weights) == 2:
+        rows, columns = weights
+        return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
+    if sparse.issparse(weights):
+        return sparse.diags_array(of_samples.astype(np.float64)) @ weights
+    return of_samples[:, None] * np.asarray(weights)
 
 
 def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:

@@ -47,6 +47,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     max_iter: int = 1000
     tol: float = 1e-4
 
+    _in_memory_because: ClassVar[str] = "it looks at the samples of one class at a time, which may lie anywhere in X"
     _items: ClassVar[str]
     """What has a weight."""
 
@@ -260,7 +261,9 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             starts = [start + 1e-3 * start.max() * ones for start in starts if start.any()]
             runs = [rayleigh(Between(F), G, start, int(self.max_iter), self.tol) for start in starts]
         best = max(runs, key=lambda run: run.ratio)
-        return best._replace(w=best.w / np.sqrt(max(float(best.w @ G.product(best.w)), np.finfo(float).tiny)))
+        w = best.w / best.w.max()
+        length = float(w @ G.product(w))
+        return best._replace(w=w / np.sqrt(length) if length > 0 else w)  # what has no length is refused by its caller
 
     def _say_nothing_left(self, task: Task, found: int) -> None:
         if is_auto(self.n_components):

@@ -4,6 +4,10 @@ A scatter matrix is a sum of T.T @ T, and is not formed where it would be large.
 matrices without negative entries. Any will do, and products give one: with |T| the absolute values of T, both
 (|T|ᵀ|T| ± TᵀT)/2 have none. For a matrix S that is formed, (|S| ± S)/2 are NNP Eq. 16. Features that are flipped, NNP Eq. 57,
 change nothing but their sign, as the scatter does not depend on where a feature has its zero: Θ never matters.
+
+It has loops of its own. The ratio compares X with no product of factors, so that there is no form to derive a rule from, and the
+scatters are of either sign. An exact step is the least point of a quadratic function over w ≥ 0, which is found by pivoting, with a
+system of equations for each guess of which weights are not zero.
 """
 
 from __future__ import annotations

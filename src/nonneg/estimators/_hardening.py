@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import parse
-from ..constraints import Disjoint
+from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..divergences import Beta
 from ..engine.binding import bind, point_at
 from ..engine.model import Model
-from ..engine.solution import Solution
+from ..engine.solution import History, Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
 from ..initialization.lines import k_lines
@@ -43,18 +43,13 @@ def is_partition(how: Any) -> bool:
 def largest_of_rows(W: np.ndarray) -> np.ndarray:
     """Keep each row's largest entry, make the rest zero, and the columns unit length: ONL §2.4."""
     kept = np.where(np.arange(W.shape[1]) == W.argmax(axis=1)[:, None], W, 0.0)
-    return _unit(kept)
+    return unit_length(np, kept, "columns")
 
 
 def polar(W: np.ndarray) -> np.ndarray:
     """W(WᵀW)^(−1/2), the closest matrix with orthonormal columns, its negative entries made zero: ONL §2.4."""
     left, _, right = np.linalg.svd(W, full_matrices=False)
     return np.maximum(left @ right, 0.0)
-
-
-def _unit(W: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(W, axis=0)
-    return W / np.where(lengths > 0, lengths, 1.0)
 
 
 def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -130,22 +125,25 @@ def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter:
 
 
 def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
-    """A run with the factors of these names as they are, and whatever else was learned fitted again to them."""
+    """A run with the factors of these names as they are, and whatever else was learned fitted again to them.
+
+    Iterations are those of the run; its history ends with the objective of what is returned.
+    """
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
     solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol)
-    return replace(
-        run,
-        factors=solution.factors,
-        # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
-        objective=solution.objective + penalties(model, solution.factors, np, names),
-        scaled_objective=solution.scaled_objective,
-        history=run.history.followed_by(solution.history),
-    )
+    # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
+    objective = solution.objective + penalties(model, solution.factors, np, names)
+    history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
+    return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
     """Refuse components that share no feature where there is no algorithm for them."""
+    if how not in ("soft", 0) and any(isinstance(model.constraints[name], PartlyFixed) for name in orthogonal):
+        raise IncompatibleError(
+            f"orthogonality={how!r} would change components that are given by fixed_components. Use orthogonality='soft'."
+        )
     if not is_partition(how) or not orthogonal:
         return
     if model.divergence != Beta(2) or len(orthogonal) > 1 or len(model.learned) > 2:

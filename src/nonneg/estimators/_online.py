@@ -6,7 +6,8 @@ directions. The rule runs on the sketch (QNMF, end of §3: "we do not need to op
 intermediate variable").
 
 Other divergences have no such summary. There, and with ``solver="paper"``, numerator and denominator of the rule are averaged over
-batches, and each batch takes one step (NNP Eq. 38, with the running average that it needs to be stable).
+batches, and each batch takes one step (NNP Eq. 38, with the running average that it needs to be stable). That is a loop of its own,
+over calls of `partial_fit`: the engine's goes over data that stay the same, and its steps average nothing. Each step uses its rule.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ import numpy as np
 from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
+from ..data.weighted import LowRank, Partial
 from ..divergences import Beta
-from ..engine.binding import bind, point_at
+from ..engine.binding import absorbed, bind, point_at
 from ..engine.model import Model
+from ..engine.sketching import summary
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
@@ -72,11 +75,20 @@ class OnlineMixin(Factorizer):
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._minimised(self._model()), self._soft_factors["W"]
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
-        X = X.in_units(stream.unit)
+        X = self._complete(X).in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(X, W), energy=X.power_sum(2))
+            return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
+
+    def _complete(self, X: Any) -> Data:
+        """Samples with what is missing filled, as a stream takes them up, which knows weights of samples, and not of entries."""
+        if not X.weighted:
+            return X
+        X = absorbed(self._minimised(self._model()), X)
+        if isinstance(X, Partial) and X.missing:
+            return X.inside or X.filled(LowRank(self._settled(X), self.components_))
+        return X.items if X.weighted else X
 
     @atomic_fit
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -91,7 +103,7 @@ class OnlineMixin(Factorizer):
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
+        X : array, sparse array, path or open file of shape (n_samples, n_features)
             The next batch.
         y : None
             Not used.
@@ -99,6 +111,7 @@ class OnlineMixin(Factorizer):
         begun = hasattr(self, "factors_")
         if not begun:
             self.fit(X)
+        self._check_numbers()
         X = self._read(X, reset=False)
         if begun and self.n_components not in (None, "auto", self.components_.shape[0]):
             raise ShapeError(
@@ -106,6 +119,7 @@ class OnlineMixin(Factorizer):
                 "keeps their number. Use fit to begin anew."
             )
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
+        X = self._complete(X)
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]
         if self._has_sketch:

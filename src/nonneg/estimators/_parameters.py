@@ -11,11 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..checkpoints import read_checkpoint
 from ..data import read_array
+from ..data.reading import check_missing
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..initialization import STARTS
+from ..initialization import CLUSTERING, STARTS
 from ..naming import is_count, unknown
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
@@ -24,7 +26,7 @@ from ._hardening import check_hardening
 
 
 class Procedure(NamedTuple):
-    """How a paper ran its rule."""
+    """How a solver is run: from which initialization, and when it stops. `_paper` is the papers' own."""
 
     solver: str | Solver
     init: str | tuple[str, ...] = "random"
@@ -67,6 +69,9 @@ class Parameters(ABC):
     n_jobs: Any = None
     warm_start: bool = False
     verbose: int = 0
+    callback: Any = None
+    checkpoint: Any = None
+    missing: str = "raise"
 
     _paper: ClassVar[Procedure]
     _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
@@ -107,9 +112,13 @@ class Parameters(ABC):
     def _check_numbers(self) -> None:
         """Refuse, before any work, what would be refused after it."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
+        check_missing(self.missing)
         check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
+        if self.callback is not None and not callable(self.callback):
+            raise IncompatibleError(f"callback must be a function of one argument, or None; got {self.callback!r}.")
+        read_checkpoint(self.checkpoint)
         if not isinstance(self.warm_start, bool | np.bool_):
             raise IncompatibleError(f"warm_start must be True or False; got {self.warm_start!r}.")
         if not is_count(self.n_init, 1):
@@ -159,8 +168,9 @@ class Parameters(ABC):
                 raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
             if init != "auto":
                 return init
-            makes_clusters = bool({"kmeans", "angular", "coclusters"} & set(np.atleast_1d(procedure.init)))
-            return procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
+            makes_clusters = bool(CLUSTERING & set(np.atleast_1d(procedure.init)))
+            chosen = procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
+            return chosen if isinstance(chosen, tuple) or chosen == "auto" else (chosen,)
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:

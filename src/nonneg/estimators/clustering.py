@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..constraints import unit_length
 from ..data import Data
 from ..engine.model import Model
 from ..engine.solution import Solution
@@ -48,8 +49,9 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -58,6 +60,14 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -178,8 +188,7 @@ def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:
     """The largest entry of each row of W; for items that no cluster has anything of, the closest of the centres, in columns."""
     labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
     if len(left_out):
-        lengths = np.linalg.norm(centers, axis=0)
-        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ (centers / np.where(lengths > 0, lengths, 1.0))).argmax(axis=1)
+        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ unit_length(np, centers, "columns")).argmax(axis=1)
     return labels
 
 

@@ -16,7 +16,7 @@ from ..exceptions import ShapeError
 from ..initialization.coclusters import without_weights
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import Coclusters, OrthogonalCoclusters
+from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
 
 
@@ -79,8 +79,9 @@ class BiQNMF(_TwoWay):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -89,6 +90,14 @@ class BiQNMF(_TwoWay):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="kullback-leibler"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -200,8 +209,9 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -210,6 +220,14 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
 
     Attributes
     ----------

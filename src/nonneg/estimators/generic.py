@@ -43,23 +43,26 @@ class Factorization(Factorizer):
         A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes
         with `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is the better, after a short run of each, of "random" and "kmeans", clusters of
-        samples and features: near a random start, quadratic forms have a plateau that looks like an end. An array
-        is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
+        How to start. "auto" is what suits the form, as in `factorize`: a search among components, clusters,
+        co-clusters or singular vectors, since near a random start quadratic forms have a plateau that looks like
+        an end. An array is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
-    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
-        constraints. "paper" is the papers' own protocol: the multiplicative rules with their proven exponents,
-        from a random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive"
-        increases it while the objective falls; "coordinate" takes exact steps in one entry after the other;
-        "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "newton" for I-, α- and β-divergences up to
+        β = 1 and factors that occur once, "quasi-newton" for the others, "adaptive" with constraints that tie
+        entries together. "paper" is the papers' own protocol: the multiplicative rules with their proven
+        exponents, from a random start. "multiplicative" is the rule with the exponent that the theory proves;
+        "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after the
+        other, "newton" the next best; "quasi-newton" learns from its last steps (L-BFGS); or an object of
+        `nonneg.solvers`.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -68,6 +71,14 @@ class Factorization(Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
 
     Attributes
     ----------
@@ -118,7 +129,7 @@ class Factorization(Factorizer):
     constraints: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("random", "kmeans")
+    _auto_init: ClassVar[str | tuple[str, ...]] = "auto"
 
     def __init__(
         self,
@@ -136,6 +147,9 @@ class Factorization(Factorizer):
         n_jobs: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+        missing: str = "raise",
     ) -> None:
         self.form = form
         self.n_components = n_components
@@ -150,6 +164,9 @@ class Factorization(Factorizer):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.missing = missing
 
     @property
     def model(self) -> Model:

@@ -13,7 +13,7 @@ from ..exceptions import IncompatibleError
 from ..naming import is_number
 from ..solvers import Multiplicative
 from ._base import Factorizer
-from ._coclusters import Coclusters
+from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
 from ._parameters import Procedure
 
@@ -38,19 +38,21 @@ class NMF(Coclusters, Factorizer):
         How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
         dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
         from which they can come back.
-    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
-        constraints. "paper" is the papers' own protocol: the multiplicative rule from a random start.
-        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
-        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
-        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "newton" for I-, α- and β-divergences up to
+        β = 1, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
+        the papers' own protocol: the multiplicative rule from a random start. "multiplicative" is the rule with
+        the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
+        exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps
+        (L-BFGS); or an object of `nonneg.solvers`.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -59,6 +61,14 @@ class NMF(Coclusters, Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -169,8 +179,9 @@ class NonnegativeSparseCoding(Factorizer):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -179,6 +190,14 @@ class NonnegativeSparseCoding(Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     alpha : float, default=0.1
         The penalty on a unit of code. It has the scale of X: one that makes codes sparse for pixels from 0 to 255
         empties them for pixels from 0 to 1.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..divergences import Beta, get_divergence
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
+from ..exceptions import IncompatibleError
 from ..solvers import Multiplicative
 from ..solving import objective_of
 from ._base import Factorizer
@@ -63,8 +65,9 @@ class ONMF(Factorizer):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -73,6 +76,14 @@ class ONMF(Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -159,18 +170,26 @@ class ONMF(Factorizer):
         found = refitted(X, run, ["H"], self.max_iter, self.tol)
         return found if found.objective < run.objective else run
 
-    def _fit(self, X: Data, began: float) -> Solution:
+    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
-            return super()._fit(X, began)
-        return self._projected(X, began)
+            return super()._fit(X, began, interrupt)
+        return self._projected(X, began, interrupt)
 
-    def _projected(self, X: Data, began: float) -> Solution:
+    def _projected(self, X: Data, began: float, interrupt: Event | None) -> Solution:
         """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
+        init = warm or self.init
+        if isinstance(init, Mapping):
+            if "H" not in init or set(init) - {"W", "H"}:
+                raise IncompatibleError(
+                    f"init has {', '.join(map(repr, init))}. With orthogonality={self.orthogonality!r} it is to have 'H', the "
+                    "components, from which their codes follow."
+                )
+            init = init["H"]
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
-        twin = OPNMF(**parameters, init=(warm or self.init)["H"] if isinstance(warm or self.init, Mapping) else self.init)
+        twin = OPNMF(**parameters, init=init)
         twin._check_numbers()
-        run = twin._fit(X, began)
+        run = twin._fit(X, began, interrupt)
         H = np.ascontiguousarray(run.factors["W"].T)
         model = self._model()
         factors = {"W": encode(X, H, model.divergence), "H": H}

@@ -12,13 +12,16 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
+from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
+from ..data.reading import check_missing
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
-from ..exceptions import DataError, ShapeError
+from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
+from ..interrupting import heeded
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
@@ -34,6 +37,7 @@ class _Pairwise(Factorizer):
     """What both have in common: X becomes a square matrix of similarities."""
 
     _clustered: ClassVar[tuple[int, ...]] = (0,)
+    _in_memory_because: ClassVar[str] = "it compares every sample with every other"
     _metric_name: ClassVar[str]
     gamma: Any
     degree: float
@@ -49,7 +53,13 @@ class _Pairwise(Factorizer):
     def _is_precomputed(self) -> bool:
         return isinstance(self._metric, str) and self._metric == "precomputed"
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
+        check_missing(self.missing)
+        if self.missing == "ignore":
+            raise IncompatibleError(
+                f"{type(self).__name__} takes similarities between all pairs of samples, so missing='ignore' means nothing for it. "
+                "Factorization('W W.T', missing='ignore') approximates a matrix of similarities some of which are missing."
+            )
         X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
@@ -82,7 +92,7 @@ class _Pairwise(Factorizer):
         return check_non_negative(K)
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Learn the factor.
 
         Parameters
@@ -103,13 +113,15 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = read_data(self._symmetric(self._checked_similarities(X)))
-        run = self._fit(K, began)
+        with heeded(K) as interrupt:
+            run = self._fit(K, began, interrupt)
         self._keep(K, run)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
         self._tell(run, began)
+        self._pass_on(interrupt)
         return self
 
     def _symmetric(self, K: Any) -> Any:
@@ -183,8 +195,9 @@ class SymmetricNMF(_Pairwise):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -193,6 +206,14 @@ class SymmetricNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -287,8 +308,7 @@ class SymmetricNMF(_Pairwise):
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
-        lengths = np.linalg.norm(W, axis=0)
-        unit = W / np.where(lengths > 0, lengths, 1.0)
+        unit = unit_length(np, W, "columns")
         V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
@@ -349,8 +369,9 @@ class KernelPNMF(_Pairwise):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -359,6 +380,14 @@ class KernelPNMF(_Pairwise):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     kernel : str or callable, default="rbf"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.

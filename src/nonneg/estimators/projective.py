@@ -10,6 +10,7 @@ import numpy as np
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..engine.model import Model
 from ..exceptions import ShapeError
+from ..initialization import SEARCH
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
@@ -50,8 +51,9 @@ class PNMF(OnlineMixin, Factorizer):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -60,6 +62,14 @@ class PNMF(OnlineMixin, Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -125,7 +135,7 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("search", "angular", "angular", "angular", "kmeans")
+    _auto_init: ClassVar[str | tuple[str, ...]] = SEARCH
 
     def _constraint(self) -> Constraint:
         return Free()
@@ -198,8 +208,9 @@ class OPNMF(PNMF):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
         changes W by no more than `tol` times its norm. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
@@ -209,6 +220,14 @@ class OPNMF(PNMF):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -258,11 +277,12 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error nor
-    the orthogonality is at its best. ``solver="auto"`` minimises the objective by the rule of `PNMF`, without multipliers;
-    it ends lower, and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed and as the
-    codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it stops when
-    ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
+    nor the orthogonality is at its best. ``solver="auto"`` minimises the objective of `PNMF`, without multipliers, by the solver
+    that suits it, coordinate descent with the Euclidean distance; it ends lower, and *more* orthogonal (see the table in
+    docs/estimators.md). ``solver="paper"`` is the rule as printed and as the codes run it: exponent 1, W divided by its largest
+    singular value, entries kept above 1e-16, from a random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own.
+    I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -68,6 +68,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     n_components: Any = "auto"
     random_state: Any = None
+    _in_memory_because: ClassVar[str] = "it takes as many products with X as its singular vectors need to settle"
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -87,7 +88,8 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         X = X / size
         codes, VT = _decomposed(X, most, generator)
         probe = generator.standard_normal(size=(X.shape[1], min(most + _SPARE, *X.shape)))
-        ranks = [_rank_of_clipped(codes[:, :k], VT[:k], probe) for k in range(1, VT.shape[0] + 1)]
+        seen = _some_rows(codes, X.shape[1], probe.shape[1], generator)
+        ranks = [_rank_of_clipped(seen[:, :k], VT[:k], probe) for k in range(1, VT.shape[0] + 1)]
         allowed = [k for k, rank in enumerate(ranks, start=1) if rank <= most]
         self.n_singular_ = max(allowed, key=lambda k: (ranks[k - 1], k))
         self.rank_, self.components_ = ranks[self.n_singular_ - 1], VT[: self.n_singular_].astype(X.dtype)
@@ -142,6 +144,10 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 _SPARE = 10
 """More random vectors than the rank that is looked for."""
 _BLOCK = 2**20
+_ALL = 2**26
+"""Entries of the approximation up to which its rank is computed from all of its rows."""
+_PRECISION = 1e-10
+"""Of the squared singular values of large sparse data, relative to the largest; noise has many that are nearly equal."""
 
 
 def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +155,7 @@ def _decomposed(X: Any, k: int, generator: Any) -> tuple[np.ndarray, np.ndarray]
     if sparse.issparse(X) and k < min(X.shape) - 1:
         X = X.astype(np.float64)
         is_wide = X.shape[0] < X.shape[1]
-        _, vectors = leading(_Gram(X.T if is_wide else X), k, generator, tol=0.0, steps=1000)
+        _, vectors = leading(_Gram(X.T if is_wide else X), k, generator, tol=_PRECISION, steps=100)
         U, S, VT = np.linalg.svd(np.asarray(vectors.T @ X if is_wide else X @ vectors), full_matrices=False)
         U, VT = (vectors @ U, VT) if is_wide else (U, VT @ vectors.T)
     else:
@@ -178,10 +184,32 @@ def _blocks(codes: np.ndarray, VT: np.ndarray) -> Any:
         yield rows, np.maximum(codes[rows] @ VT, 0)
 
 
+def _some_rows(codes: np.ndarray, n_features: int, n_probes: int, generator: Any) -> np.ndarray:
+    """Codes of so many samples that the rank of their clipped approximations tells the rank of all."""
+    count = max(_ALL // n_features, 20 * n_probes)
+    if count >= len(codes):
+        return codes
+    return codes[np.sort(generator.permutation(len(codes))[:count])]
+
+
 def _rank_of_clipped(codes: np.ndarray, VT: np.ndarray, probe: np.ndarray) -> int:
     """The rank of the clipped approximation, or more than is asked for, from its product with random vectors."""
     return int(np.linalg.matrix_rank(np.vstack([block @ probe for _, block in _blocks(codes, VT)])))
 
 
 def _error(X: Any, codes: np.ndarray, VT: np.ndarray) -> float:
-    return float(np.sqrt(sum(np.sum((as_dense(X[rows]) - block) ** 2) for rows, block in _blocks(codes, VT))))
+    """‖X − X̂‖; of large sparse X from ‖X‖² − 2⟨X, X̂⟩ + ‖X̂‖², which needs X̂ itself at the non-zeros of X alone."""
+    if not sparse.issparse(X) or X.shape[0] * X.shape[1] <= _ALL:
+        return float(np.sqrt(sum(np.sum((as_dense(X[rows]) - block) ** 2) for rows, block in _blocks(codes, VT))))
+    X, inner = X.tocoo(), 0.0
+    for start in range(0, X.nnz, _BLOCK):
+        i, j, x = (values[start : start + _BLOCK] for values in (*X.coords, X.data))
+        inner += float(np.sum(x * np.maximum(np.einsum("ek,ek->e", codes[i], VT.T[j]), 0)))
+    return float(np.sqrt(max(np.sum(np.square(X.data, dtype=np.float64)) - 2 * inner + _squares_of_clipped(codes, VT), 0.0)))
+
+
+def _squares_of_clipped(codes: np.ndarray, VT: np.ndarray) -> float:
+    if len(VT) > 1:
+        return float(sum(np.vdot(block, block) for _, block in _blocks(codes, VT)))
+    parts = [(np.maximum(sign * codes, 0), np.maximum(sign * VT, 0)) for sign in (1, -1)]  # of max(c vᵀ, 0) = c⁺v⁺ᵀ + c⁻v⁻ᵀ
+    return float(sum(np.vdot(c, c) * np.vdot(v, v) for c, v in parts))

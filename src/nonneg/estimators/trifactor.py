@@ -13,9 +13,10 @@ import numpy as np
 from ..constraints import FixedMultiplier, NearOrthogonal
 from ..engine.model import Model
 from ..exceptions import ShapeError
+from ..initialization import FREE_SIDES
 from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
-from ._coclusters import Coclusters, OrthogonalCoclusters
+from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
 from .orthogonal import printed_or_adaptive
 
@@ -40,23 +41,25 @@ class NMTF(Coclusters, Factorizer):
         How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
         are samples or features, whichever is less.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is the best, after a short run of each, of "coclusters", clusters of samples and of
-        features found together, and "nndsvda"; or "random" where samples or features are too few. An array is not
+        How to start. "auto" is the best, after a short run of each, of "angular" and "kmeans", clusters of samples and of
+        features, by direction and by distance, and "nndsvda"; or "random" where samples or features are too few. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
-    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
-        constraints. "paper" is the papers' own protocol: the multiplicative rules from a random start.
-        "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
-        objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
-        its last steps (L-BFGS); or an object of `nonneg.solvers`.
+    solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
+        "auto" is "coordinate" for the Euclidean distance, "newton" for I-, α- and β-divergences up to
+        β = 1, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
+        the papers' own protocol: the multiplicative rules from a random start. "multiplicative" is the rule with
+        the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
+        exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps
+        (L-BFGS); or an object of `nonneg.solvers`.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -65,6 +68,14 @@ class NMTF(Coclusters, Factorizer):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -123,7 +134,7 @@ class NMTF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = ("coclusters", "nndsvda")
+    _auto_init: ClassVar[str | tuple[str, ...]] = FREE_SIDES
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
 
     def _model(self) -> Model:
@@ -177,8 +188,9 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -187,6 +199,14 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -306,8 +326,9 @@ class FONT(ONMTF):
     max_iter : int, default=5000
         The most iterations of a start.
     tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, more
-        of them confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
+        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
+        what is left to gain, as its curve tells, is at most 300 · `tol` of it (and at most 0.3 %); more iterations
+        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
@@ -316,6 +337,14 @@ class FONT(ONMTF):
         Whether another `fit` goes on from where the last one ended, where sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
+    callback : callable, default=None
+        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
+    checkpoint : str, path or Checkpoint, default=None
+        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
+        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     orthogonality : {"soft", "rows", "polar"}, default="soft"
         What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
         never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest

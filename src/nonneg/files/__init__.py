@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..atomic import check_writable, written_whole
 from ..exceptions import FileError
 from . import anndata, delimited, edges, graphs, images, matlab, matrix_market, nifti, numpy_archives, numpy_arrays, parquet
 from .base import Kind, Source, Wanted
 from .table import Layout, Table
-from .writing import check_writable, written_whole
 
 __all__ = [
     "FileError",

@@ -148,6 +148,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         sums = found.memberships.sum(axis=1, keepdims=True)
         self.memberships_ = (found.memberships / np.where(sums > 0, sums, 1.0))[:, order]
         self.labels_ = compact(labels)
+        rows = np.arange(n)
+        own, first = self.memberships_[rows, self.labels_], self.memberships_.argmax(axis=1)
+        tied = (first != self.labels_) & (own > 0) & (own == self.memberships_[rows, first])
+        self.memberships_[rows[tied], self.labels_[tied]] = np.nextafter(own[tied], 1.0)  # so that the largest is the label's
         self.objective_ = trace_of(S, labels, count)
         self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
         return self

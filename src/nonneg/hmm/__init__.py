@@ -4,7 +4,10 @@ W holds the emissions, P(symbol | state), and Y the joint probabilities of two s
 cannot is in docs/chains.md.
 """
 
+from ._chain import HiddenChain as HiddenChain
+from ._sequences import distinct as distinct
 from ._sequences import pair_counts
+from ._sequences import read_sequences as read_sequences
 from .nnmf import NNMFHMM
 from .qnmf import QNMFHMM
 

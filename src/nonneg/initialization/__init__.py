@@ -19,12 +19,15 @@ from ..exceptions import IncompatibleError
 from ..naming import unknown
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
-from .defaults import default_starts
+from .defaults import FREE_SIDES, SEARCH, default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
 __all__ = [
+    "CLUSTERING",
+    "FREE_SIDES",
     "NAMES",
+    "SEARCH",
     "STARTS",
     "RandomState",
     "best_scale",
@@ -48,6 +51,8 @@ NAMES: dict[str, Start | None] = {
 _TOGETHER = {"coclusters": made_together}
 """Starts that make the factors of rows and of columns together, where a form has both."""
 STARTS = tuple(NAMES)
+CLUSTERING = frozenset({"kmeans", "angular", "coclusters"})
+"""Those that make clusters, for which there must be as many items as components."""
 _LEAST = float(np.finfo(np.float64).eps)
 """Of the largest entry: what given zeros become. What a run comes to may depend on it, and is not to depend on the precision."""
 

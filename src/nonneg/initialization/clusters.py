@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints import unit_length
 from ..exceptions import IncompatibleError
 from .items import Items
 from .lines import k_lines
@@ -79,11 +80,11 @@ def angular_clusters(points: np.ndarray, count: int, generator: Any) -> np.ndarr
     best = max(attempts, key=lambda W: float(np.square(some.T @ W).sum()))
     if some is points:
         return best
-    coordinates = points @ _unit(some.T @ best)
+    coordinates = points @ unit_length(np, some.T @ best, "columns")
     labels = coordinates.argmax(axis=1)
     own = np.zeros_like(coordinates)
     own[np.arange(len(own)), labels] = np.maximum(coordinates[np.arange(len(own)), labels], 0.0)
-    return _unit(own)
+    return unit_length(np, own, "columns")
 
 
 def _lines(points: np.ndarray, squares: np.ndarray, count: int, generator: Any) -> np.ndarray:
@@ -95,15 +96,10 @@ def _lines(points: np.ndarray, squares: np.ndarray, count: int, generator: Any) 
         missed[seeds] = 0.0
         chances = missed if missed.sum() > 0 else np.bincount(np.setdiff1d(np.arange(len(points)), seeds), minlength=len(points))
         seeds.append(int(np.searchsorted(np.cumsum(chances), generator.uniform() * chances.sum(), side="right")))
-        explained = np.maximum(explained, (points @ _unit(points[seeds[-1:]].T)).ravel() ** 2)
+        explained = np.maximum(explained, (points @ unit_length(np, points[seeds[-1:]].T, "columns")).ravel() ** 2)
     start = np.zeros((len(points), count))
     start[seeds, np.arange(count)] = 1.0
     return k_lines(lambda W: points @ (points.T @ W), squares, start, max_iter=_ROUNDS)
-
-
-def _unit(columns: np.ndarray) -> np.ndarray:
-    lengths = np.sqrt((columns * columns).sum(axis=0))
-    return columns / np.where(lengths > 0, lengths, 1.0)
 
 
 def _check_enough(items: Items, count: int, start: str, whose: str) -> None:

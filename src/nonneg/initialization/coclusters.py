@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints import FixedMultiplier
+from ..constraints import FixedMultiplier, unit_length
 from ..data import Data
 from ..divergences import Beta, Objective
 from ..engine.problem import Problem
@@ -312,8 +312,7 @@ def _disjoint(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray
     """One column of length one for each cluster, with the weights of its items."""
     factor = np.zeros((len(labels), count))
     factor[np.arange(len(labels)), labels] = weights
-    lengths = np.sqrt((factor * factor).sum(axis=0))
-    return factor / np.where(lengths > 0, lengths, 1.0)
+    return unit_length(np, factor, "columns")
 
 
 def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit, seed: int) -> Partition:
@@ -418,7 +417,7 @@ def _side(X: Table, labels: list[np.ndarray], weights: list[np.ndarray], counts:
 
 def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:
     """The labels with the heaviest item of the largest cluster in each empty one."""
-    for k in np.setdiff1d(np.arange(count), labels):
+    for k in np.flatnonzero(np.bincount(labels, minlength=count) == 0):
         inside = np.flatnonzero(labels == np.bincount(labels, minlength=count).argmax())
         labels[inside[items[inside].sum(axis=1).argmax()]] = k
     return labels

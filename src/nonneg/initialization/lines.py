@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..constraints import unit_length
+
 Product = Callable[[np.ndarray], np.ndarray]
 
 
@@ -32,7 +34,7 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
     max_iter : int
         Products with K, at most.
     """
-    shares = W / np.where(W.any(axis=0), np.linalg.norm(W, axis=0), 1.0)
+    shares = unit_length(np, W, "columns")
     A = product(shares)
     labels, weights = _nearest(A, np.einsum("ik,ik->k", shares, A))
     best, improve = -np.inf, _reassigned
@@ -53,7 +55,7 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
 def _partition(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
     W = np.zeros((len(labels), count), dtype=weights.dtype)
     W[np.arange(len(labels)), labels] = weights
-    return W / np.where(W.any(axis=0), np.linalg.norm(W, axis=0), 1.0)
+    return unit_length(np, W, "columns")
 
 
 def _nearest(A: np.ndarray, energies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,9 @@
 Each singular pair u vᵀ has two non-negative pieces, u⁺ v⁺ᵀ and u⁻ v⁻ᵀ; the larger one is taken. Half of its entries are zero,
 which a multiplicative rule would never change: "nndsvd" makes them a thousandth of the mean, "nndsvda" the mean, "nndsvdar"
 random up to a hundredth of it.
+
+Singular vectors whose singular values are equal, as those of equal blocks are, are known only up to a rotation, and any mixture of
+the blocks would do. They are rotated so that each has few large entries (varimax, Kaiser 1958).
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ def nndsvdar(items: Items, count: int, seed: int, whose: str) -> Pair:
 
 def _pieces(items: Items, count: int, seed: int) -> Pair:
     possible = min(count, *items.shape)
-    U, singular, VT = leading_singular(items, possible, seed)
+    U, singular, VT = _simplest(*leading_singular(items, possible, seed))
     own, facing = np.zeros((items.shape[0], count)), np.zeros((items.shape[1], count))
     own[:, 0], facing[:, 0] = np.abs(U[:, 0]), np.abs(VT[0])
     for k in range(1, possible):
@@ -53,6 +56,35 @@ def _pieces(items: Items, count: int, seed: int) -> Pair:
             own[:, k], facing[:, k] = u / lengths[0], v / lengths[1]
     root = np.sqrt(np.append(singular, np.zeros(count - possible)))
     return own * root, facing * root
+
+
+def _simplest(U: np.ndarray, singular: np.ndarray, VT: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular vectors, those of equal singular values rotated together: U R and V R are singular vectors just as well."""
+    U, VT, start = U.copy(), VT.copy(), 0
+    while start < len(singular):
+        tied = slice(start, start + int(np.count_nonzero(singular[start:] >= (1 - _EQUAL) * singular[start])))
+        if tied.stop - start > 1 and singular[start] > 0:
+            R = _varimax(np.vstack([U[:, tied], VT[tied].T]))
+            U[:, tied], VT[tied] = U[:, tied] @ R, R.T @ VT[tied]
+        start = tied.stop
+    return U, singular, VT
+
+
+def _varimax(A: np.ndarray) -> np.ndarray:
+    """The rotation R for which the squares of each column of A R vary most."""
+    R, last = np.eye(A.shape[1]), 0.0
+    for _ in range(_TURNS):
+        turned = A @ R
+        left, size, right = np.linalg.svd(A.T @ (turned**3 - turned * np.mean(turned**2, axis=0)))
+        R = left @ right
+        if size.sum() <= last * (1 + _EQUAL):
+            break
+        last = float(size.sum())
+    return R
+
+
+_EQUAL, _TURNS = 1e-6, 100
+"""By what share singular values, and what a rotation gains, may differ and count as equal; how often a rotation is improved."""
 
 
 def _filled(factor: np.ndarray, fill: Any) -> np.ndarray:

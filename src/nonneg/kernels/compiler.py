@@ -21,14 +21,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def compiled(function: F) -> F:
     """Compile a kernel for the types it is called with. It lets go of the interpreter, so threads can run it side by side."""
     try:
-        return numba.njit(function, cache=True, nogil=True, fastmath=_RELAXED)
+        return numba.njit(function, cache=True, nogil=True, fastmath=_RELAXED, error_model="numpy")
     except RuntimeError:  # no folder to keep it in: then it is compiled in every process
-        return numba.njit(function, nogil=True, fastmath=_RELAXED)
+        return numba.njit(function, nogil=True, fastmath=_RELAXED, error_model="numpy")
 
 
 def inlined(function: F) -> F:
     """A piece of kernels, compiled into each of them."""
-    return numba.njit(function, nogil=True, fastmath=_RELAXED, inline="never")
+    return numba.njit(function, nogil=True, fastmath=_RELAXED, error_model="numpy", inline="never")
 
 
 class _Announcement(event.Listener):

@@ -188,6 +188,20 @@ def _quadratic_row(
             break
 
 
+@inlined
+def _empty_row(F: Array, i: int, G: Array, first: int) -> None:
+    """A row that no data speak for: all that it adds to the objective is ½ wᵀB w, which is least at zero. G is kept."""
+    for k in range(first, F.shape[1]):
+        entry = float(F[i, k])
+        if entry != 0.0:
+            for j in range(F.shape[1]):
+                if j != k:
+                    G[k, j] -= entry * F[i, j]
+                    G[j, k] -= entry * F[i, j]
+            G[k, k] -= entry * entry
+            F[i, k] = 0.0
+
+
 @compiled
 def quadratic_gram(
     order: Array,
@@ -214,6 +228,7 @@ def quadratic_gram(
     for i in order:
         q_own = 1.0 if is_identity else float(Q[i, i])
         if q_own <= 0.0:
+            _empty_row(F, i, G, first)
             continue
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]
@@ -264,6 +279,7 @@ def quadratic_rows(
             for k in range(r):
                 D[s, k] = 0.0
             if own <= 0.0:
+                _empty_row(F, i, G, first)
                 continue
             for k in range(r):
                 w[k], a[k] = F[i, k], A[s, k]
@@ -319,6 +335,7 @@ def quadratic_sparse(
                 a[k] += x * Z[j, k]
         q_own = 1.0 if is_identity else own
         if q_own <= 0.0:
+            _empty_row(F, i, G, first)
             continue
         for k in range(r):
             w[k] = F[i, k]
@@ -334,3 +351,145 @@ def quadratic_sparse(
                 j, x = indices[p], values[p]
                 for k in range(r):
                     Z[j, k] += x * change[k]
+
+
+# ---- a factor that occurs once, where each row has entries and weights of its own
+
+
+@compiled
+def weighted_rows(
+    start: int,
+    stop: int,
+    F: Array,
+    B: Array,
+    indptr: Array,
+    indices: Array,
+    x: Array,
+    weights: Array,
+    G: Array,
+    C: Array,
+    penalty: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """Rows f of F for which ½ Σⱼ vⱼ (xⱼ − ⟨f, bⱼ⟩)² falls, with what a penalty and an overlap add, as in `linear_rows`.
+
+    The rows of B are the bⱼ. The entries of a row of X are given in compressed rows; no `weights` stand for ones. Where there are
+    G = Σⱼ bⱼ bⱼᵀ over all j and C, which has Σⱼ xⱼ bⱼ over what is known for each row, the entries are those that are missing.
+    """
+    r = F.shape[1]
+    is_rest, has_weights = G.shape[0] > 0, len(weights) > 0
+    Q, c, f = np.empty((r, r)), np.empty(r), np.empty(r)
+    rows, weighted = np.empty((_GATHERED, r)), np.empty((_GATHERED, r))
+    for i in range(start, stop):
+        for k in range(r):
+            f[k] = F[i, k]
+            c[k] = C[i, k] if is_rest else 0.0
+            for j in range(r):
+                Q[k, j] = G[k, j] if is_rest else 0.0
+        for begin in range(indptr[i], indptr[i + 1], _GATHERED):
+            count = min(_GATHERED, indptr[i + 1] - begin)
+            for t in range(count):
+                b = B[indices[begin + t]]
+                v = -1.0 if is_rest else float(weights[begin + t]) if has_weights else 1.0
+                for k in range(r):
+                    rows[t, k] = b[k]
+                for k in range(r):
+                    weighted[t, k] = v * b[k]
+            Q += np.dot(rows[:count].T, weighted[:count])
+            if not is_rest:
+                for t in range(count):
+                    entry = float(x[begin + t])
+                    for k in range(r):
+                        c[k] += entry * weighted[t, k]
+        if is_rest or indptr[i + 1] > indptr[i]:  # of a row without entries nothing is known
+            _descend(f, Q, c, penalty, overlap, first, passes, enough)
+        for k in range(first, r):
+            F[i, k] = f[k]
+
+
+@inlined
+def _descend(f: Array, Q: Array, c: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
+    """The entries of one row, in turn, to the least of ½ fᵀQf − ⟨c, f⟩ and what is added to it."""
+    r, total, size = len(f), 0.0, 0.0
+    for k in range(r):
+        total += f[k]
+    for k in range(r):
+        size = max(size, Q[k, k])
+    for _ in range(passes):
+        largest, moved = 0.0, 0.0
+        for k in range(first, r):
+            curvature = Q[k, k]
+            if curvature <= _ROUNDING * size:  # nothing that is known has any of it
+                continue
+            slope = overlap * (total - f[k]) + penalty - c[k]
+            for j in range(r):
+                slope += Q[k, j] * f[j]
+            largest = max(largest, f[k])
+            d = max(-slope / curvature, -f[k])
+            f[k] += d
+            total += d
+            moved = max(moved, abs(d))
+        if moved <= enough * largest:
+            break
+
+
+_GATHERED = 64
+"""Rows of B that are gathered at a time."""
+_ROUNDING = 1e-13
+"""What is left of the largest, at most, where a sum is taken from another that is the same."""
+
+
+# ---- codes of samples with missing entries
+
+
+@compiled
+def settled_rows(
+    start: int,
+    stop: int,
+    indptr: Array,
+    indices: Array,
+    x: Array,
+    left: Array,
+    right: Array,
+    K: Array,
+    C: Array,
+    is_rest: bool,
+    ridge: float,
+    prior: Array,
+    out: Array,
+) -> None:
+    """Codes y = x L of rows x whose missing entries are those of y R: y (I − Σ r l) = Σ x l, with one sum over what is missing.
+
+    The rows of `left` are those of L, l, and the rows of `right` the columns of R, r. The entries of a row of X are in compressed
+    rows, and K is I − R L, to which those are added; or they are the missing ones, K is I, and C has Σ x l.
+    """
+    k = left.shape[1]
+    A, c = np.empty((k, k)), np.empty(k)
+    rows, columns = np.empty((_GATHERED, k)), np.empty((_GATHERED, k))
+    for i in range(start, stop):
+        for a in range(k):
+            c[a] = ridge * prior[a] + (C[i, a] if is_rest else 0.0)
+            for b in range(k):
+                A[a, b] = K[b, a]
+            A[a, a] += ridge
+        for begin in range(indptr[i], indptr[i + 1], _GATHERED):
+            count = min(_GATHERED, indptr[i + 1] - begin)
+            for t in range(count):
+                of_left, of_right = left[indices[begin + t]], right[indices[begin + t]]
+                sign = -1.0 if is_rest else 1.0
+                for a in range(k):
+                    rows[t, a] = of_left[a]
+                for a in range(k):
+                    columns[t, a] = sign * of_right[a]
+            A += np.dot(rows[:count].T, columns[:count])
+            if not is_rest:
+                for t in range(count):
+                    entry = float(x[begin + t])
+                    for a in range(k):
+                        c[a] += entry * rows[t, a]
+        y = np.linalg.solve(A, c)
+        for a in range(k):
+            out[i, a] = y[a]

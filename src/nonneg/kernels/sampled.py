@@ -37,6 +37,9 @@ def _raise(values: np.ndarray, exponent: float) -> None:
     if exponent == 0.5:
         for t in range(len(values)):
             values[t] = math.sqrt(values[t])
+    elif exponent == 0:
+        for t in range(len(values)):
+            values[t] = 1
     elif exponent == 2:
         for t in range(len(values)):
             values[t] *= values[t]
@@ -52,6 +55,7 @@ def sampled_product(
     indptr: np.ndarray,
     indices: np.ndarray,
     x: np.ndarray,
+    given: np.ndarray,
     U: np.ndarray,
     V: np.ndarray,
     floor: float,
@@ -64,7 +68,7 @@ def sampled_product(
     """Rows of E·M into `out`, for E = (X/X̂)^ratio_power ∘ X̂^power at the non-zeros of X, which is given in compressed rows.
 
     X̂ is U·Vᵀ, but no less than `floor`. M may be without columns. Returns Σ X^log_power · ln X̂ at the non-zeros of these rows, or 0
-    for log_power 0.
+    for log_power 0. Where weights are `given`, one for each entry, E and the sum have them.
     """
     zero, total = U.dtype.type(0), 0.0
     approximations, weights = np.empty(_CHUNK, U.dtype), np.empty(_CHUNK, U.dtype)
@@ -84,6 +88,9 @@ def sampled_product(
             if log_power:
                 weight[:] = entries
                 _raise(weight, log_power)
+                if len(given):
+                    for t in range(count):
+                        weight[t] *= given[first + t]
                 for t in range(count):
                     total += weight[t] * math.log(np.float64(approximation[t]))
 
@@ -94,5 +101,8 @@ def sampled_product(
                 _raise(approximation, power)
                 for t in range(count):
                     weight[t] *= approximation[t]
+            if len(given):
+                for t in range(count):
+                    weight[t] *= given[first + t]
             _add_rows(out[i], weight, M, columns)
     return total

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data import as_dense
+from ..data.reading import check_missing, with_nan
 from ..exceptions import DataError, ShapeError
 from ._reading import checked_matrix, norm, read_labels, read_permutation, read_scores, shape_text
 
@@ -86,8 +88,8 @@ def edge_error(A: Any, B: Any, permutation: Any) -> int:
     return int(np.count_nonzero(A[np.ix_(p, p)] != B))
 
 
-def relative_error(X: Any, approximation: Any) -> float:
-    """‖X − X̂‖/‖X‖ in the Frobenius norm.
+def relative_error(X: Any, approximation: Any, *, missing: str = "raise") -> float:
+    """‖X − X̂‖/‖X‖ in the Frobenius norm; over the entries of X that are known, where some are missing.
 
     From 0, which is best, without an upper end; 1 is what X̂ = 0 has.
 
@@ -97,12 +99,22 @@ def relative_error(X: Any, approximation: Any) -> float:
         Of either sign, not zero everywhere.
     approximation : array-like or sparse array of shape (m, n)
         X̂. If both are sparse, so is their difference.
+    missing : {"raise", "ignore"}, default="raise"
+        Whether NaN, what is masked, and NA in X are to be left out.
 
     Examples
     --------
     >>> round(relative_error([[3, 0], [0, 4]], [[3, 0], [0, 0]]), 4)
     0.8
+    >>> relative_error([[3, float("nan")], [0, 4]], [[3, 7], [0, 0]], missing="ignore")
+    0.8
     """
+    check_missing(missing)
+    if missing == "ignore":
+        X = with_nan(X)
+        known = ~np.isnan(np.asarray(X, dtype=np.float64)) if not sparse.issparse(X) else None
+        if known is not None and known.shape == np.shape(approximation):
+            X, approximation = np.where(known, X, 0.0), np.where(known, as_dense(approximation), 0.0)
     X, approximation = checked_matrix(X, "X", signed=True), checked_matrix(approximation, "approximation", signed=True)
     if X.shape != approximation.shape:
         raise ShapeError(

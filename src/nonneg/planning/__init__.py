@@ -1,8 +1,9 @@
 """In which order the products of a model are computed, which of them are kept, and which are never formed."""
 
+from .costs import Costs
+from .following import follow
 from .planner import Planner
-from .prices import Prices
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, Part, SelfProduct, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
 from .traces import Contraction
 
 __all__ = [
@@ -11,11 +12,12 @@ __all__ = [
     "ApplyGram",
     "Contraction",
     "Multiply",
-    "Part",
     "Planner",
-    "Prices",
+    "Costs",
     "SelfProduct",
+    "SignedPart",
     "Step",
     "Visit",
     "canonical",
+    "follow",
 ]

@@ -1,4 +1,4 @@
-"""The plans of one problem: a function of its model, its shapes, its prices, and of what a point holds."""
+"""The plans of one problem: a function of its model, its shapes, its costs, and of what a point holds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import NamedTuple, Protocol
 
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.rewriting import Sum
+from .costs import Costs
 from .plans import plan
-from .prices import Prices
 from .steps import LOGARITHM, Step, canonical, results
 from .traces import Contraction, contractions, needed
 
 ROWS, COLUMNS = "1ₘ", "1ₙ"
 """Columns of ones, as long as the data have rows and columns."""
-_THETA = Word([Letter(THETA)])
+THETA_WORD = Word([Letter(THETA)])
+"""θ of QNMF Table 1, a number that stands in words like a matrix."""
 
 
 class Term(NamedTuple):
@@ -36,7 +37,7 @@ def terms(part: Sum) -> tuple[Term, ...]:
                 for letter in word.matrices
                 for piece in ([letter] if letter.name != "1" else ones.T if letter.transposed else ones)
             ),
-            word[:1] == _THETA,
+            word[:1] == THETA_WORD,
         )
         for word, coefficient in part
     )
@@ -67,11 +68,11 @@ class PlannedRule(NamedTuple):
     positive: tuple[Term, ...]
     negative: tuple[Term, ...]
     words: tuple[Word, ...]
-    """What a step needs."""
+    """The words that an update of the factor needs."""
     sums: tuple[tuple[Contraction, ...], ...]
-    """⟨F, ∇⟩ for each term of the derivative, from what a step needs anyway."""
+    """⟨F, ∇⟩ for each term of the derivative, from what an update needs anyway."""
     sum_words: tuple[Word, ...]
-    """What they need of it."""
+    """The words that `sums` are contracted from."""
 
 
 class Planner:
@@ -81,16 +82,16 @@ class Planner:
     ----------
     rules : dict
         One for each factor that is learned.
-    prices : Prices
+    costs : Costs
     given : iterable of Word
         Constant products that are there to begin with.
     """
 
-    def __init__(self, rules: Mapping[str, RuleWords], prices: Prices, given: Iterable[Word] = ()) -> None:
-        self.prices = prices
-        self.implicit = frozenset((*prices.operands, THETA, LOGARITHM[0].name))
+    def __init__(self, rules: Mapping[str, RuleWords], costs: Costs, given: Iterable[Word] = ()) -> None:
+        self.costs = costs
+        self.implicit = frozenset((*costs.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
-        self.scales_otherwise = self.implicit | set(prices.parts)
+        self.scales_otherwise = self.implicit | set(costs.signed_parts)
         """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
         self.learned = tuple(rules)
         self._given = frozenset(canonical(word)[0] for word in given)
@@ -104,38 +105,38 @@ class Planner:
     def _constants(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         constants = self._given
         for rule in rules:
-            steps = plan(_words(rule), constants, self.prices)
-            constants |= {word for word in results(steps) if self.prices.is_constant(word)}
+            steps = plan(_words(rule), constants, self.costs)
+            constants |= {word for word in results(steps) if self.costs.is_constant(word)}
         return constants
 
     def _planned(self, rule: RuleWords) -> PlannedRule:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
-        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.prices.entries) for part in rule.terms)
+        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.costs.entries) for part in rule.terms)
         used = (word for part in sums for _, *pair in part for word in pair)
         sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in used))
         return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, sums, sum_words)
 
     def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
         """What is known after some steps, in its canonical form, and the way round in which it is computed."""
-        made = {*self.implicit, *self.prices.data, *self.prices.parts}
-        letters = (Word([Letter(name)]) for name in self.prices.shapes if name not in made)
+        made = {*self.implicit, *self.costs.data, *self.costs.signed_parts}
+        letters = (Word([Letter(name)]) for name in self.costs.shapes if name not in made)
         return results(steps) | {word: word for word in (*known, *self.constants, *letters)}
 
     def plan(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> list[Step]:
         """The steps after which the words, and the sum of logarithms if asked for, are known."""
         key = words, known, logarithm
         if key not in self._plans:
-            self._plans[key] = plan(words, known | self.constants, self.prices, logarithm)
+            self._plans[key] = plan(words, known | self.constants, self.costs, logarithm)
         return self._plans[key]
 
     def plan_constant(self, word: Word) -> list[Step]:
         """The steps to a product that never changes, from what is given."""
-        return plan((word,), self._given, self.prices)
+        return plan((word,), self._given, self.costs)
 
     def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
-        """The steps that the terms of ⟨F, ∇⟩ need: some of those that a step needs anyway, planned with them."""
+        """The part of an update's plan that leads to `sum_words`; a plan of their own where that does not lead to them."""
         key, rule = (factor, known, logarithm), self.rules[factor]
         if key not in self._sums:
             steps = self.plan(rule.words, known, logarithm=logarithm)
@@ -148,7 +149,7 @@ class Planner:
         """The factors that a known product changes with; what is made of X̂ changes with all of them."""
         factors = self._changing.get(word)
         if factors is None:
-            names = self.prices.letters(word)
+            names = self.costs.letters(word)
             factors = frozenset(self.learned if names & self.implicit else names.intersection(self.learned))
             self._changing[word] = factors
         return factors

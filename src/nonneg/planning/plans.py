@@ -12,64 +12,67 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..algebra.expression import Letter, Word
-from .prices import Prices, PricesOfWord
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, Part, SelfProduct, Step, Visit, canonical
+from .costs import Costs
+from .following import follow
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 
 
-def plan(targets: Iterable[Word], known: frozenset[Word], prices: Prices, logarithm: bool = False) -> list[Step]:
+def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarithm: bool = False) -> list[Step]:
     """The steps after which every target is known; `known` and the results are canonical words."""
     targets = [word.matrices for word in targets]
     have = set(known)
     steps: list[Step] = []
 
-    with_operand = [word for word in targets if any(letter.name in prices.operands for letter in word)]
-    wanted = dict.fromkeys(_operand_product(word, prices) for word in with_operand)
+    with_operand = [word for word in targets if any(letter.name in costs.operands for letter in word)]
+    wanted = dict.fromkeys(_operand_product(word, costs) for word in with_operand)
     products = [word for word in wanted if canonical(word)[0] not in have]
     logarithm = logarithm and LOGARITHM not in have
     if products or logarithm:
-        left, right = low_rank(prices.product, prices.shapes)
-        neighbours = [_other_side(word, prices) for word in products]
+        left, right = low_rank(costs.product, costs.shapes)
+        neighbours = [_other_side(word, costs) for word in products]
         for word in (left, right, *neighbours):
-            steps += _chain(word, have, prices)
+            steps += _chain(word, have, costs)
         steps.append(Visit(left, right, tuple(products), logarithm))
         have.update(canonical(word)[0] for word in products)
 
-    wholes = {letter.name: prices.parts[letter.name] for word in targets for letter in word if letter.name in prices.parts}
+    wholes = {
+        letter.name: costs.signed_parts[letter.name] for word in targets for letter in word if letter.name in costs.signed_parts
+    }
     missing = {name: part for name, part in wholes.items() if Word([Letter(name)]) not in have}
-    steps += _chains([whole for whole, _ in missing.values()], have, prices)
-    steps += [Part(Word([Letter(name)]), *part) for name, part in missing.items()]
-    have.update(canonical(word)[0] for step in steps if not isinstance(step, Visit) for word in [step.result])
-    return steps + _chains(targets, have, prices)
+    steps += _chains([whole for whole, _ in missing.values()], have, costs)
+    steps += [SignedPart(Word([Letter(name)]), *part) for name, part in missing.items()]
+    have.update(results(steps))
+    return steps + _chains(targets, have, costs)
 
 
-def _chains(targets: Sequence[Word], have: set[Word], prices: Prices) -> list[Step]:
+def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step]:
     """Multiply several words together, each in its best order, with what they have in common computed first where that saves."""
 
     def attempt(words: Sequence[Word]) -> tuple[float, list[Step]]:
         known = set(have)
-        steps = [step for word in words for step in _chain(word, known, prices)]
-        return sum(_price(step, prices) for step in steps), steps
+        steps = [step for word in words for step in _chain(word, known, costs)]
+        return sum(_cost(step, costs) for step in steps), steps
 
     words = sorted(dict.fromkeys(targets), key=len)
     cost, steps = attempt(words)
     improved = len(words) > 1
     while improved:
         improved = False
-        for part in _common_parts(words, prices):
+        for part in _common_parts(words, costs):
             trial_cost, trial = attempt([part, *words])
             if trial_cost < cost:
                 words, cost, steps, improved = [part, *words], trial_cost, trial, True
     return steps
 
 
-def _common_parts(words: Sequence[Word], prices: Prices) -> list[Word]:
+def _common_parts(words: Sequence[Word], costs: Costs) -> list[Word]:
     """Words of two letters or more that are part of several of the given ones, either way round."""
     seen: dict[Word, set[int]] = {}
     for number, word in enumerate(words):
         for i in range(len(word)):
             for j in range(i + 2, len(word) + 1):
                 part = word[i:j]
-                if not any(letter.name in prices.operands for letter in part):
+                if not any(letter.name in costs.operands for letter in part):
                     seen.setdefault(canonical(part)[0], set()).add(number)
     return [part for part, where in seen.items() if len(where) > 1 and part not in words]
 
@@ -85,35 +88,35 @@ def low_rank(product: Word, shapes: Mapping[str, tuple[int, int]]) -> tuple[Word
     return product[:cut], product[cut:]
 
 
-def _split(word: Word, prices: Prices) -> tuple[Word, Letter, Word]:
-    place = next(i for i, letter in enumerate(word) if letter.name in prices.operands)
+def _split(word: Word, costs: Costs) -> tuple[Word, Letter, Word]:
+    place = next(i for i, letter in enumerate(word) if letter.name in costs.operands)
     return word[:place], word[place], word[place + 1 :]
 
 
-def _operand_product(word: Word, prices: Prices) -> Word:
+def _operand_product(word: Word, costs: Costs) -> Word:
     """The part ``E v`` or ``u E`` of a word u E v to compute while E is at hand: the one with the smaller result."""
-    before, operand, after = _split(word, prices)
+    before, operand, after = _split(word, costs)
     E = Word([operand])
     if not before or not after:
         return before + E + after
-    return E + after if prices.shape(after)[1] <= prices.shape(before)[0] else before + E
+    return E + after if costs.shape(after)[1] <= costs.shape(before)[0] else before + E
 
 
-def _other_side(product: Word, prices: Prices) -> Word:
-    before, _, after = _split(product, prices)
+def _other_side(product: Word, costs: Costs) -> Word:
+    before, _, after = _split(product, costs)
     return before or after
 
 
-def _chain(word: Word, have: set[Word], prices: Prices) -> list[Step]:
+def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
 
     def is_known(part: Word) -> bool:
-        return canonical(part)[0] in have or part in prices.grams
+        return canonical(part)[0] in have or part in costs.grams
 
     n = len(word)
     if n <= 1 or is_known(word):  # a matrix on its own is always there
         return []
-    price = PricesOfWord(word, prices)
+    cost = costs.of_word(word)
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for length in range(1, n + 1):
         for i in range(n - length + 1):
@@ -122,9 +125,9 @@ def _chain(word: Word, have: set[Word], prices: Prices) -> list[Step]:
             if is_known(part):
                 best[i, j] = (0.0, -1)
             elif length == 1:
-                best[i, j] = (math.inf if part[0].name in prices.operands else 0.0, -1)
+                best[i, j] = (math.inf if part[0].name in costs.operands else 0.0, -1)
             else:
-                best[i, j] = min((best[i, k][0] + best[k, j][0] + price(i, k, j), k) for k in range(i + 1, j))
+                best[i, j] = min((best[i, k][0] + best[k, j][0] + cost(i, k, j), k) for k in range(i + 1, j))
 
     steps: list[Step] = []
 
@@ -134,21 +137,21 @@ def _chain(word: Word, have: set[Word], prices: Prices) -> list[Step]:
             return
         build(i, cut)
         build(cut, j)
-        steps.append(_step(word[i:cut], word[cut:j], have, prices))
+        steps.append(_step(word[i:cut], word[cut:j], have, costs))
         have.add(canonical(word[i:j])[0])
 
     build(0, n)
     return steps
 
 
-def _step(left: Word, right: Word, have: set[Word], prices: Prices) -> Step:
+def _step(left: Word, right: Word, have: set[Word], costs: Costs) -> Step:
     """How two known words are multiplied: the data, and Gram matrices that are not formed, in their own way."""
 
     def is_data(word: Word) -> bool:
-        return len(word) == 1 and word[0].name in prices.data
+        return len(word) == 1 and word[0].name in costs.data
 
     def is_gram(word: Word) -> bool:
-        return word in prices.grams and canonical(word)[0] not in have
+        return word in costs.grams and canonical(word)[0] not in have
 
     result = left + right
     if is_data(left) and is_data(right):
@@ -160,14 +163,14 @@ def _step(left: Word, right: Word, have: set[Word], prices: Prices) -> Step:
     return Multiply(result, left, right)
 
 
-def _price(step: Step, prices: Prices) -> float:
+def _cost(step: Step, costs: Costs) -> float:
     match step:
-        case Visit() | Part():
+        case Visit() | SignedPart():
             return 0.0
         case SelfProduct(result):
-            return prices.multiplication(result[:1], result[1:])
+            return costs.multiplication(result[:1], result[1:])
         case _:
-            return prices.multiplication(step.left, step.right)
+            return costs.multiplication(step.left, step.right)
 
 
 def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> Any:
@@ -183,7 +186,7 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
     data = data or {}
     shapes = {name: (data[name] if name in data else matrices[name]).shape for name in word.names}
     sizes = {name: float(found.size) for name, found in data.items()}
-    prices = Prices(shapes, sizes, frozenset(), word, data=frozenset(data))
+    costs = Costs(shapes, sizes, frozenset(), word, data=frozenset(data))
     values: dict[Word, Any] = {}
 
     def value(part: Word) -> Any:
@@ -194,18 +197,9 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         kept, flipped = canonical(part)
         return values[kept].T if flipped else values[kept]
 
-    for step in _chain(word, set(), prices):
-        match step:
-            case Apply(result, left, right, True):
-                product = data[left[0].name].apply(value(right), transposed=left[0].transposed)
-            case Apply(result, left, right, _):
-                product = data[right[0].name].apply_after(value(left), transposed=right[0].transposed)
-            case SelfProduct(result):
-                product = data[result[0].name].with_itself(*(letter.transposed for letter in result))
-            case Multiply(result, left, right):
-                product = value(left) @ value(right)
-            case _:
-                raise AssertionError(step)
-        kept, flipped = canonical(result)
-        values[kept] = product.T if flipped else product
+    for step in _chain(word, set(), costs):
+        assert not isinstance(step, Visit)  # there are no operands
+        kept, flipped = canonical(step.result)
+        found = follow(step, value, lambda letter: (data[letter.name], ""))
+        values[kept] = found.T if flipped else found
     return value(word)

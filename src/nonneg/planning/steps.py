@@ -49,7 +49,7 @@ class SelfProduct(NamedTuple):
     result: Word
 
 
-class Part(NamedTuple):
+class SignedPart(NamedTuple):
     """result, one letter, is the positive part of a product, or that of minus it."""
 
     result: Word
@@ -73,7 +73,7 @@ class Visit(NamedTuple):
     """Whether to sum the logarithms on the way."""
 
 
-Step = Multiply | Apply | ApplyGram | SelfProduct | Part | Visit
+Step = Multiply | Apply | ApplyGram | SelfProduct | SignedPart | Visit
 
 
 def results(steps: list[Step]) -> dict[Word, Word]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from ..algebra.expression import Word
-from .steps import Part, SelfProduct, Step, Visit, canonical
+from .steps import SelfProduct, SignedPart, Step, Visit, canonical
 
 
 class Contraction(NamedTuple):
@@ -68,7 +68,7 @@ def _made_of(step: Step) -> tuple[Word, ...]:
     match step:
         case SelfProduct() | Visit():
             return ()
-        case Part(_, whole, _):
+        case SignedPart(_, whole, _):
             return (whole,)
         case _:
             return step.left, step.right

@@ -9,6 +9,7 @@ from ..naming import find
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .multiplicative import Adaptive, Multiplicative
+from .newton import Newton
 from .quasi_newton import QuasiNewton
 
 __all__ = [
@@ -17,16 +18,20 @@ __all__ = [
     "AlternatingLeastSquares",
     "Coordinate",
     "Multiplicative",
+    "Newton",
     "QuasiNewton",
     "Solver",
     "State",
     "Stopping",
     "best_solver",
     "get_solver",
+    "is_auto",
+    "solver_for",
 ]
 
 NAMES: dict[str, Solver] = {
     "coordinate": Coordinate(),
+    "newton": Newton(),
     "quasi-newton": QuasiNewton(),
     "adaptive": Adaptive(),
     "multiplicative": Multiplicative(),
@@ -35,8 +40,20 @@ NAMES: dict[str, Solver] = {
 
 
 def best_solver(problem: Problem) -> Solver:
-    """The solver that serves a problem best: coordinate descent, or quasi-Newton steps, where they suit it."""
-    return next(solver for solver in (Coordinate(), QuasiNewton(), Adaptive()) if solver.suits(problem))
+    """The solver that serves a problem best: coordinate descent, Newton's or quasi-Newton steps, where they suit it."""
+    is_far = problem.data.is_far  # one visit an iteration, which entry by entry would be two
+    solvers = (Coordinate(), *([] if is_far else [Newton()]), QuasiNewton(together=is_far), Adaptive())
+    return next(solver for solver in solvers if solver.suits(problem))
+
+
+def solver_for(problem: Problem, solver: str | Solver) -> Solver:
+    """The solver that is asked for; for "auto" the one that serves the problem best."""
+    return best_solver(problem) if is_auto(solver) else get_solver(solver)
+
+
+def is_auto(solver: str | Solver) -> bool:
+    """Whether it is left to us which solver to take."""
+    return isinstance(solver, str) and solver == "auto"
 
 
 def get_solver(solver: str | Solver) -> Solver:

@@ -86,9 +86,9 @@ class Coordinate(Solver):
     refresh : int, default=10
         Sweeps after which products that are kept up to date entry by entry are computed anew.
     momentum : float, default=0.7
-        Where every factor occurs once, or the only one as F Fᵀ beside the data, a sweep begins this much of the last step further
-        on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the sweep then
-        begins at the factors as they are. 0 does without.
+        Where every factor occurs once, or the only one as F Fᵀ, alone or beside the data, a sweep begins this much of the last
+        step further on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the
+        sweep then begins at the factors as they are. 0 does without.
     """
 
     warmup: int = 10
@@ -119,6 +119,8 @@ class Coordinate(Solver):
             terms = model.constraints[name].entrywise
             if terms is None:
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
+            if place is None and model.weighted:
+                return f"{name} does not stand at one end of {model.form.text!r} alone, and the data have weights"
             if place is None:
                 return f"{name} occurs in {model.form.text!r} neither once nor as {name} {name}.T at an end"
             if terms.overlap and not place.is_by_columns:
@@ -187,7 +189,10 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
     A factor that occurs twice leaves all that its objective is made of behind a sweep, up to a constant.
     """
     found = list(problem.derived(places).values())
-    if not any(isinstance(place, Quadratic) for place in found):
+    is_alone = (
+        len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
+    )  # one product with X is what a sweep costs
+    if is_alone or not any(isinstance(place, Quadratic) for place in found):
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_data:
         return None

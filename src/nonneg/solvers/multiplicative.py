@@ -33,9 +33,8 @@ def moved(point: Point, factor: str, exponent: float, floor: float | None = None
 def restored(point: Point, factor: str, value: Array) -> Point:
     """The point with a factor replaced, its constraint restored."""
     model, namespace = point.problem.model, point.problem.namespace
-    constraint = model.constraints[factor]
-    value = constraint.restore(namespace.xp, value)
-    if model.divergence.scale_invariant and constraint.any_scale:
+    value = model.constraints[factor].restore(namespace.xp, value)
+    if factor in point.problem.adrift:
         value = _within_reach(namespace, value)
     return point.with_factor(factor, value)
 
@@ -81,6 +80,12 @@ class Multiplicative(Solver):
 
     def init(self, problem: Problem) -> State:
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
+
+    def of_factor(self, point: Point, factor: str) -> Point:
+        """One step of a single factor."""
+        return restored(
+            point, factor, moved(point, factor, self.exponent or point.problem.model.rules[factor].exponent, self.floor)
+        )
 
     def step(self, point: Point, state: State) -> Point:
         for factor in point.problem.learned:

@@ -50,6 +50,8 @@ def places(problem: Problem) -> dict[str, Place | None]:
 
 def _place(problem: Problem, factor: str) -> Place | None:
     form = problem.model.form
+    if problem.model.weighted:
+        return _weighted_place(problem, factor)
     if problem.model.constraints[factor].is_signed:
         return EitherSignPlace(problem, Letter(factor), False, form[:0], form[:0])
     if form.count(factor) == 1:
@@ -59,6 +61,15 @@ def _place(problem: Problem, factor: str) -> Place | None:
     for word, is_turned in ((form, False), (form.T, True)):
         if form.count(factor) == 2 and len(word) > 1 and word[0].name == factor and word[1] == word[0].T:
             return Quadratic(problem, word[0], is_turned, word[:0], word[2:])
+    return None
+
+
+def _weighted_place(problem: Problem, factor: str) -> Place | None:
+    """Where entries have weights, rows of a factor are independent only if it stands at an end of the form, and nowhere else."""
+    form = problem.model.form
+    for word, is_turned in ((form, False), (form.T, True)):
+        if form.count(factor) == 1 and len(word) > 1 and word[0].name == factor:
+            return Weighted(problem, word[0], is_turned, word[:0], word[1:])
     return None
 
 
@@ -113,14 +124,38 @@ class Linear(Place):
         P = _evaluated(point, self.before.T + self.before, np.float64) if self.before else _NOTHING
         Q = _evaluated(point, self.after + self.after.T, np.float64) if self.after else np.eye(F.shape[1])
         C = _evaluated(point, self.before.T + self.X + self.after.T)
-        # A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same
-        # number of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
-        affordable = max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
-        arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, affordable))))
+        arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, _affordable(point, F)))))
         if self.before:  # rows depend on each other, and are taken one after the other
             linear_rows(self.first_row, F.shape[0], *arguments)
         else:
             over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
+        return self.replaced(point, F)
+
+
+def _affordable(point: Point, F: Array) -> int:
+    """How often a row may be gone over.
+
+    A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same number
+    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
+    """
+    return max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
+
+
+class Weighted(Place):
+    """F B, where entries have weights: each row has a quadratic function of its own."""
+
+    def obstacle(self, problem: Problem) -> str | None:
+        if not problem.data.can_sweep_rows:
+            return "the data cannot be gone over row by row"
+        if self.terms.given and not self.is_by_columns:
+            return f"some rows of {self.letter.name} are given, and the data have weights"
+        return None
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+        F = self.value(point)
+        B = np.ascontiguousarray(_evaluated(point, self.after).T)
+        options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
+        point.problem.data.sweep_rows(F, B, options, transposed=self.is_turned)
         return self.replaced(point, F)
 
 
@@ -141,8 +176,7 @@ class Quadratic(Place):
         F, B = self.F, self.after
         self.C, self.Q = self.X + B.T, B + B.T
         self.BF, self.CF, self.FCF, self.FF = B.T + F, self.C + F, F.T + self.C + F, F.T + F
-        self.is_same = canonical(self.C)[0] == canonical(self.Q)[0]
-        self.is_data = self.is_same and len(self.after) == 1
+        self.is_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
@@ -167,13 +201,14 @@ class Quadratic(Place):
     def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
         self._trim(point)
         F = self.value(point)
+        options = self.options(settings)
         if settings.cuts:
-            least = _TINY * F.max()
-            F[least > F] = 0.0
+            learned = F[self.first_row :, options[2] :]  # what is given stays
+            learned[learned < _TINY * F.max()] = 0.0
         order = _order(generator, self.first_row, F.shape[0])
         gram = np.array(_evaluated(point, self.FF), dtype=np.float64)
         before = np.trace(gram)
-        kept = self._sweep(point, F, gram, order, self.options(settings))
+        kept = self._sweep(point, F, gram, order, options)
         point = self.replaced(point, F)
         if settings.keeps and np.trace(gram) > _CANCELLED * before:
             for word, product in (kept | {self.FF: gram}).items():
@@ -237,7 +272,7 @@ class Quadratic(Place):
         from ..kernels.coordinates import quadratic_gram
 
         C = _evaluated(point, self.C)
-        if self.is_same:
+        if self.is_data:
             CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, *options)
             return {self.CF: CF.T, self.FCF: B}

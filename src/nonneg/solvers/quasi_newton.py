@@ -25,9 +25,11 @@ from ..engine.problem import Problem
 from ..engine.solver import Solver
 from ..exceptions import IncompatibleError
 from ..naming import is_count
-from .multiplicative import Adaptive, AdaptiveState
+from .multiplicative import Adaptive, AdaptiveState, moved
 
 _SWEEP = Adaptive()
+_NOTHING, _REVIVED = 1e-6, (1e-2, 1e-3, 1e-4)
+"""Of a factor's mean: what counts as next to nothing, and what an entry may begin with again."""
 _LENGTHS = (1.0, 0.25)
 """Of the step, and of a second attempt where the first would raise the objective."""
 _LEAST = 0.6
@@ -63,6 +65,10 @@ class QuasiNewtonState(AdaptiveState):
     """The gradient by it."""
     exponent: Any = 1.0
     """Of the first guess: what would have suited the last step. A number, or a 0-d array for which no device has to wait."""
+    attempt: int = 0
+    """Which attempt at a step is next, where each takes an iteration: lengths of a quasi-Newton step, then a multiplicative one."""
+    share: float = 0.0
+    """Of the exponents of single factors, what a multiplicative step of all of them together is to take; 0 for the proven one."""
     made_of: ClassVar[tuple[type, ...]] = (Correction,)
 
 
@@ -80,10 +86,14 @@ class QuasiNewton(Solver):
         From how many steps to learn. Each takes the memory of the factors twice.
     warmup : int, default=10
         Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
+    together : bool, default=False
+        Whether multiplicative steps move all factors at once, too, and an attempt that would raise the objective ends an iteration
+        as one that is taken does. Each iteration then looks at the data once, which is what counts where a look takes long.
     """
 
     memory: int = 10
     warmup: int = 10
+    together: bool = False
     trial_fraction: ClassVar[float] = 1 / 100
     window: ClassVar[float] = 1 / 5
 
@@ -91,6 +101,8 @@ class QuasiNewton(Solver):
         for name, least in (("memory", 1), ("warmup", 0)):
             if not is_count(getattr(self, name), least):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
+        if not isinstance(self.together, bool):
+            raise IncompatibleError(f"together must be True or False; got {self.together!r}.")
 
     @property
     def resumed(self) -> QuasiNewton:
@@ -114,16 +126,14 @@ class QuasiNewton(Solver):
         return QuasiNewtonState(first.exponents, trials=first.trials, exponent=min(first.exponents.values()))
 
     def step(self, point: Point, state: QuasiNewtonState) -> Point:
+        if self.together:
+            return self._attempt(point, state)
         state.steps += 1
         if state.steps <= self.warmup or state.steps % _EVERY == 0:
             return _SWEEP.step(point, state)
         point.prepare()
         before, _ = point.objective()
-        roots, gradient, weight = _in_one_vector(point)
-        if state.roots is not None:
-            _learn(point.problem.namespace.xp, state, roots, gradient, weight)
-            state.corrections = state.corrections[-self.memory :]
-        state.roots, state.gradient = roots, gradient
+        roots, gradient, weight = self._learned(point, state)
         if state.corrections:
             direction = _direction(state.corrections, state.exponent, gradient, weight)
             for length in _LENGTHS:
@@ -135,7 +145,78 @@ class QuasiNewton(Solver):
                     state.unrestored.update(values)
                     return candidate
             state.corrections = []
-        return _SWEEP.step(point, state)
+        swept = _SWEEP.step(point, state)
+        return _revived(point, state) or swept if state.stalled else swept
+
+    def _learned(self, point: Point, state: QuasiNewtonState) -> tuple[Array, Array, Array]:
+        """U, the gradient by it and the weights, all in one vector; what they teach beside those of the last step is remembered."""
+        roots, gradient, weight = _in_one_vector(point)
+        if state.roots is not None:
+            _learn(point.problem.namespace.xp, state, roots, gradient, weight)
+            state.corrections = state.corrections[-self.memory :]
+        state.roots, state.gradient = roots, gradient
+        return roots, gradient, weight
+
+    def _attempt(self, point: Point, state: QuasiNewtonState) -> Point:
+        """A step of all factors, if it does not raise the objective; the point as it is, if it would, and then another is next."""
+        point.prepare()
+        if state.attempt == 0:
+            state.steps += 1
+            roots, gradient, weight = self._learned(point, state)
+            if not state.corrections or state.steps <= self.warmup or state.steps % _EVERY == 0:
+                state.attempt = len(_LENGTHS)
+        else:
+            roots, gradient, weight = _in_one_vector(point)
+        is_learned = state.attempt < len(_LENGTHS)
+        proven = 1 / len(point.factors)  # of as many as move together
+        share = max(state.share, proven)
+        if is_learned:
+            step = _LENGTHS[state.attempt] * _direction(state.corrections, state.exponent, gradient, weight)
+            values = _moved(point, roots, step)
+        else:
+            state.exponents = {name: share * point.problem.model.rules[name].exponent for name in point.factors}
+            values = {name: moved(point, name, exponent) for name, exponent in state.exponents.items()}
+        candidate = _restored(point, values)
+        candidate.prepare()
+        state.stalled = False
+        if candidate.objective()[0] <= point.objective()[0]:
+            state.unrestored.update(values)
+            state.share = state.share if is_learned else min(share * _SWEEP.growth, _SWEEP.largest)
+            state.attempt = 0
+            return candidate
+        if is_learned:
+            state.attempt += 1
+            state.corrections = state.corrections if state.attempt < len(_LENGTHS) else []
+            return point
+        state.share = 0.0
+        if share > proven:
+            return point
+        state.attempt = 0
+        return _SWEEP.step(point, state)  # what is left is rounding, or constraints
+
+
+def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
+    """A point with some of the entries that are next to nothing and should grow, where the objective is lower there.
+
+    Long steps may leave an entry so small that to grow again, by a factor in each step, takes hundreds of steps which change the
+    objective by less than rounding: then nothing seems to move.
+    """
+    xp, model = point.problem.namespace.xp, point.problem.model
+    if not isinstance(model.divergence.law, PowerLaw):
+        return None
+    due = {}
+    for name, F in point.factors.items():
+        numerator, denominator = point.sides(name)
+        due[name] = (_NOTHING * xp.mean(F) > F) & (numerator > denominator)
+    if not any(bool(xp.any(which)) for which in due.values()):
+        return None
+    before, _ = point.objective()
+    for share in _REVIVED:
+        candidate = _restored(point, {name: xp.where(due[name], share * xp.mean(F), F) for name, F in point.factors.items()})
+        if candidate.objective()[0] < before:
+            state.stalled = False
+            return candidate
+    return None
 
 
 def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
@@ -151,6 +232,7 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
         if divergence.scale_invariant:  # the parts of the rules lack 1/ΣP∘X̂, which changes from step to step
             unit = point.problem.model.rules[name].degree / xp.sum(F * denominator)
             gradient, weight = gradient * unit, weight * unit
+        gradient = point.problem.model.constraints[name].without_given(xp, gradient)  # what is given cannot move
         pieces.append([xp.reshape(array, (-1,)) for array in (roots, gradient, weight)])
     roots, gradient, weight = (xp.concat(arrays) for arrays in map(list, zip(*pieces, strict=True)))
     info = xp.finfo(weight.dtype)
@@ -160,7 +242,6 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
 def _learn(xp: Any, state: QuasiNewtonState, roots: Array, gradient: Array, weight: Array) -> None:
     """Remember what the last step did, and the exponent that would have suited it. No device has to wait for what is decided."""
     move, change = roots - state.roots, gradient - state.gradient
-    change = xp.where(move != 0, change, xp.zeros_like(change))  # entries that are given cannot move, whatever their gradient
     curvature, spread = move @ change, change @ (change / weight)
     useful = curvature > _FLAT * (move @ (weight * move))
     one = xp.ones_like(curvature)

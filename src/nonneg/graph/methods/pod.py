@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...constraints import unit_length
 from ...data.eigenvectors import leading
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
@@ -34,8 +35,7 @@ class POD(Method):
 def eigenrows(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:
     """The rows of the leading eigenvectors, each of length one."""
     vectors = leading(S, count, generator)[1]
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
+    return unit_length(np, vectors, "rows")
 
 
 def discretised(rows: np.ndarray, count: int, generator: np.random.Generator, max_iter: int = 100) -> np.ndarray:

@@ -17,6 +17,8 @@ from .nonnegative import LIFT, learned
 from .pod import discretised, eigenrows
 
 _ITERATIONS = 100
+_FALL = 0.1
+"""By what share the trace may fall below its best before kernel K-means is left: it is one guess of several here."""
 _BUDGET = 2e9
 """Multiplications with S that all starts together may take, about; one start is always made."""
 _SHAKES = 100
@@ -59,7 +61,7 @@ class Refined(Method):
         rows = eigenrows(S, count, generator)
         guesses = [indicators(discretised(rows, count, generator), count, S.weights) + LIFT for _ in range(max(starts, 1))]
         for _ in range(starts):
-            near = nearest_centroids(S, seeds(S.n, count, generator), count, 30)[0]
+            near = nearest_centroids(S, seeds(S.n, count, generator), count, 30, _FALL)[0]
             guesses += [indicators(near, count, S.weights) + LIFT, generator.random((S.n, count)) + 0.5]
         found = [_soft(S, start, limited) for start in guesses]
         found.append((found[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
@@ -67,7 +69,7 @@ class Refined(Method):
         found = [found[i] for i in np.argsort(traces)[::-1]]
         if S.entries is None:
             W, labels = found[0]
-            return Partitioned(nearest_centroids(S, labels, count, 30)[0], W, len(guesses))
+            return Partitioned(nearest_centroids(S, labels, count, 30, _FALL)[0], W, len(guesses))
 
         mover = Mover(S)
         tried = found[: 1 + starts if mover.free.all() else 1]

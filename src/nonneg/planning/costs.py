@@ -11,7 +11,7 @@ from ..algebra.expression import Letter, Word
 
 
 @dataclass(frozen=True)
-class Prices:
+class Costs:
     """What a planner must know about the matrices."""
 
     shapes: Mapping[str, tuple[int, int]]
@@ -31,8 +31,11 @@ class Prices:
     """Iterations over which the cost of a constant product is shared."""
     largest: float = math.inf
     """Entries of the largest matrix there is anyway."""
-    parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
+    unformed: frozenset[Word] = frozenset()
+    """Gram matrices of the data that are not to be formed."""
+    signed_parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
     """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
+    _of_words: dict[Word, CostsOfWord] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def shape(self, word: Word) -> tuple[int, int]:
         """Rows and columns of a word."""
@@ -57,32 +60,48 @@ class Prices:
     def letters(self, word: Word) -> set[str]:
         """The names of all matrices that the value of a word depends on."""
         names = {letter.name for letter in word}
-        return names.union(*(self.parts[name][0].names for name in names if name in self.parts))
+        return names.union(*(self.signed_parts[name][0].names for name in names if name in self.signed_parts))
 
     def multiplication(self, left: Word, right: Word) -> float:
         """What it costs to multiply two words whose values are known."""
-        return PricesOfWord(left + right, self)(0, len(left), len(left) + len(right))
+        return self.of_word(left + right)(0, len(left), len(left) + len(right))
+
+    def of_word(self, word: Word) -> CostsOfWord:
+        """What each multiplication within a word costs; planning asks for the same again and again."""
+        found = self._of_words.get(word)
+        if found is None:
+            found = self._of_words[word] = CostsOfWord(word, self)
+        return found
 
 
-class PricesOfWord:
-    """What each multiplication within a word costs: ``prices(i, k, j)`` for letters i to k times letters k to j."""
+class CostsOfWord:
+    """What each multiplication within a word costs: ``costs(i, k, j)`` for letters i to k times letters k to j."""
 
-    def __init__(self, word: Word, prices: Prices) -> None:
-        self.prices, self.word = prices, word
-        self.dimensions = [prices.shape(word[place : place + 1])[0] for place in range(len(word))] + [prices.shape(word[-1:])[1]]
-        self.changing = list(accumulate((letter.name not in prices.constant for letter in word), initial=0))
+    def __init__(self, word: Word, costs: Costs) -> None:
+        self.costs, self.word = costs, word
+        self.dimensions = [costs.shape(word[place : place + 1])[0] for place in range(len(word))] + [costs.shape(word[-1:])[1]]
+        self.changing = list(accumulate((letter.name not in costs.constant for letter in word), initial=0))
+        self._computed: dict[tuple[int, int, int], float] = {}
 
     def __call__(self, i: int, k: int, j: int) -> float:
+        cost = self._computed.get((i, k, j))
+        if cost is None:
+            cost = self._computed[i, k, j] = self._cost(i, k, j)
+        return cost
+
+    def _cost(self, i: int, k: int, j: int) -> float:
         rows, inner, columns = self.dimensions[i], self.dimensions[k], self.dimensions[j]
         flops = float(rows) * inner * columns
-        left, right = (self.prices.size(self.word[a:b]) if b - a <= 2 else None for a, b in ((i, k), (k, j)))
+        left, right = (self.costs.size(self.word[a:b]) if b - a <= 2 else None for a, b in ((i, k), (k, j)))
         if left is not None:
             flops = left * columns
         if right is not None:
             flops = right * rows
         if self.changing[j] == self.changing[i]:
-            flops /= self.prices.horizon
-        if j - i == 2 and all(letter.name in self.prices.data for letter in self.word[i:j]) and self.word[i].name[-1] in "⁺⁻":
+            flops /= self.costs.horizon
+        if j - i == 2 and all(letter.name in self.costs.data for letter in self.word[i:j]) and self.word[i].name[-1] in "⁺⁻":
             return math.inf  # the data know the product of X with itself, not that of its parts
-        excess = rows * columns - self.prices.largest
+        if j - i == 2 and self.word[i:j] in self.costs.unformed:
+            return math.inf
+        excess = rows * columns - self.costs.largest
         return flops if excess <= 0 else flops + 1e6 * excess

@@ -1,0 +1,292 @@
+"""Checkpoints: where a fit stands, written down now and then, whole or not at all, to be gone on with.
+
+A file holds what the fit is of, in words and numbers, and for each start either what it came to or where it stands. It is written
+beside the old one, and takes its place when all of it is on the disk: whatever happens, one of the two is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from .atomic import left_over, written_whole
+from .data import Data
+from .data.namespace import to_host
+from .data.weighted import LowRank
+from .engine.filling import inside, with_filling
+from .engine.problem import Problem
+from .engine.run import Run, Stage
+from .engine.solution import Solution
+from .engine.storing import Stored, read_content, write_content
+from .exceptions import DataError, IncompatibleError
+from .naming import is_number
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where to write down how far a fit is, and how often.
+
+    Parameters
+    ----------
+    path : str or path
+        A file; or a folder, one that is there or a name that ends in "/", in which each fit has a file of its own, named by what it
+        is a fit of. Clones, as those of a grid search, need a folder.
+    every : float, default=60
+        Seconds between two times; nothing more than that is lost.
+    """
+
+    path: str | os.PathLike[str]
+    every: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise IncompatibleError(f"checkpoint must be a path, a Checkpoint, or None; got {self.path!r}.")
+        if not is_number(self.every) or self.every < 0:
+            raise IncompatibleError(f"every must be a number of seconds that is not negative; got {self.every!r}.")
+
+    def file(self, identity: Mapping[str, Any]) -> Path:
+        """The file of a fit."""
+        path = Path(self.path)
+        if not path.is_dir() and not str(self.path).endswith(("/", os.sep)):
+            return path
+        path.mkdir(parents=True, exist_ok=True)
+        return path / f"{hash_of(identity)}.nonneg"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there may be something to go on from."""
+        return os.path.exists(self.path)
+
+
+def read_checkpoint(given: Any) -> Checkpoint | None:
+    """What a user gives as `checkpoint`."""
+    return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
+
+
+def hash_of(identity: Mapping[str, Any]) -> str:
+    """A hash of what a fit is of."""
+    return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=10).hexdigest()
+
+
+def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
+    """What a fit is of: data, by their shape and sums, model, and settings."""
+    data = problem.user_data
+    return {
+        "shape of X": list(data.shape),
+        "type of X": str(data.namespace.dtype),
+        "entries of X": _of_data(data),
+        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
+        "model": f"{problem.user_model!r} {problem.user_model}",
+        "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
+        "fixed factors": _described(problem.fixed),
+        **{name.replace("_", " "): _described(value) for name, value in settings.items()},
+    }
+
+
+def _of_data(data: Data) -> list[Any]:
+    """What tells data of one shape apart: extremes, non-zeros, and the sum of squares, to the last digit."""
+    try:
+        squares = data.power_sum(2)
+    except ValueError:  # some kinds do not know it
+        squares = 0.0
+    return [*map(float, data.facts[:2]), data.facts.non_zeros, squares]
+
+
+def _described(value: Any) -> Any:
+    """A value as JSON: arrays by their shape and a hash of what is in them."""
+    if isinstance(value, Mapping):
+        return {str(name): _described(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_described(each) for each in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if hasattr(value, "indptr"):
+        return [list(value.shape), *(_described(part) for part in (value.indptr, value.indices, value.data))]
+    if hasattr(value, "shape"):
+        array = np.ascontiguousarray(to_host(value.toarray() if hasattr(value, "toarray") else value))
+        return [list(array.shape), str(array.dtype), hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()]
+    return repr(value)
+
+
+class Book:
+    """The checkpoint of one fit, open: what was in it, and what is to be.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    identity : dict
+        What the fit is of; a file that is of another is refused.
+    seeds : list of int
+        One for each start; those of the file, if it has any, are gone on with where they are not part of what a fit is of.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], seeds: Sequence[int]) -> None:
+        self.path, self.every = checkpoint.file(identity), checkpoint.every
+        self.identity, self.seeds = json.loads(json.dumps(identity)), list(seeds)
+        self._entries: dict[int, bytes] = {}
+        self._mutex, self._written = RLock(), time.monotonic()
+        self._lock = _locked(self.path)
+        try:
+            _remove_left_over(self.path)
+            if self.path.exists():
+                self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self) -> None:
+        stored = read_content(self.path)
+        there = stored.rebuilt("identity")
+        there = json.loads(there) if isinstance(there, str) else {}
+        differing = [
+            f"{name} is {_short(there.get(name))} there, and {_short(self.identity.get(name))} here"
+            for name in dict.fromkeys([*there, *self.identity])
+            if there.get(name) != self.identity.get(name)
+        ]
+        if differing:
+            raise DataError(
+                f"{self.path} is a checkpoint of another fit: {'; '.join(differing)}. Give another file, delete this one, or "
+                "give a folder, in which each fit has its own."
+            )
+        self.seeds = list(stored.rebuilt("seeds"))
+        self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}
+
+    def keeper(self, number: int) -> StartKeeper:
+        """What one start writes to."""
+        entry = self._entries.get(number)
+        return StartKeeper(self, number, None if entry is None else read_content(io.BytesIO(entry)))
+
+    def put(self, number: int, content: Mapping[str, Any]) -> None:
+        """Take down where a start stands, and write the file."""
+        blob = io.BytesIO()
+        write_content(content, blob)
+        with self._mutex:
+            self._entries[number] = blob.getvalue()
+            self._write()
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self._written >= self.every
+
+    def _write(self) -> None:
+        content: dict[str, Any] = {"identity": json.dumps(self.identity), "seeds": self.seeds}
+        content |= {f"start {number}": np.frombuffer(entry, np.uint8) for number, entry in sorted(self._entries.items())}
+        replace_file(self.path, lambda file: write_content(content, file))
+        self._written = time.monotonic()
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._lock()
+
+
+class StartKeeper:
+    """Where one start stands, in a `Book`."""
+
+    def __init__(self, book: Book, number: int, stored: Stored | None) -> None:
+        self._book, self._number, self._stored = book, number, stored
+        self.resumes: bool | None = None if stored is None else bool(stored.rebuilt("resumes"))
+        """Whether the solver had a start that was gone on from; None where nothing is known yet."""
+        self.filling: LowRank | None = None
+        """What is missing in the data was filled with, where it was."""
+
+    def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
+        if self._book.is_due():
+            where = {"run": run, "stage": None if stage is None else stage(), "resumes": bool(self.resumes)}
+            self._book.put(self._number, where)
+
+    def stage(self) -> Stage | None:
+        found: Stage | None = None if self._stored is None else self._stored.rebuilt("stage")
+        return found
+
+    def run(self, problem: Problem) -> Run | None:
+        found: Run | None = None if self._stored is None else self._stored.rebuilt("run", problem)
+        return found
+
+    @property
+    def is_begun(self) -> bool:
+        return self._stored is not None and self._stored.content.get("run") is not None
+
+    def solution(self, problem: Problem) -> Solution | None:
+        """What the start came to, if it is over."""
+        found = None if self._stored is None else self._stored.rebuilt("solution", problem)
+        if found is None:
+            return None
+        filling = self._stored.rebuilt("filling", problem)  # type: ignore[union-attr]
+        problem = problem if filling is None else with_filling(problem, LowRank(*filling))
+        model = problem.user_model
+        return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
+
+    def finish(self, solution: Solution) -> None:
+        """Take down what the start came to."""
+        names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective")
+        found = {name: getattr(solution, name) for name in names}
+        filling = None if self.filling is None else tuple(self.filling)
+        self._book.put(self._number, {"solution": found, "filling": filling, "resumes": bool(self.resumes)})
+
+
+def _blobs(stored: Stored) -> list[tuple[str, str]]:
+    """The numbers of the starts that are in a file, and the names of their arrays."""
+    found = ((name.removeprefix("start "), value) for name, value in stored.content.items() if name.startswith("start "))
+    return [(number, f"array_{value['number']}") for number, value in found]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def replace_file(path: Path, write: Callable[[Any], None]) -> None:
+    """Write a file that takes the place of another when all of it is on the disk; or, if that fails, leave the other as it is."""
+    try:
+        with written_whole(path) as unfinished, open(unfinished, "wb") as file:
+            write(file)
+    except OSError as error:
+        raise DataError(f"The checkpoint {error}") from error
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove what processes that were killed while they wrote have left beside a file that nobody else has now."""
+    for beside in left_over(path) if path.parent.is_dir() else ():
+        beside.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> Callable[[], None]:
+    """Have a file for oneself, or refuse; what is returned lets go of it. The system does, if the process ends otherwise."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return lambda: None
+    name = path.with_name(f".{path.name}.lock")
+    while True:
+        try:
+            file = open(name, "a")  # noqa: SIM115
+        except OSError as error:
+            raise DataError(f"The checkpoint {path} cannot be written: {error}.") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise DataError(
+                f"{path} is the checkpoint of another fit that is going on. Clones and parallel searches need a folder, in which "
+                f"each fit has a file of its own: checkpoint={str(path.with_suffix('')) + '/'!r}."
+            ) from None
+        except OSError:  # a file system without locks
+            break
+        if name.exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(name)):
+            break
+        file.close()  # it was removed by the one that had it before, and is not what others would look at
+
+    def release() -> None:
+        name.unlink(missing_ok=True)
+        file.close()
+
+    return release

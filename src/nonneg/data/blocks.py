@@ -1,0 +1,301 @@
+"""Data in blocks of rows, wherever these lie: what is asked of all rows is put together from what each block answers.
+
+A kind of such data says how to make one *reading*: to do some work on each block, and to put the results together, side by side or
+added up. Everything else follows. Work is a function of this module, and what it needs is of two kinds: `shared`, the same for all
+blocks, and `own`, arrays with a row for each row of X, of which a block gets its own. So it can be done in a thread, or on
+another machine.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .base import Data, Facts, Request, Total, chunk_rows
+from .host import as_dense
+from .namespace import Array
+
+How = Literal["stack", "add", "list"]
+"""How the results of blocks are put together: one below the other, as a sum, or as a list."""
+Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
+"""(block, shared, own) → results."""
+
+
+class Place(NamedTuple):
+    """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
+
+    kind: Literal["shared", "own", "made"]
+    number: int
+
+
+class Applied(NamedTuple):
+    """X M, or Xᵀ M, for a block."""
+
+    matrix: Place
+    transposed: bool
+    sign: str
+
+
+class Visited(NamedTuple):
+    """A visit of a block; requests as (operand, side, matrix), those on the left by the transpose of their matrix."""
+
+    left: Place
+    right: Place
+    requests: tuple[tuple[Any, Literal["left", "right"], Place], ...]
+    log_power: float | None
+
+
+class Interrupted(KeyboardInterrupt):
+    """A reading that was not gone on with, because the user asked for it."""
+
+
+@dataclass
+class ReadingLog:
+    """How often data have been read as a whole, and how long each time took."""
+
+    seconds: list[float] = field(default_factory=list)
+    most: int | None = None
+    """How many there will have been at the most, where that is known."""
+    over: Callable[[], bool] | None = None
+    """Whether a reading is to be broken off."""
+
+    def check(self) -> None:
+        """Break off a reading, if that is wanted; called before each block."""
+        if self.over is not None and self.over():
+            raise Interrupted("A reading of the data was interrupted.")
+
+    @property
+    def count(self) -> int:
+        return len(self.seconds)
+
+
+class Blocks(Data):
+    """Rows in blocks, of which a few are at hand at a time."""
+
+    is_far = True
+
+    @abstractmethod
+    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
+        """One reading: the work on each block, each of its results put together in its way."""
+
+    @abstractmethod
+    def take_rows(self, items: np.ndarray) -> Any:
+        """Some rows, on the host."""
+
+    @abstractmethod
+    def pieces(self) -> Iterator[tuple[slice, Data]]:
+        """The blocks one after the other, on the host, with the rows that they are: one reading."""
+
+    @property
+    def in_blocks(self) -> tuple[Blocks, bool]:
+        return self, False
+
+    def programmed(
+        self, work: Sequence[Applied | Visited], how: Sequence[How], shared: Sequence[Array], own: Sequence[Array]
+    ) -> list[Any]:
+        """One reading in which several things are done with each block, one after the other, each with what the last have made."""
+        return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
+
+    # ---- products
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if transposed:
+            (product,) = self.reading(_apply_transposed, ("add",), (sign,), (M,))
+        else:
+            (product,) = self.reading(_apply, ("stack",), (M, sign))
+        return product
+
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        product, other = self.reading(_apply_both, ("stack", "add"), (M,), (N,))
+        return product, other
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        if not transposed:
+            return super().apply_gram(M)
+        (product,) = self.reading(_apply_gram, ("add",), (M,))
+        return product
+
+    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
+        product, gram = self.reading(_apply_and_gram, ("stack", "add"), (M,))
+        return product, gram
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        return transposed
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        if (first, second) != (True, False):
+            return super().with_itself(first, second)
+        (product,) = self.reading(_gram, ("add",))
+        return product
+
+    # ---- entry by entry
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        plain = tuple(request if request.side == "right" else request._replace(matrix=None) for request in requests)
+        own = [request.matrix.T for request in requests if request.side == "left" and request.matrix is not None]
+        is_left = tuple(request.side == "left" and request.matrix is not None for request in requests)
+        how: list[How] = ["add" if left else "stack" for left in is_left]
+        shared = (V, plain, is_left, log_power)
+        *products, total = self.reading(_visit, (*how, "add"), shared, (U, *own))
+        return products, None if log_power is None else total
+
+    # ---- sums
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        (found,) = self.reading(_survey, ("list",), (tuple(totals),))
+        return together(found)
+
+    def _measured_lengths(self, axis: int) -> np.ndarray:
+        (squares,) = self.reading(_squares, ("stack" if axis == 0 else "add",), (axis,))
+        return np.sqrt(squares)
+
+    # ---- rows and columns
+
+    def take(self, items: np.ndarray, axis: int) -> Any:
+        if axis == 0:
+            return self.take_rows(np.asarray(items))
+        (found,) = self.reading(_columns, ("stack",), (np.asarray(items),))
+        return np.ascontiguousarray(found.T)
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        if transposed:
+            each = max(1, _ENTRIES // max(self.shape[0], 1))
+            for start in range(0, self.shape[1], each):
+                stop = min(start + each, self.shape[1])
+                yield slice(start, stop), self.take(np.arange(start, stop), axis=1)
+            return
+        step = chunk_rows(self.shape[1])
+        for rows, block in self.pieces():
+            for start in range(rows.start, rows.stop, step):
+                stop = min(start + step, rows.stop)
+                yield slice(start, stop), block.take(np.arange(start, stop) - rows.start, axis=0)
+
+    def itself(self) -> Any:
+        from .memory import check_memory
+
+        entries = self.shape[0] * self.shape[1]
+        check_memory(
+            entries * np.dtype(self.namespace.dtype).itemsize, "X as a whole", "Use a form that needs only products with X."
+        )
+        return np.concatenate([as_dense(block) for _, block in self.blocks()])
+
+
+_ENTRIES = 2**25
+"""Of columns that are taken together."""
+
+
+def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[float]]:
+    """What surveys of the parts say of the whole."""
+    facts, sums = zip(*surveys, strict=True)
+    lowest, highest, non_zeros = zip(*facts, strict=True)
+    whole = Facts(float(np.min(lowest)), float(np.max(highest)), int(sum(non_zeros)))
+    return whole, [float(np.sum(each)) for each in zip(*sums, strict=True)]
+
+
+class Gathering:
+    """Results that come block by block, in the order of the blocks, and are put together on the way.
+
+    What is stacked is written into one array from the beginning, lest all parts and the whole are in memory at the same time.
+    """
+
+    def __init__(self, how: Sequence[How], rows: int) -> None:
+        self._how, self._rows, self._done = how, rows, 0
+        self._found: list[Any] = [[] if way == "list" else None for way in how]
+
+    def add(self, results: tuple[Any, ...], rows: int) -> None:
+        """The results for the next so many rows."""
+        for number, (way, result) in enumerate(zip(self._how, results, strict=True)):
+            if way == "list":
+                self._found[number].append(result)
+            elif way == "stack":
+                if self._found[number] is None:
+                    self._found[number] = np.empty((self._rows, *result.shape[1:]), result.dtype)
+                self._found[number][self._done : self._done + rows] = result
+            elif self._found[number] is None:
+                self._found[number] = result.copy() if isinstance(result, np.ndarray) else result
+            else:
+                self._found[number] += result
+        self._done += rows
+
+    @property
+    def found(self) -> list[Any]:
+        return self._found
+
+
+# ---- what is done with a block
+
+
+def _apply(block: Data, shared: Any, own: Any) -> tuple[Array]:
+    return (block.apply(shared[0], sign=shared[1]),)
+
+
+def _apply_transposed(block: Data, shared: Any, own: Any) -> tuple[Array]:
+    return (block.apply(own[0], transposed=True, sign=shared[0]),)
+
+
+def _apply_both(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
+    return block.apply(shared[0]), block.apply(own[0], transposed=True)
+
+
+def _apply_gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
+    return (block.apply_gram(shared[0], transposed=True),)
+
+
+def _apply_and_gram(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
+    product = block.apply(shared[0])
+    return product, block.apply(product, transposed=True)
+
+
+def _gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
+    return (block.with_itself(True, False),)
+
+
+def _visit(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
+    V, requests, is_left, log_power = shared
+    U, *matrices = own
+    left = iter(matrices)
+    requests = [r._replace(matrix=next(left).T) if is_own else r for r, is_own in zip(requests, is_left, strict=True)]
+    products, total = block.visit(U, V, requests, log_power)
+    return (*products, 0.0 if total is None else total)
+
+
+def _programmed(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
+    work, matrices = shared
+    made: list[Any] = []
+    kinds = {"shared": matrices, "own": own, "made": made}
+
+    def at(place: Place) -> Array:
+        return kinds[place.kind][place.number]
+
+    for each in work:
+        match each:
+            case Applied(matrix, transposed, sign):
+                made.append(block.apply(at(matrix), transposed=transposed, sign=sign))
+            case Visited(left, right, asked, log_power):
+                requests = [Request(operand, side, at(place).T if side == "left" else at(place)) for operand, side, place in asked]
+                products, total = block.visit(at(left), at(right), requests, log_power)
+                made += [*products, 0.0 if total is None else total]
+    return tuple(made)
+
+
+def _survey(block: Data, shared: Any, own: Any) -> tuple[Any]:
+    return (block.survey(shared[0]),)
+
+
+def _squares(block: Data, shared: Any, own: Any) -> tuple[np.ndarray]:
+    (axis,) = shared
+    if axis == 0:
+        return (np.square(block.lengths(0)),)
+    values: Any = block.itself()
+    squares = values.multiply(values) if hasattr(values, "multiply") else np.square(values, dtype=np.float64)
+    return (np.asarray(squares.sum(axis=0, dtype=np.float64)).ravel(),)
+
+
+def _columns(block: Data, shared: Any, own: Any) -> tuple[np.ndarray]:
+    return (as_dense(block.take(shared[0], axis=1)).T,)

@@ -1,0 +1,306 @@
+"""Data on a Dask cluster: blocks stay on their workers, and small matrices travel.
+
+One reading is one graph of tasks: the work on each block, done where the block is, and sums that are added up on the way, in the
+same order whatever the number of workers, so that one matrix comes back and not one for each block. Where a worker is lost, its
+tasks are done again by others; a reading that has lost what was sent with it is made again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import DataError
+from .base import Data, Facts, Total
+from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
+from .files import USUAL, as_block, bad_entry
+from .namespace import Namespace
+from .sources.base import check_matrix, check_numbers, real
+
+_FAN = 8
+"""Results that are added up by one task."""
+_ATTEMPTS = 4
+"""How often a reading is made that workers were lost in."""
+_NUMBERS, _TOKEN = count(), uuid4().hex[:8]
+
+
+class DaskBlocks(Blocks):
+    """Blocks of rows that are a Dask collection: an array, a table, or an array whose blocks are SciPy's sparse arrays."""
+
+    def __init__(
+        self,
+        parts: Sequence[Any],
+        rows: Sequence[int],
+        columns: int,
+        dtype: Any,
+        *,
+        unit: float = 1.0,
+        seen: dict[str, Any] | None = None,
+        log: ReadingLog | None = None,
+    ) -> None:
+        self.parts, self.rows, self.unit = list(parts), [int(count) for count in rows], unit
+        self.stops = np.cumsum(self.rows)
+        self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
+        self.namespace = Namespace(np, real(check_numbers(dtype, "X")), "cpu")
+        self.log = log or ReadingLog()
+        first = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}, "scheduler": _scheduler()}
+        self._seen: dict[str, Any] = first if seen is None else seen
+        if 0 in self.shape:
+            raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
+
+    def in_units(self, unit: float) -> DaskBlocks:
+        if unit == 1:
+            return self
+        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log}
+        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, **settings)
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._seen["kept"]:
+            self._seen["kept"][key] = make()
+        return self._seen["kept"][key]
+
+    # ---- readings
+
+    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
+        began, is_first = time.perf_counter(), "facts" not in self._seen
+        self.log.check()
+        wanted = tuple(self._seen["wanted"]) if is_first else None
+        own_of = [tuple(array[stop - rows : stop] for array in own) for rows, stop in zip(self.rows, self.stops, strict=True)]
+        results = self._computed(work, shared, own_of, wanted)
+        added, rest, surveys = self._put_together(results, how)
+        if is_first:
+            self._conclude(surveys)
+        self.log.seconds.append(time.perf_counter() - began)
+        found, sums = Gathering([way for way in how if way != "add"], self.shape[0]), iter(added)
+        for parts, rows in zip(rest, self.rows, strict=True):
+            found.add(parts, rows)
+        others = iter(found.found)
+        return [next(sums) if way == "add" else next(others) for way in how]
+
+    def _computed(self, work: Work, shared: Any, own_of: list[Any], wanted: Any) -> Callable[[Sequence[How]], Any]:
+        """A function that builds the graph of a reading, and computes it."""
+        dask = _dask()
+        name = work.__name__.strip("_").replace("_", "-")
+        settings = (work, self.namespace, self.unit, wanted, self._seen["signed"])
+
+        def compute(how: Sequence[How]) -> Any:
+            send = _sender(self._seen["scheduler"])
+            number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
+            everywhere = send(shared, broadcast=True)
+            done = [
+                dask.delayed(_worked, pure=False)(
+                    part, settings, everywhere, send(mine), tuple(how), dask_key_name=f"nonneg-{name}-{number}-{place}"
+                )
+                for place, (part, mine) in enumerate(zip(self.parts, own_of, strict=True))
+            ]
+            sums, level = (
+                [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)],
+                1,
+            )
+            while len(sums) > 1:
+                groups = [sums[start : start + _FAN] for start in range(0, len(sums), _FAN)]
+                sums = [
+                    dask.delayed(_added)(group, dask_key_name=f"nonneg-sum-{number}-{level}-{i}") for i, group in enumerate(groups)
+                ]
+                level += 1
+            rest = [dask.delayed(_rest_of)(each, dask_key_name=f"nonneg-rest-{number}-{i}") for i, each in enumerate(done)]
+            return dask.compute(sums[0], rest)
+
+        return compute
+
+    def _put_together(self, compute: Callable[[Sequence[How]], Any], how: Sequence[How]) -> tuple[Any, list[Any], list[Any]]:
+        for attempt in range(_ATTEMPTS):
+            try:
+                added, rest = compute(how)
+                return added, [parts for parts, _ in rest], [survey for _, survey in rest]
+            except DataError:
+                raise
+            except Exception as error:
+                scheduler = self._seen["scheduler"]
+                if scheduler is None or not (_is_loss(error) or isinstance(error, OSError)):
+                    raise
+                if attempt == _ATTEMPTS - 1 or not _is_reached(scheduler):
+                    what = "workers were lost again and again" if _is_reached(scheduler) else "it cannot be reached any more"
+                    raise DataError(f"A reading of X by the Dask scheduler at {scheduler} has failed: {what} ({error}).") from error
+        raise AssertionError
+
+    def _conclude(self, surveys: Sequence[Any]) -> None:
+        """What the first reading tells, or an error that says where an entry cannot be."""
+        for place, ((_, _, bad), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
+            if bad is not None:
+                (row, column, value), first = bad, int(stop) - rows
+                raise bad_entry(value, f"row {first + row}, column {column} (row {row} of block {place})")
+        self._seen["facts"], sums = together([survey[:2] for survey in surveys])
+        self._seen["totals"] = dict(zip(self._seen["wanted"], sums, strict=True))
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        if "facts" not in self._seen:
+            self._seen["wanted"] |= dict.fromkeys(totals)
+            self._seen["signed"] = self._seen["signed"] or signed
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        if self.unit != 1:
+            return super().survey(totals)
+        if "facts" not in self._seen:
+            self.expect(totals)
+            self.reading(_nothing, ())
+        known: dict[Total, float] = self._seen["totals"]
+        missing = [total for total in totals if total not in known]
+        if missing:
+            known.update(zip(missing, super().survey(missing)[1], strict=True))
+        return self._seen["facts"], [known[total] for total in totals]
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    # ---- rows
+
+    def take_rows(self, items: np.ndarray) -> Any:
+        dask = _dask()
+        where = np.searchsorted(self.stops, items, "right")
+        wanted = [(int(place), items[where == place] - (self.stops[place] - self.rows[place])) for place in np.unique(where)]
+        settings = (self.namespace, self.unit)
+        tasks = [dask.delayed(_taken, pure=False)(self.parts[place], some, settings) for place, some in wanted]
+        found = dask.compute(*tasks)
+        order = np.argsort(np.concatenate([np.flatnonzero(where == place) for place, _ in wanted]))
+        return (sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.concatenate(found))[order]
+
+    def pieces(self) -> Iterator[tuple[slice, Data]]:
+        """One block after the other, here: for what is not done on workers."""
+        for rows, stop in zip(self.rows, self.stops.tolist(), strict=True):
+            values = self.take_rows(np.arange(stop - rows, stop))
+            yield slice(stop - rows, stop), as_block(values, self.namespace)
+
+
+# ---- what is done on workers
+
+
+def _worked(part: Any, settings: Any, shared: Any, own: Any, how: Sequence[How]) -> tuple[Any, Any, Any]:
+    """The results of the work on a block: those to be added up, the others, and what a first reading tells."""
+    work, namespace, unit, wanted, signed = settings
+    block, survey = as_block(part, namespace), None
+    if wanted is not None:
+        facts, sums = block.survey(list(wanted))
+        survey = facts, sums, _bad(block, facts, signed)
+    results = work(block if unit == 1 else block.in_units(unit), shared, own)
+    added = [result for way, result in zip(how, results, strict=True) if way == "add"]
+    return added, tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey
+
+
+def _first_of(results: Any) -> Any:
+    return results[0]
+
+
+def _rest_of(results: Any) -> Any:
+    return results[1], results[2]
+
+
+def _added(parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """The sums of several lists of results, in their order."""
+    total = list(parts[0])
+    for part in parts[1:]:
+        total = [one + other for one, other in zip(total, part, strict=True)]
+    return total
+
+
+def _taken(part: Any, rows: np.ndarray, settings: Any) -> Any:
+    namespace, unit = settings
+    block = as_block(part, namespace)
+    return (block if unit == 1 else block.in_units(unit)).take(rows, axis=0)
+
+
+def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
+    return ()
+
+
+def _bad(block: Data, facts: Facts, signed: bool) -> tuple[int, int, float] | None:
+    """The first entry of a block that cannot be, with its row and column."""
+    if math.isfinite(facts.lowest) and math.isfinite(facts.highest) and (signed or facts.lowest >= 0):
+        return None
+    for rows, some in block.blocks():
+        entries = some.toarray() if sparse.issparse(some) else some
+        wrong = ~np.isfinite(entries) | (not signed) & (entries < 0)
+        if wrong.any():
+            i, j = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            return rows.start + int(i), int(j), float(entries[i, j])
+    return None
+
+
+# ---- the cluster
+
+
+def _dask() -> Any:
+    return import_module("dask")
+
+
+def _client() -> Any:
+    """The client of a cluster, where there is one."""
+    try:
+        return import_module("distributed").get_client()
+    except (ImportError, ValueError):  # threads of this process
+        return None
+
+
+def _scheduler() -> str | None:
+    """The address of the scheduler that readings are made by, where there is a cluster."""
+    client = _client()
+    return None if client is None or client.scheduler is None else str(client.scheduler.address)
+
+
+def _is_reached(scheduler: str) -> bool:
+    client = _client()
+    return client is not None and client.status == "running" and _scheduler() == scheduler
+
+
+def _sender(scheduler: str | None) -> Callable[..., Any]:
+    """What puts something where tasks can have it: on workers, where there is a cluster."""
+    dask = _dask()
+    if scheduler is not None and not _is_reached(scheduler):
+        raise DataError(f"The Dask scheduler at {scheduler}, which X was first read by, cannot be reached any more.")
+    client = _client() if scheduler is not None else None
+    if client is None:
+        return lambda value, broadcast=False: dask.delayed(value, traverse=False, pure=False)
+    return lambda value, broadcast=False: client.scatter([value], broadcast=broadcast, hash=False)[0]
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether something went wrong because a worker was lost."""
+    return type(error).__name__ in ("KilledWorker", "FutureCancelledError", "CancelledError", "FutureLostError", "CommClosedError")
+
+
+def is_collection(X: Any) -> bool:
+    """Whether something is an array or a table of Dask."""
+    return type(X).__module__.startswith(("dask.array", "dask.dataframe", "dask_expr")) and hasattr(X, "dask")
+
+
+def of_collection(X: Any) -> DaskBlocks:
+    """The data of an array or a table of Dask."""
+    array = _as_array(X)
+    return DaskBlocks(array.to_delayed().ravel().tolist(), array.chunks[0], int(array.shape[1]), array.dtype)
+
+
+def _as_array(X: Any) -> Any:
+    """A Dask array in blocks of whole rows, of known sizes."""
+    array = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    if array.ndim != 2:
+        raise DataError(f"X must be a matrix with rows and columns; got {array.ndim} dimensions.")
+    if any(math.isnan(size) for sizes in array.chunks for size in sizes):
+        array = array.compute_chunk_sizes()
+    return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
+
+
+def by_blocks(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
+    """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
+    array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
+    empty = np.empty((0, columns), dtype)
+    return array.map_blocks(function, chunks=(array.chunks[0], (columns,)), dtype=dtype, meta=empty, name=None)

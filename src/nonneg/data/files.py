@@ -1,0 +1,237 @@
+"""Data in files: blocks of rows, one read ahead while the last is worked on, each checked as it is first read."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import DataError
+from .base import Data, Facts, Total
+from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
+from .dense import DenseData
+from .host import as_dense
+from .namespace import Namespace
+from .sources.base import Source, real
+from .sparse import SparseData
+
+BLOCK_BYTES = 2**27
+"""Of a block, in memory. Two of them are there at a time, and what is computed of one."""
+USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
+"""Sums that are found in the first reading whatever is asked for: they cost little, and are asked for later."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Seen:
+    """What the first reading has told, for all that is made of the same file."""
+
+    wanted: dict[Total, None] = field(default_factory=lambda: dict.fromkeys(USUAL))
+    signed: bool = False
+    stamp: Any = None
+    digests: dict[int, bytes] = field(default_factory=dict)
+    surveys: dict[int, tuple[Facts, list[float]]] = field(default_factory=dict)
+    totals: dict[Total, float] = field(default_factory=dict)
+    facts: Facts | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+
+class FileBlocks(Blocks):
+    """Blocks of rows in a file, or in several.
+
+    Parameters
+    ----------
+    source : Source
+    block_bytes : int
+        What a block takes in memory, about.
+    """
+
+    def __init__(
+        self, source: Source, block_bytes: int = BLOCK_BYTES, *, unit: float = 1.0, seen: _Seen | None = None, log: Any = None
+    ) -> None:
+        self.source, self.block_bytes, self.unit = source, block_bytes, unit
+        self.shape = source.shape
+        self.namespace = Namespace(np, real(source.dtype), "cpu")
+        self.log, self._seen = log or ReadingLog(), seen or _Seen()
+        self.cuts = source.cuts(block_bytes)
+
+    @property
+    def size(self) -> int:
+        facts = self._seen.facts
+        return facts.non_zeros if facts is not None and self.source.is_sparse else self.shape[0] * self.shape[1]
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._seen.kept:
+            self._seen.kept[key] = make()
+        return self._seen.kept[key]
+
+    def in_units(self, unit: float) -> FileBlocks:
+        if unit == 1:
+            return self
+        return FileBlocks(self.source, self.block_bytes, unit=self.unit * unit, seen=self._seen, log=self.log)
+
+    # ---- readings
+
+    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
+        found = Gathering(how, self.shape[0])
+        for rows, block in self.pieces():
+            results = work(block, shared, tuple(array[rows] for array in own))
+            del block  # or it would be there still while the one after the next is read
+            found.add(results, rows.stop - rows.start)
+        return found.found
+
+    def pieces(self) -> Iterator[tuple[slice, Data]]:
+        began = time.perf_counter()
+        self._check_unchanged()
+        blocks = ahead(lambda number=number: self._block(number) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
+        for start, stop in pairwise(self.cuts):
+            self.log.check()
+            yield slice(start, stop), next(blocks)
+        self._check_unchanged()
+        self._conclude()
+        self.log.seconds.append(time.perf_counter() - began)
+
+    def _block(self, number: int) -> Data:
+        """A block, checked."""
+        start, stop = self.cuts[number], self.cuts[number + 1]
+        values = read_or_say(self.source, lambda: self.source.read(start, stop), start)
+        if values.shape != (stop - start, self.shape[1]):
+            raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
+        digest = _digest(values)
+        block = as_block(values, self.namespace)
+        if self._seen.digests.setdefault(number, digest) != digest:
+            raise self._change(f"other numbers are in the block that begins with {self.source.place(start)}")
+        if self._seen.facts is None:
+            self._seen.surveys[number] = survey = block.survey(list(self._seen.wanted))
+            self._check(survey[0], block, start)
+        return block if self.unit == 1 else block.in_units(self.unit)
+
+    def _check(self, facts: Facts, block: Data, start: int) -> None:
+        """Refuse what is not finite, and what is negative where nothing may be."""
+        if not math.isfinite(facts.lowest) or not math.isfinite(facts.highest):
+            raise bad_entry(*_first(block, lambda x: ~np.isfinite(x), start, self.source))
+        if facts.lowest < 0 and not self._seen.signed:
+            raise bad_entry(*_first(block, lambda x: x < 0, start, self.source))
+
+    def _check_unchanged(self) -> None:
+        stamp = self.source.stamp()
+        if self._seen.stamp is None:
+            self._seen.stamp = stamp
+        elif self._seen.stamp != stamp:
+            changed = getattr(self.source, "changed", lambda _: self.source.name)(self._seen.stamp)
+            raise DataError(f"{changed} has changed since it was first read: its size, or the time of its last change, is another.")
+
+    def _change(self, what: str) -> DataError:
+        return DataError(f"{self.source.name} has changed since it was first read: {what}.")
+
+    def _conclude(self) -> None:
+        """What a first reading that has come to its end tells."""
+        if self._seen.facts is None:
+            wanted, surveys = list(self._seen.wanted), [self._seen.surveys[number] for number in sorted(self._seen.surveys)]
+            self._seen.facts, sums = together(surveys)
+            self._seen.totals = dict(zip(wanted, sums, strict=True))
+
+    # ---- sums
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        if self._seen.facts is None:
+            self._seen.wanted |= dict.fromkeys(totals)
+            self._seen.signed = self._seen.signed or signed
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        if self.unit != 1:
+            return super().survey(totals)
+        if self._seen.facts is None:
+            self.expect(totals)
+            for _ in self.pieces():
+                pass
+        missing = [total for total in totals if total not in self._seen.totals]
+        if missing:
+            _, sums = super().survey(missing)
+            self._seen.totals.update(zip(missing, sums, strict=True))
+        assert self._seen.facts is not None
+        return self._seen.facts, [self._seen.totals[total] for total in totals]
+
+    def take_rows(self, items: np.ndarray) -> Any:
+        values = read_or_say(self.source, lambda: self.source.read_some(items), int(min(items, default=0)))
+        block = as_block(values, self.namespace).in_units(self.unit)
+        return block.take(np.arange(len(items)), axis=0)
+
+
+def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
+    """Rows, or an error that says where they were to come from, whatever the library says that reads them."""
+    try:
+        return read()
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{source.name} cannot be read from {source.place(row)} on: {error}") from error
+
+
+def as_block(values: Any, namespace: Namespace) -> Data:
+    """Rows that were read, as data."""
+    if sparse.issparse(values):
+        rows = sparse.csr_array(values)
+        if not rows.has_canonical_format:
+            rows.sum_duplicates()
+        if not rows.data.all():
+            rows.eliminate_zeros()
+        return SparseData(rows, namespace)
+    return DenseData(np.ascontiguousarray(values, dtype=namespace.dtype), namespace)
+
+
+_LOOKED_AT = 4096
+
+
+def _digest(values: Any) -> bytes:
+    """A digest of some of the entries, the same ones each time."""
+    entries = values.data if sparse.issparse(values) else values.reshape(-1)
+    some = np.ascontiguousarray(entries[:: max(1, entries.size // _LOOKED_AT)])
+    return hashlib.blake2b(some.tobytes(), digest_size=8).digest()
+
+
+def bad_entry(value: float, where: str) -> DataError:
+    """The error for an entry that cannot be."""
+    if math.isfinite(value):
+        return DataError(
+            f"Negative values in data passed to X: {value:g} in {where}. A non-negative factorization has no place for them: shift "
+            "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
+        )
+    return DataError(
+        f"X has an entry that is not finite, {value:g} in {where}. Missing values are left out of data in memory only, and "
+        "infinite ones cannot be approximated: drop those rows, or fill them in first."
+    )
+
+
+def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Source) -> tuple[float, str]:
+    """The first entry that meets a condition, and where it is, in words."""
+    for rows, part in block.blocks():
+        entries = as_dense(part)
+        mask = condition(entries)
+        if mask.any():
+            i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
+            row = start + rows.start + int(i)
+            way = f"column {row}, row {int(j)}" if source.is_turned else f"row {row}, column {int(j)}"
+            return float(entries[i, j]), f"{way} ({source.place(row)})"
+    raise AssertionError
+
+
+def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """What each of these gives, the next one being read in a thread while the last is worked on."""
+    waiting: list[Future[T]] = []
+    with ThreadPoolExecutor(1, thread_name_prefix="nonneg-read") as pool:
+        for read in reads:
+            waiting.append(pool.submit(read))
+            if len(waiting) > 1:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()

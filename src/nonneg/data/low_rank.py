@@ -1,0 +1,119 @@
+"""Data that stand for others by a product of two matrices, and how such a product is found and brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from .base import Data, Facts, Need, Request, Total
+from .namespace import Array, Namespace
+
+
+@dataclass(eq=False)
+class LowRankData(Data):
+    """X by a product left · right of either sign, with what is known of X itself: its extremes, and ‖X‖²."""
+
+    left: Array
+    right: Array
+    namespace: Namespace
+    known: Facts
+    energy: float
+    bounded: ClassVar[bool] = False
+    gives: ClassVar[frozenset[Need]] = frozenset({Need.PRODUCTS, Need.ROW_GRAM, Need.COLUMN_GRAM})
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.left.shape[0], self.right.shape[1]
+
+    @property
+    def size(self) -> int:
+        return self.left.size + self.right.size
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if sign:
+            raise self.refuse({Need.SIGNED_PRODUCTS})
+        return self.right.T @ (self.left.T @ M) if transposed else self.left @ (self.right @ M)
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        raise self.refuse({Need.ENTRIES})
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        if any(total != ("power", 2) for total in totals):
+            raise self.refuse({Need.ENTRIES})
+        return self.known._replace(lowest=-self.known.peak), [self.energy] * len(totals)
+
+    def take(self, items: np.ndarray, axis: int) -> Array:
+        return self.left[items] @ self.right if axis == 0 else (self.left @ self.right[:, items]).T
+
+    def in_units(self, unit: float) -> Data:
+        known = Facts(self.known.lowest / unit, self.known.highest / unit, self.known.non_zeros)
+        return replace(self, left=self.left / unit, known=known, energy=self.energy / unit / unit)
+
+
+@dataclass(frozen=True)
+class Compression:
+    """What stands for X: its products with R (n × few) and L (m × few), whose columns are orthonormal.
+
+    X~ = A Rᵀ + L (B − LᵀA Rᵀ), with A = X R and B = LᵀX, agrees with X on the spans of both: X~ R = X R and LᵀX~ = LᵀX.
+    """
+
+    data: Data
+    R: np.ndarray
+    L: np.ndarray
+    A: np.ndarray
+    BT: np.ndarray
+
+    @classmethod
+    def begun(cls, data: Data, size: int, generator: np.random.Generator) -> Compression:
+        """One for the directions in which X has most, nearly: two readings."""
+        along = data if data.forms_gram(transposed=True) else data.T
+        draws = data.namespace.asarray(generator.standard_normal((along.shape[1], size)))
+        near, far = (_orthonormal(product) for product in along.apply_and_gram(draws))
+        R, L = (far, near) if along is data else (near, far)
+        return cls(data, R, L, *data.apply_both(R, L))
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that it is made of, besides the data."""
+        return {"R": self.R, "L": self.L, "A": self.A, "BT": self.BT}
+
+    @property
+    def low_rank(self) -> LowRankData:
+        """X~."""
+        data = self.data
+        rest = self.BT.T - (self.L.T @ self.A) @ self.R.T
+        found = LowRankData(np.hstack([self.A, self.L]), np.vstack([self.R.T, rest]), data.namespace, data.facts, data.power_sum(2))
+        found.log = data.log
+        return found
+
+    def with_spans(self, left: np.ndarray, right: np.ndarray) -> Compression:
+        """One that agrees with X on the columns of these, too: one reading."""
+        more_L, more_R = _beyond(self.L, left), _beyond(self.R, right)
+        A, BT = self.data.apply_both(more_R, more_L)
+        return Compression(
+            self.data,
+            np.hstack([self.R, more_R]),
+            np.hstack([self.L, more_L]),
+            np.hstack([self.A, A]),
+            np.hstack([self.BT, BT]),
+        )
+
+
+def _orthonormal(columns: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(linalg.qr(columns, mode="economic", check_finite=False)[0])
+
+
+def _beyond(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Orthonormal columns for what is in the span of others, and not in that of a basis."""
+    lengths = np.linalg.norm(columns, axis=0)
+    columns = (columns / np.where(lengths > 0, lengths, 1.0)).astype(np.float64)
+    for _ in range(2):  # once more for what rounding leaves
+        columns = columns - basis @ (basis.T @ columns)
+    Q, sizes, _ = linalg.svd(columns, full_matrices=False, check_finite=False)
+    return np.ascontiguousarray(Q[:, sizes > 10 * np.finfo(basis.dtype).eps], dtype=basis.dtype)

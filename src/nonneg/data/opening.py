@@ -1,0 +1,104 @@
+"""Data where they lie: from a path, or something that is open, to data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..exceptions import DataError, IncompatibleError
+from ..naming import is_count
+from .base import Data
+from .files import BLOCK_BYTES, FileBlocks
+from .memory import available_bytes
+from .sources import KINDS, is_location, open_source
+from .transposed import TransposedData
+
+
+def open_data(
+    where: Any, *, key: str | None = None, blocks: Literal["samples", "features"] = "samples", block_bytes: int = BLOCK_BYTES
+) -> Data:
+    """Data that are larger than memory, or better left where they are.
+
+    What comes of it can be given to `fit`, `transform`, `partial_fit` and `nonneg.factorize` in place of X; these take a path, too,
+    and then open it with what is default here. Blocks of rows are read when they are needed, the next one while the last is worked
+    on. An entry that is negative or not finite is refused when it is first read; so is a file that changes between two readings.
+
+    Parameters
+    ----------
+    where : str, path, open file, or list of these
+        A .npy file, an array of HDF5 (.h5, .hdf5) or zarr, an .h5ad of AnnData (dense, CSR or CSC), or Parquet; an open
+        `h5py.Dataset`, `zarr.Array`, `numpy.memmap`, `pyarrow.parquet.ParquetFile` or backed `AnnData`; or a list of files that
+        are row blocks of one matrix.
+    key : str, optional
+        Which matrix, of a file that has several: ``"layers/counts"``.
+    blocks : {"samples", "features"}, default="samples"
+        What the rows of the file are. With "features" it holds Xᵀ, as a voxel × subject image does.
+    block_bytes : int, default=2**27
+        What a block takes in memory. Two are there at a time, and what is computed of one.
+
+    Returns
+    -------
+    Data
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib, nonneg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "X.npy"
+    ...     np.save(path, np.kron(np.eye(3), np.ones((20, 5))))
+    ...     parts = nonneg.OPNMF(3, random_state=0).fit(nonneg.open_data(path)).components_
+    >>> parts.shape
+    (3, 15)
+    """
+    if blocks not in ("samples", "features"):
+        raise IncompatibleError(f"blocks must be 'samples' or 'features', what the rows of the file are; got {blocks!r}.")
+    if not is_count(block_bytes, 1):
+        raise IncompatibleError(f"block_bytes must be an int of at least 1; got {block_bytes!r}.")
+    source = open_source(where, key)
+    if 0 in source.shape:
+        raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
+    data = FileBlocks(source, block_bytes)
+    return TransposedData(data) if source.is_turned != (blocks == "features") else data
+
+
+def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
+    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else."""
+    if not _may_be_dask(X):
+        return None
+    from .dask import by_blocks, is_collection
+
+    return by_blocks(X, function, columns, dtype) if is_collection(X) else None
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
+    return (isinstance(X, Data) and X.is_far) or _may_be_dask(X) or is_location(X)
+
+
+def _may_be_dask(X: Any) -> bool:
+    return type(X).__module__.startswith("dask")
+
+
+def opened(X: Any) -> Any:
+    """Data, where X says where they lie; X as it is, where it is what it is.
+
+    An array that is mapped into memory is left where it is if it is larger than that.
+    """
+    if isinstance(X, Data):
+        return X
+    if isinstance(X, np.memmap) and X.ndim == 2:
+        free = available_bytes()
+        return open_data(X) if free is not None and X.nbytes > free else X
+    if _may_be_dask(X):
+        from .dask import is_collection, of_collection
+
+        return of_collection(X) if is_collection(X) else X
+    return open_data(X) if is_location(X) else X
+
+
+def refuse_name(X: Any) -> None:
+    """Refuse a text that is the name of no file."""
+    if isinstance(X, str):
+        raise DataError(f"{X!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}.")

@@ -1,0 +1,76 @@
+"""Kinds of files that X may lie in. Each is a file of its own here, and a line below; libraries are imported where needed."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ...exceptions import DataError
+from .base import Source
+from .stacked import Stacked
+
+__all__ = ["KINDS", "Source", "is_location", "open_source"]
+
+KINDS = {
+    ".npy": "npy",
+    ".h5ad": "anndata",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+    ".hdf": "hdf5",
+    ".he5": "hdf5",
+    ".zarr": "zarr",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""The ends of names of files, and the modules here that read them: each has `open_file` and `of_handle`."""
+HANDLES = {"numpy": "npy", "h5py": "hdf5", "zarr": "zarr", "pyarrow": "parquet", "anndata": "anndata"}
+"""The libraries of what may be open already, and the modules here that read it."""
+
+
+def _kind(name: str) -> Any:
+    return import_module(f".{name}", __name__)
+
+
+def is_location(X: Any) -> bool:
+    """Whether something says where data lie, rather than being data: a path, something that is open, or a list of these."""
+    if isinstance(X, str):
+        return Path(X).suffix.lower() in KINDS or os.path.exists(X)
+    if isinstance(X, os.PathLike):
+        return True
+    if isinstance(X, list | tuple):
+        return bool(X) and all(not isinstance(each, list | tuple) and is_location(each) for each in X)
+    library = _library(X)
+    return library in HANDLES and library != "numpy" and _is_handle(X)
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def _is_handle(X: Any) -> bool:
+    """Whether it is open, rather than in memory, as a table of Arrow is, or an AnnData that was read."""
+    name = type(X).__name__
+    return name in ("Dataset", "File", "Group", "Array", "ParquetFile") or bool(getattr(X, "isbacked", False))
+
+
+def open_source(X: Any, key: str | None = None) -> Source:
+    """The matrix at a path, behind a handle, or in a list of them."""
+    if isinstance(X, list | tuple):
+        parts = [open_source(each, key) for each in X]
+        return parts[0] if len(parts) == 1 else Stacked(parts)
+    if not isinstance(X, str | os.PathLike):
+        library = _library(X)
+        found: Source | None = _kind(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
+        if found is None:
+            raise DataError(f"{type(X).__module__}.{type(X).__name__} is neither a file nor anything that rows can be read from.")
+        return found
+    path = Path(X)
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise DataError(f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}.")
+    if not path.exists():
+        raise DataError(f"{path} does not exist.")
+    opened: Source = _kind(kind).open_file(path, key)
+    return opened

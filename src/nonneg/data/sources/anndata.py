@@ -1,0 +1,45 @@
+"""AnnData: .h5ad files, and what is the same in zarr. Dense, by rows (CSR) or by columns (CSC), read from where it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...exceptions import DataError
+from .base import CompressedRows, Source, stamp_of
+
+
+class _Stored(CompressedRows):
+    """A group of three arrays, as AnnData and others write sparse matrices."""
+
+    def __init__(self, group: Any, name: str, stamped: str, shape: Any, *, is_turned: bool) -> None:
+        self._stamped = stamped
+        super().__init__(name, shape, (group["data"], group["indices"], group["indptr"]), is_turned=is_turned)
+
+    def stamp(self) -> Any:
+        return stamp_of(self._stamped)
+
+
+def open_file(path: Path, key: str | None) -> Source:
+    """A matrix in an .h5ad file. Without a key it is X; layers are ``key="layers/counts"``, and so on."""
+    from . import hdf5
+
+    return hdf5.open_file(path, key or "X")
+
+
+def of_handle(handle: Any, key: str | None) -> Source | None:
+    """A matrix of an AnnData that is backed by a file."""
+    return open_file(Path(handle.filename), key) if getattr(handle, "isbacked", False) else None
+
+
+def matrix_in(group: Any, name: str, stamped: str) -> Source:
+    """A sparse matrix that is stored as a group of three arrays."""
+    if not all(part in group for part in ("data", "indices", "indptr")):
+        raise DataError(f"{name} is a group, and not a matrix; it has {', '.join(map(repr, list(group)[:12]))}.")
+    attributes = group.attrs
+    kind = attributes.get("encoding-type", attributes.get("h5sparse_format", "csr_matrix"))
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+    if shape is None:
+        raise DataError(f"{name} does not say what shape it has.")
+    return _Stored(group, name, stamped, shape, is_turned=kind.startswith("csc"))

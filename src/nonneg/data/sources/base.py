@@ -1,0 +1,151 @@
+"""What a kind of file has to answer: its shape, and a range of its rows."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...exceptions import DataError
+
+
+class Source(ABC):
+    """A matrix that lies in a file, of which ranges of rows can be read."""
+
+    name: str
+    """The file, as messages call it."""
+    shape: tuple[int, int]
+    dtype: np.dtype
+    """Of the entries as they lie there."""
+    is_sparse: bool = False
+    is_turned: bool = False
+    """Whether what lies there is Xᵀ, because of how the file is laid out; the rows that are meant here are then columns of X."""
+    grain: int = 1
+    """Rows that are best read together, as those of a chunk of HDF5."""
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Any:
+        """Rows from start to before stop: a NumPy array, or a SciPy array in rows."""
+
+    def read_some(self, rows: np.ndarray) -> Any:
+        """Some rows, in the order in which they are asked for."""
+        ordered, back = np.unique(rows, return_inverse=True)
+        cuts = [0, *(np.flatnonzero(np.diff(ordered) > self.grain) + 1).tolist(), len(ordered)]
+        parts = []
+        for first, last in pairwise(cuts):
+            start = int(ordered[first])
+            parts.append(self.read(start, int(ordered[last - 1]) + 1)[ordered[first:last] - start])
+        found = sparse.vstack(parts, format="csr") if self.is_sparse else np.concatenate(parts)
+        return found[back]
+
+    def cuts(self, block_bytes: int) -> list[int]:
+        """Where to cut the rows into blocks of about so many bytes in memory: from 0 to their number."""
+        each = max(1, block_bytes // max(1, self.shape[1] * real(self.dtype).itemsize))
+        each = max(self.grain, each // self.grain * self.grain)
+        return [*range(0, self.shape[0], each), self.shape[0]]
+
+    @property
+    def n_bytes(self) -> int:
+        """What a reading has to fetch, about."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def stamp(self) -> Hashable:
+        """What changes when the file does."""
+        return stamp_of(self.name)
+
+    def place(self, row: int) -> str:
+        """Where a row lies, in words."""
+        return f"row {row} of {self.name}"
+
+
+def real(dtype: Any) -> np.dtype:
+    """The type that entries have in memory: single precision stays, other real numbers become double."""
+    kind = np.dtype(dtype)
+    return np.dtype(np.float32) if kind.kind == "f" and kind.itemsize == 4 else np.dtype(np.float64)
+
+
+def stamp_of(path: str | Path) -> Hashable:
+    """Size, time of the last change, and identity of a file; None where there is none to look at."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def check_numbers(dtype: Any, name: str) -> np.dtype:
+    """Refuse entries that are not real numbers."""
+    kind = np.dtype(dtype)
+    if kind.kind == "O":
+        raise DataError(f"{name} holds Python objects, which only unpickling would read, and that can run code: it is not done.")
+    if kind.kind not in "fiub":
+        raise DataError(f"{name} holds entries of type {kind}, which are not real numbers.")
+    return kind
+
+
+def check_matrix(shape: Iterable[int], name: str) -> tuple[int, int]:
+    """Refuse what has not two dimensions."""
+    sizes = tuple(int(size) for size in shape)
+    if len(sizes) != 2 or min(sizes) < 0:
+        raise DataError(f"{name} has shape {sizes}; a matrix with rows and columns is needed.")
+    return sizes[0], sizes[1]
+
+
+def needed(module: str, what: str) -> Any:
+    """A library that only some files need."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise DataError(f"{what} is read with {module}, which is not installed: pip install 'nonneg[files]' installs it.") from None
+
+
+class CompressedRows(Source):
+    """Rows of which the non-zeros are stored, as CSR: three arrays that can be read in ranges."""
+
+    is_sparse = True
+
+    def __init__(self, name: str, shape: Iterable[int], arrays: tuple[Any, Any, Any], *, is_turned: bool = False) -> None:
+        self.name, self.shape, self.is_turned = name, check_matrix(shape, name), is_turned
+        self._data, self._indices, self._indptr = arrays
+        self.dtype = check_numbers(self._data.dtype, name)
+        if is_turned:  # columns are stored: rows of Xᵀ
+            self.shape = self.shape[::-1]
+        if int(self._indptr.shape[0]) != self.shape[0] + 1:
+            raise DataError(f"{name} says it has {self.shape[0]} rows, and its index is of {int(self._indptr.shape[0]) - 1}.")
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        starts = np.asarray(self._indptr[:], dtype=np.int64)
+        stored = min(int(self._data.shape[0]), int(self._indices.shape[0]))
+        if starts[0] != 0 or (np.diff(starts) < 0).any() or int(starts[-1]) > stored:
+            raise DataError(f"{self.name} is damaged: its index promises {int(starts[-1])} non-zeros, and {stored} are there.")
+        return starts
+
+    def read(self, start: int, stop: int) -> Any:
+        starts = self._starts[start : stop + 1]
+        some = slice(int(starts[0]), int(starts[-1]))
+        entries = np.asarray(self._data[some], dtype=real(self.dtype))
+        columns = np.asarray(self._indices[some], dtype=np.int32 if self.shape[1] < 2**31 else np.int64)
+        if columns.size and not 0 <= int(columns.min()) <= int(columns.max()) < self.shape[1]:
+            raise DataError(f"{self.name} is damaged: a column index is outside 0 … {self.shape[1] - 1}, near {self.place(start)}.")
+        places = (starts - starts[0]).astype(columns.dtype if some.stop - some.start < 2**31 else np.int64)
+        return sparse.csr_array((entries, columns, places), shape=(stop - start, self.shape[1]))
+
+    def cuts(self, block_bytes: int) -> list[int]:
+        each = real(self.dtype).itemsize + 4
+        weights = self._starts * each + np.arange(len(self._starts)) * 8
+        count = max(1, -(-int(weights[-1]) // block_bytes))
+        cuts = np.searchsorted(weights, np.linspace(0, weights[-1], count + 1)[1:-1])
+        return sorted({0, *(int(cut) for cut in cuts), self.shape[0]})
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self._data.shape[0]) * (self.dtype.itemsize + 4) + 8 * self.shape[0]

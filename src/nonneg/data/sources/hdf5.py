@@ -1,0 +1,64 @@
+"""HDF5: a matrix among the datasets of a file, or one that is open already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import DataError
+from .anndata import matrix_in
+from .base import Source, check_matrix, check_numbers, needed, stamp_of
+
+
+class Hdf5(Source):
+    """A dataset of two dimensions."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self.name = f"{dataset.file.filename}:{dataset.name}"
+        self.shape, self.dtype = check_matrix(dataset.shape, self.name), check_numbers(dataset.dtype, self.name)
+        self.grain = min(int(dataset.chunks[0]), max(self.shape[0], 1)) if dataset.chunks else 1
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        return self._dataset[start:stop]
+
+    def stamp(self) -> Any:
+        return stamp_of(self.name.rsplit(":", 1)[0])
+
+
+def open_file(path: Path, key: str | None) -> Source:
+    """A matrix in a file of HDF5."""
+    h5py = needed("h5py", str(path))
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read as HDF5: {error}") from error
+    return _found(h5py, file, key)
+
+
+def of_handle(handle: Any, key: str | None) -> Source | None:
+    """A dataset that is open, or a matrix in a file or group that is."""
+    h5py = needed("h5py", str(handle))
+    if not handle:
+        raise DataError(f"{handle!r} is closed: nothing can be read from it.")
+    return Hdf5(handle) if isinstance(handle, h5py.Dataset) else _found(h5py, handle, key)
+
+
+def _found(h5py: Any, group: Any, key: str | None) -> Source:
+    """The matrix in a file or a group: the one that is named, that of an .h5ad, or the only one there is."""
+    name = str(group.file.filename)
+    if key is None and "X" in group and ("obs" in group or hasattr(group["X"], "keys")):
+        key = "X"
+    if key is None:
+        found: list[str] = []
+        group.visititems(lambda path, item: found.append(path) if isinstance(item, h5py.Dataset) and item.ndim == 2 else None)
+        if len(found) != 1:
+            some = ", ".join(map(repr, found[:8])) or "none"
+            raise DataError(f"{name} has {len(found)} matrices: {some}. Say which: nonneg.open_data({name!r}, key=...).")
+        (key,) = found
+    if key not in group:
+        raise DataError(f"{name} has nothing named {key!r}; it has {', '.join(map(repr, list(group)[:12]))}.")
+    item = group[key]
+    return Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{item.name}", stamped=name)

@@ -1,0 +1,75 @@
+"""Several files, one below the other: the rows of each are a part of the rows of X."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...exceptions import DataError
+from .base import Source, real
+
+
+class Stacked(Source):
+    """The rows of the first, then those of the second, and so on. No block has rows of two files."""
+
+    def __init__(self, parts: Sequence[Source]) -> None:
+        if not parts:
+            raise DataError("A list of files of row blocks is needed; got an empty one.")
+        first = parts[0]
+        for part in parts[1:]:
+            for what, has, wanted in (
+                ("width", part.shape[1], first.shape[1]),
+                ("kind", "sparse" if part.is_sparse else "dense", "sparse" if first.is_sparse else "dense"),
+                ("order", "by columns" if part.is_turned else "by rows", "by columns" if first.is_turned else "by rows"),
+            ):
+                if has != wanted:
+                    raise DataError(f"{part.name} is of another {what} than {first.name}: {has}, not {wanted}.")
+        if first.is_turned:
+            raise DataError(
+                f"{first.name} is stored by columns, so that several such files are parts of the columns of X, not of its rows. "
+                "Store them in C order, or by rows (CSR)."
+            )
+        self._parts, self.is_sparse = list(parts), first.is_sparse
+        self._stops = list(accumulate(part.shape[0] for part in parts))
+        self.shape, self.name = (self._stops[-1], first.shape[1]), f"{first.name} and {len(parts) - 1} more"
+        self.dtype = max((real(part.dtype) for part in parts), key=lambda dtype: dtype.itemsize)
+
+    def _at(self, row: int) -> tuple[Source, int]:
+        number = int(np.searchsorted(self._stops, row, "right"))
+        return self._parts[number], self._stops[number] - self._parts[number].shape[0]
+
+    def read(self, start: int, stop: int) -> Any:
+        found = []
+        while start < stop:
+            part, first = self._at(start)
+            last = min(stop, first + part.shape[0])
+            found.append(part.read(start - first, last - first))
+            start = last
+        if len(found) == 1:
+            return found[0]
+        return sparse.vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
+
+    def cuts(self, block_bytes: int) -> list[int]:
+        cuts = {0}
+        for part, stop in zip(self._parts, self._stops, strict=True):
+            cuts |= {stop - part.shape[0] + cut for cut in part.cuts(block_bytes)}
+        return sorted(cuts)
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(part.n_bytes for part in self._parts)
+
+    def stamp(self) -> Hashable:
+        return tuple(part.stamp() for part in self._parts)
+
+    def changed(self, before: Any) -> str:
+        """The name of the first file with another stamp than before."""
+        return next((part.name for part, old in zip(self._parts, before, strict=True) if part.stamp() != old), self.name)
+
+    def place(self, row: int) -> str:
+        part, first = self._at(row)
+        return part.place(row - first)

@@ -1,0 +1,63 @@
+"""Zarr: an array in a folder or a store, or one that is open already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import DataError
+from .anndata import matrix_in
+from .base import Source, check_matrix, check_numbers, needed, stamp_of
+
+
+class Zarr(Source):
+    """An array of two dimensions."""
+
+    def __init__(self, array: Any, root: str) -> None:
+        self._array, self._root = array, root
+        self.name = f"{root}:{array.path or '/'}"
+        self.shape, self.dtype = check_matrix(array.shape, self.name), check_numbers(array.dtype, self.name)
+        self.grain = min(int(array.chunks[0]), max(self.shape[0], 1))
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        return np.asarray(self._array[start:stop])
+
+    def stamp(self) -> Any:
+        """Of the folder's description; chunks that change are seen by what is in them."""
+        folder = Path(self._root) / str(self._array.path)
+        return tuple(stamp_of(folder / name) for name in ("zarr.json", ".zarray"))
+
+
+def open_file(path: Path, key: str | None) -> Source:
+    """An array in a zarr folder."""
+    zarr = needed("zarr", str(path))
+    try:
+        return _found(zarr, zarr.open(str(path), mode="r"), str(path), key)
+    except (KeyError, FileNotFoundError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} cannot be read as zarr: {error}") from error
+
+
+def of_handle(handle: Any, key: str | None) -> Source | None:
+    """An array that is open, or one in a group that is."""
+    store = getattr(handle, "store", None)
+    return _found(needed("zarr", str(handle)), handle, str(getattr(store, "root", None) or store), key)
+
+
+def _found(zarr: Any, item: Any, root: str, key: str | None) -> Source:
+    if isinstance(item, zarr.Array):
+        return Zarr(item, root)
+    arrays = [name for name, _ in item.arrays()]
+    if key is None and "X" in item:
+        key = "X"
+    if key is None and len(arrays) == 1:
+        (key,) = arrays
+    if key is None or key not in item:
+        some = ", ".join(map(repr, arrays[:8])) or "none"
+        asked = f"nothing named {key!r}" if key is not None else f"{len(arrays)} arrays"
+        raise DataError(f"{root} has {asked}; it has {some}. Say which: nonneg.open_data({root!r}, key=...).")
+    found = item[key]
+    return Zarr(found, root) if isinstance(found, zarr.Array) else matrix_in(found, f"{root}:{key}", stamped=root)

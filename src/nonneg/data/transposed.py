@@ -1,0 +1,102 @@
+"""Data given by their transpose: blocks of columns are blocks of rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .base import Data, Facts, Need, Request, Sweep, Total
+from .namespace import Array, Namespace
+
+_OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}
+
+
+@dataclass(eq=False)
+class TransposedData(Data):
+    """Yᵀ, given Y."""
+
+    inner: Data
+
+    def __post_init__(self) -> None:
+        self.gives = frozenset(_OTHER.get(need, need) for need in self.inner.gives)  # type: ignore[misc]
+        self.is_far, self.log = self.inner.is_far, self.inner.log
+
+    @property
+    def namespace(self) -> Namespace:  # type: ignore[override]
+        return self.inner.namespace
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape[::-1]
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    @property
+    def T(self) -> Data:
+        return self.inner
+
+    @property
+    def in_blocks(self) -> tuple[Any, bool] | None:
+        found = self.inner.in_blocks
+        return None if found is None else (found[0], not found[1])
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        return self.inner.recall(("transposed", key), make)
+
+    def in_units(self, unit: float) -> Data:
+        return TransposedData(self.inner.in_units(unit))
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.inner.apply(M, transposed=not transposed, sign=sign)
+
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        return self.inner.apply_both(N, M)[::-1]
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        return self.inner.apply_gram(M, transposed=not transposed)
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        return self.inner.forms_gram(transposed=not transposed)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return self.inner.with_itself(not first, not second)
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        turned = [
+            Request(operand, "left" if side == "right" else "right", None if matrix is None else matrix.T)
+            for operand, side, matrix in requests
+        ]
+        left, right = (U.T, None) if V is None else (V.T, U.T)
+        products, total = self.inner.visit(left, right, turned, log_power)
+        return [self.namespace.in_rows(product.T) for product in products], total
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.inner.expect(totals, signed=signed)
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        return self.inner.survey(totals)
+
+    def take(self, items: np.ndarray, axis: int) -> Any:
+        return self.inner.take(items, 1 - axis)
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.inner.blocks(transposed=not transposed)
+
+    def itself(self) -> Any:
+        return self.inner.itself().T
+
+    def lengths(self, axis: int) -> np.ndarray:
+        return self.inner.lengths(1 - axis)
+
+    def can_sweep(self, *, transposed: bool = False) -> bool:
+        return self.inner.can_sweep(transposed=not transposed)
+
+    def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
+        self.inner.sweep(sweep, transposed=not transposed)

@@ -1,0 +1,129 @@
+"""Forms in which X itself stands, where some of its entries are missing: these are filled by the model's own approximation.
+
+Between steps, what is missing in X becomes what X̂ has there. With the Euclidean distance steps and fills lower one and the same
+objective, that of the filled data (it is a majorization of the one over observed entries, see docs/missing.md), so X is filled and
+has no weights. With other divergences, and where entries have weights, the objective is that over observed entries, and a fill that
+would raise it is not taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.expression import Letter
+from ..data import Data, as_dense
+from ..data.namespace import to_host
+from ..data.weighted import LowRank, Partial
+from .model import Model
+from .point import Point
+from .problem import Problem
+from .solver import Solver
+
+_SHARES = (1.0, 0.25)
+"""Of the way from the last fill to the new one, which are tried."""
+
+
+def must_be_filled(model: Model, data: Data) -> bool:
+    """Whether X stands in the form, and has entries without a value."""
+    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.missing > 0
+
+
+def counts_fills(model: Model, data: Any) -> bool:
+    """Whether what is filled counts in the objective, which a step and a fill then lower in turn."""
+    return bool(model.divergence.takes_signs) and data.weights is None
+
+
+@dataclass(frozen=True)
+class Filling(Solver):
+    """The steps of another solver, and a fill after each of them."""
+
+    solver: Solver
+
+    @property
+    def stays_finite(self) -> bool:  # type: ignore[override]
+        return self.solver.stays_finite
+
+    @property
+    def window(self) -> float:  # type: ignore[override]
+        return self.solver.window
+
+    @property
+    def resumed(self) -> Filling:
+        return Filling(self.solver.resumed)
+
+    def obstacle(self, problem: Problem) -> str | None:
+        return self.solver.obstacle(problem)
+
+    def init(self, problem: Problem) -> Any:
+        return self.solver.init(problem)
+
+    def step(self, point: Point, state: Any) -> Point:
+        point = self.solver.step(point, state)
+        before, size = point.objective()
+        for values in _fills(point):
+            candidate = refilled(point, values)
+            after = candidate.objective()[0]
+            if after <= before + 4 * point.problem.namespace.eps * size:
+                if hasattr(state, "value"):
+                    state.value = None  # of other data
+                return candidate
+        return point
+
+
+def refilled(point: Point, values: LowRank) -> Point:
+    """The same factors, for data that are filled with other values."""
+    return with_filling(point.problem, values).point(point.factors)
+
+
+def with_filling(problem: Problem, values: LowRank) -> Problem:
+    """The same problem, for data that are filled with these values."""
+    partial = problem.partial
+    assert partial is not None
+    filled = partial.filled(values)
+    return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+
+
+def inside(problem: Problem) -> Data:
+    """What stands for X in the form, in the units of the user: filled, where something is missing."""
+    if problem.partial is None:
+        return problem.user_data
+    data: Any = problem.data
+    filled = data.inside if data.weighted else data
+    return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
+
+
+def _fills(point: Point) -> list[LowRank]:
+    """What may be filled in, the best first: what settles at once, X̂ as it is, and less of it."""
+    problem = point.problem
+    form, X, xp = problem.model.form, Letter(problem.model.data), problem.namespace.xp
+    left, right = problem.divide(form)
+    point.compute((left, right) if right else (left,))
+    if not right:
+        return []
+    plain = LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
+    found = []
+    if form.count(problem.model.data) == 1 and X in (form[0], form[-1]):
+        settled = _settled(point, left, right, form[0] != X)
+        found = [] if settled is None else [settled]
+    found.append(plain)
+    old = problem.filling
+    if old is not None:
+        share = _SHARES[-1]
+        found.append(LowRank(xp.concat([(1 - share) * old.U, share * plain.U], axis=1), xp.concat([old.V, plain.V])))
+    return found
+
+
+def _settled(point: Point, left: Any, right: Any, is_last: bool) -> LowRank | None:
+    """The fill that another one would not change, where X stands at an end of the form."""
+    partial = point.problem.partial
+    near, far = (right.T, left.T) if is_last else (left, right)
+    if len(near) < 2:
+        return None
+    L, R = (as_dense(point.product(word)) for word in (near[1:], far))
+    codes = as_dense(point.value(near))
+    prior = to_host(point.problem.namespace.xp.mean(codes, axis=0))
+    found = partial.settled(L, R, prior, transposed=is_last)  # type: ignore[union-attr]
+    if found is None or not bool(point.problem.namespace.xp.all(found.U >= 0)):
+        return None
+    return LowRank(found.V.T, found.U.T) if is_last else found

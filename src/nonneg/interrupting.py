@@ -1,0 +1,46 @@
+"""Ctrl-C, heeded at the next check: what has been found by then is kept, and only then the interrupt is passed on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
+from typing import Any
+
+from .data import Data
+from .exceptions import Stopped as Stopped
+
+
+@contextmanager
+def heeded(*others: Any) -> Iterator[Event]:
+    """Within this, the first Ctrl-C sets an event; a second one interrupts at once, as it always does.
+
+    Readings of data that are far are broken off between two blocks. It is left to others where they have a handler of their own,
+    and can be done in the main thread only, which is what Python sends signals to.
+
+    Parameters
+    ----------
+    *others : Data, or anything
+        What may be read meanwhile.
+    """
+    asked = Event()
+    logs = [data.log for data in others if isinstance(data, Data) and data.log is not None]
+    is_ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    def handle(number: int, frame: Any) -> None:
+        if asked.is_set():
+            signal.default_int_handler(number, frame)
+        asked.set()
+
+    if is_ours:
+        signal.signal(signal.SIGINT, handle)
+    for log in logs:
+        log.over = asked.is_set
+    try:
+        yield asked
+    finally:
+        for log in logs:
+            log.over = None
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,91 @@
+"""What a criterion is: parts of the data that do not depend on the rank, a measurement of each part at each rank, and a rule."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...exceptions import IncompatibleError
+from ...naming import is_count
+from ..rules import Choice
+from ..subjects import Rank, Subject
+
+Found = Mapping[str, Any]
+"""Numbers and arrays by name: what one part of the data says about one rank."""
+
+
+@dataclass(frozen=True)
+class Criterion(ABC):
+    """A way to judge ranks.
+
+    A scan asks for the parts once, measures every part at every rank, in any order and at the same time, and hands what was found
+    to the rule. Nothing is kept in the criterion itself.
+    """
+
+    n_repeats: int = 1
+
+    name: ClassVar[str]
+    """In `rank_scan`, in the table, and in the names of files."""
+    shown: ClassVar[str]
+    """The column of the table that is drawn."""
+    label: ClassVar[str]
+    """What that column is, in words."""
+
+    def __post_init__(self) -> None:
+        if not is_count(self.n_repeats, 1):
+            raise IncompatibleError(f"n_repeats must be an int of at least 1; got {self.n_repeats!r}.")
+
+    @abstractmethod
+    def obstacle(self, subject: Subject) -> str | None:
+        """Why it has nothing to say about such a subject; None where it has."""
+
+    def most(self, subject: Subject) -> tuple[int, int]:
+        """The largest ranks that it can judge, of samples and of features."""
+        return subject.sizes
+
+    @abstractmethod
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        """What is measured at every rank."""
+
+    @abstractmethod
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        """What a part says about a rank."""
+
+    @abstractmethod
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        """What all parts say about a rank, for the table."""
+
+    @abstractmethod
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        """The rank that it all speaks for; `axis` says whether ranks are of samples (0) or of features (1), if that makes two."""
+
+    def identity(self) -> dict[str, Any]:
+        """What a scan that goes on must have in common with the one before."""
+        return {"n_repeats": self.n_repeats}
+
+
+def column(found: Sequence[Found], name: str) -> np.ndarray:
+    """One number of each part."""
+    return np.array([float(one[name]) for one in found])
+
+
+def mean_and_error(values: np.ndarray, name: str) -> dict[str, float]:
+    """The mean and its standard error, for the table."""
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return {name: float(values.mean()), f"{name} s.e.": error}
+
+
+def folds(n: int, count: int, generator: np.random.Generator) -> list[np.ndarray]:
+    """Items 0 to n − 1, dealt out at random into so many folds of nearly equal size."""
+    return [np.sort(fold) for fold in np.array_split(generator.permutation(n), count)]
+
+
+def others(n: int, fold: np.ndarray) -> np.ndarray:
+    """The items that are not in a fold."""
+    kept = np.ones(n, dtype=bool)
+    kept[fold] = False
+    return np.flatnonzero(kept)

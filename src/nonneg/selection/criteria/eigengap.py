@@ -1,0 +1,60 @@
+"""The eigengap of a graph: where the eigenvalues of its similarity fall most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...data.eigenvectors import leading
+from ..rules import Choice
+from ..subjects import Rank, Subject, Vertices
+from .base import Criterion, Found, column
+
+
+@dataclass(frozen=True)
+class Eigengap(Criterion):
+    """λ_k − λ_{k+1} of the similarity matrix. k parts with few edges between them have k eigenvalues near the largest.
+
+    It costs next to nothing, and looks at no partition. Parts of very different size or density blur it. The gap after the first
+    eigenvalue says that the graph is in one piece, and not that it has one part: rank 1 is chosen where no other is scanned only.
+
+    Parameters
+    ----------
+    n_repeats : int, default=1
+        There is nothing to repeat.
+    """
+
+    name: ClassVar[str] = "eigengap"
+    shown: ClassVar[str] = "eigengap"
+    label: ClassVar[str] = "gap between eigenvalues"
+
+    def obstacle(self, subject: Subject) -> str | None:
+        return None if isinstance(subject, Vertices) else f"it is about graphs, and this is about {subject.kind}"
+
+    def most(self, subject: Subject) -> tuple[int, int]:
+        n = subject.sizes[0] - 1
+        return n, n
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        assert isinstance(subject, Vertices)
+        return [subject.similarity()]
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        assert isinstance(rank, int)
+        values, _ = leading(part, rank + 1, np.random.default_rng(seed))
+        return {"gap": float(values[rank - 1] - values[rank])}
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        return {self.name: float(column(found, "gap")[0])}
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        gaps = np.array([column(parts, "gap")[0] for parts in found])
+        if len(ranks) > 1 and ranks[0] == 1:
+            ranks, gaps = ranks[1:], gaps[1:]
+        place = int(np.argmax(gaps))
+        others = np.delete(gaps, place)
+        beside = f", {gaps[place] / others.max():.2g} times the next largest" if len(others) and others.max() > 0 else ""
+        return Choice(ranks[place], f"The {self.label} is largest after the first {ranks[place]}: {gaps[place]:.3g}{beside}.")

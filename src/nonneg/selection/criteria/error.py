@@ -1,0 +1,79 @@
+"""The error of the fit itself: how much each further component lowers it, beside what it does where there is nothing to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ...data import as_dense
+from ..rules import Choice
+from ..subjects import Matrix, Rank, Subject
+from .base import Criterion, Found, column
+
+
+@dataclass(frozen=True)
+class Error(Criterion):
+    """The reconstruction error, its gradient, and the same of data whose columns are permuted independently.
+
+    The error falls with every component. Permuted columns have the same entries and nothing in common but their means; a
+    component of the data that lowers the error by no more than one of these does is noise (Frigyesi and Höglund 2008).
+
+    Parameters
+    ----------
+    n_repeats : int, default=3
+        How many permutations; the data themselves are fitted once.
+    """
+
+    n_repeats: int = 3
+
+    name: ClassVar[str] = "error"
+    shown: ClassVar[str] = "error"
+    label: ClassVar[str] = "reconstruction error"
+
+    def obstacle(self, subject: Subject) -> str | None:
+        return None if isinstance(subject, Matrix) else f"it permutes the columns of a matrix, and this is about {subject.kind}"
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        return [None, *(int(generator.integers(2**31)) for _ in range(self.n_repeats))]
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        data = subject.data if part is None else permuted(subject.data, np.random.default_rng(part))
+        return {"error": float(subject.fit(data, rank, seed).reconstruction_err_)}
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        errors = column(found, "error")
+        return {"error": float(errors[0]), "error permuted": float(errors[1:].mean())}
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        if len(ranks) == 1:
+            return Choice(ranks[0], f"Rank {ranks[0]} is the only one that was scanned.")
+        errors = np.array([column(parts, "error") for parts in found])
+        falls = -np.diff(errors, axis=0) / np.diff(ranks)[:, None]  # for each further component
+        own, chance = falls[:, 0], falls[:, 1:].max(axis=1)
+        real = own > np.maximum(chance, 0.0)
+        steps = len(real) if real.all() else int(np.argmin(real))  # those before the first that is noise
+        rank = ranks[steps]
+        if steps == len(real):
+            return Choice(rank, f"Components lower the {self.label} by more than chance up to {rank}, the largest rank: scan more.")
+        if steps == 0 and rank == 1:
+            return Choice(rank, f"Rank 1: no further component lowers the {self.label} by more than in permuted data.")
+        return Choice(
+            rank,
+            f"Up to rank {rank} each component lowers the {self.label} by more than in permuted data; the next one by "
+            f"{own[steps]:.3g}, beside {chance[steps]:.3g} there.",
+        )
+
+
+def permuted(X: Any, generator: np.random.Generator) -> Any:
+    """X with the entries of each column in an order of their own."""
+    if not sparse.issparse(X):
+        return generator.permuted(np.asarray(as_dense(X)), axis=0)
+    by_columns = sparse.csc_array(X)
+    indices = np.concatenate(
+        [generator.permutation(X.shape[0])[:count] for count in np.diff(by_columns.indptr)] or [np.empty(0, dtype=np.int64)]
+    )
+    return sparse.csr_array(sparse.csc_array((by_columns.data, indices, by_columns.indptr), shape=X.shape))

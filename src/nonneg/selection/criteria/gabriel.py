@@ -1,0 +1,186 @@
+"""Blocks held out (Gabriel's bi-cross-validation): what a rank says about samples and features that it has not seen together.
+
+Samples are dealt out into folds, and so are features. A model is fitted to the block of the samples and the features that remain;
+held-out samples get codes from the features that remain, held-out features get loadings from the samples that remain, and the
+product of the two is compared with the entries that nothing was fitted to. Where a factor is orthogonal, a held-out item belongs
+to one component, as all others do. Of similarities, items are held out, and what is compared are similarities between these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ...data import as_dense, read_data
+from ...divergences import Beta, Objective
+from ...encoding import encode
+from ...engine.model import Model
+from ...exceptions import IncompatibleError
+from ...naming import is_count, is_number
+from ...planning.plans import multiply
+from ...solving import objective_of
+from ..rules import Choice, smallest_close
+from ..subjects import Items, Matrix, Rank, Subject
+from .base import Criterion, Found, column, folds, mean_and_error, others
+
+FLOOR = 1e-3
+"""What an approximation is at least, beside the mean entry, where a divergence from zero is infinite."""
+
+
+@dataclass(frozen=True)
+class Gabriel(Criterion):
+    """The error on held-out blocks. It tells what is more than noise, also where components are not unique; it needs no labels.
+
+    Parameters
+    ----------
+    n_repeats : int, default=1
+        How often samples and features are dealt out anew.
+    n_folds : int, default=3
+        Folds of samples, and folds of features: its square is the number of blocks.
+    tolerance : float, default=0.02
+        A rank that is better by less than this share of its error is no better.
+    """
+
+    n_repeats: int = 1
+    n_folds: int = 3
+    tolerance: float = 0.02
+
+    name: ClassVar[str] = "gabriel"
+    shown: ClassVar[str] = "gabriel"
+    label: ClassVar[str] = "error on held-out blocks"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_count(self.n_folds, 2):
+            raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
+        if not is_number(self.tolerance) or self.tolerance < 0:
+            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
+
+    def obstacle(self, subject: Subject) -> str | None:
+        if isinstance(subject, Items):
+            return None if subject.name == "SymmetricNMF" else "its codes do not give similarities back, so none can be held out"
+        if not isinstance(subject, Matrix):
+            return f"it holds out blocks of a matrix, and this is about {subject.kind}"
+        if not subject.estimator._transforms:
+            return f"the form {subject.estimator.form!r} has no codes for new samples"
+        if subject.parameters.get("fixed_components") is not None:
+            return "fixed components have all features, and a block has some of them only; use 'halves'"
+        if min(subject.data.shape) < 2 * self.n_folds:
+            return f"X is {' × '.join(map(str, subject.data.shape))}, and {self.n_folds} folds need {2 * self.n_folds} at least"
+        return None
+
+    def most(self, subject: Subject) -> tuple[int, int]:
+        n, m = (size - -(-size // self.n_folds) for size in subject.data.shape)
+        return (n, m) if subject.has_two_ranks else (min(n, m),) * 2
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        n, m = subject.data.shape
+        found: list[Any] = []
+        for _ in range(self.n_repeats):
+            if isinstance(subject, Items):  # as many parts as blocks of a matrix
+                for _ in range(self.n_folds):
+                    found += [(fold, fold) for fold in folds(n, self.n_folds, generator)]
+                continue
+            of_samples, of_features = folds(n, self.n_folds, generator), folds(m, self.n_folds, generator)
+            found += [(rows, columns) for rows in of_samples for columns in of_features]
+        return found
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        rows, columns = part
+        if isinstance(subject, Items):
+            return {"error": _of_items(subject, rows, rank, seed)}
+        assert isinstance(subject, Matrix)
+        return {"error": _of_block(subject, rows, columns, rank, seed)}
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        return mean_and_error(column(found, "error"), self.name)
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        errors = np.array([column(parts, "error") for parts in found])
+        return smallest_close(ranks, errors, self.label, self.tolerance)
+
+
+def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> float:
+    """The form, fitted to what remains, is codes · middle · loadings; of what is held out, these are found one by one."""
+    n, m = subject.data.shape
+    other_rows, other_columns = others(n, rows), others(m, columns)
+    seen, of_rows = subject.block(other_rows, other_columns), subject.block(rows, other_columns)
+    of_columns = _turned(subject.block(other_rows, columns))
+    model = subject.fit(seen, rank, seed)
+    form, divergence, one_of = model.model_, model.model_.divergence.separable, subject.orthogonal(model)
+    left, right = model._cut(form)
+    last = right[-1]
+    if last.name == form.data or len(right) == 1:  # loadings are all that stands after the codes
+        middle = np.eye(len(model.components_))
+    else:
+        middle = np.asarray(as_dense(multiply(right[:-1], model.factors_, {form.data: read_data(seen)})))
+    if left[0].name != form.data and one_of.get(left[0].name) == "columns":
+        codes, new_codes = model.factors_[left[0].name], one_each(of_rows, model.components_, divergence)
+    else:
+        codes, new_codes = model._codes(seen), model._codes(of_rows)
+    facing = np.ascontiguousarray((codes @ middle).T)
+    has_one = one_of.get(last.name) == ("columns" if last.transposed else "rows")
+    loadings = one_each(of_columns, facing, divergence) if has_one else encode(of_columns, facing, divergence)
+    return divergence_between(subject.block(rows, columns), new_codes @ middle, loadings.T, divergence)
+
+
+def _turned(X: Any) -> Any:
+    return sparse.csr_array(X.T) if sparse.issparse(X) else np.ascontiguousarray(X.T)
+
+
+def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> float:
+    known = others(subject.data.shape[0], items)
+    model = subject.fit(subject.block(known, known), rank, seed)
+    codes = model.transform(subject.block(items, known)).astype(np.float64)
+    # What an item is to itself says nothing about others, and is often there by convention only.
+    between = np.triu_indices(len(items), 1)
+    held = np.asarray(as_dense(subject.block(items, items)), dtype=np.float64)[between]
+    return divergence_between(
+        held[None, :], np.ones((1, 1)), (codes @ codes.T)[between][None, :], model.model_.divergence.separable
+    )
+
+
+def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarray:
+    """Codes with one entry for each sample: the component that approximates it best, and as much of it as fits best."""
+    C = np.asarray(components, dtype=np.float64)
+    if divergence == Beta(1):
+        shares = C / np.maximum(C.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        floor = FLOOR / C.shape[1]
+        gains = np.asarray(X @ np.log((1 - FLOOR) * shares + floor).T)
+        amounts = np.asarray(X.sum(axis=1)).reshape(-1, 1) / np.maximum(C.sum(axis=1), np.finfo(np.float64).tiny)
+    else:
+        squares = np.maximum(np.sum(C * C, axis=1), np.finfo(np.float64).tiny)
+        amounts = np.asarray(X @ C.T) / squares
+        gains = amounts**2 * squares
+    gains[:, ~C.any(axis=1)] = -np.inf
+    best = gains.argmax(axis=1)
+    codes = np.zeros((X.shape[0], len(C)))
+    each = np.arange(len(codes))
+    if divergence not in (Beta(1), Beta(2)):
+        for k in np.unique(best):
+            codes[best == k, k] = encode(X[best == k], C[k : k + 1], divergence)[:, 0]
+        return codes
+    codes[each, best] = amounts[each, best]
+    return codes
+
+
+def divergence_between(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
+    """D(X ‖ codes · components) for each entry of X; where it would be infinite from zero, to a little more than the product."""
+    codes, components = np.asarray(codes, dtype=np.float64), np.asarray(components, dtype=np.float64)
+    size = X.shape[0] * X.shape[1]
+    if divergence == Beta(2) and not sparse.issparse(X):
+        return float(np.sum((X - codes @ components) ** 2)) / 2 / size
+    if divergence.infinite_at_zero:
+        floor = np.full((len(codes), 1), FLOOR * float(X.sum()) / size)
+        codes, components = np.hstack([codes, floor]), np.vstack([components, np.ones(components.shape[1])])
+    if not codes.any() or not components.any():
+        codes, components = np.full((len(codes), 1), np.finfo(np.float64).tiny), np.ones((1, X.shape[1]))
+    largest = float(components.max())  # it is the codes that have the scale of the data, for the engine to measure them in
+    return objective_of(X, Model("H C", divergence, {"C": "fixed"}), {"H": codes * largest, "C": components / largest}) / size

@@ -1,0 +1,77 @@
+"""Held-out likelihood: what a chain says about pairs of neighbours that it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...exceptions import IncompatibleError
+from ...naming import is_count, is_number
+from ..rules import Choice, smallest_close
+from ..subjects import Chain, Rank, Subject
+from .base import Criterion, Found, column, mean_and_error
+
+SMOOTHED = 1e-3
+"""The share of a probability that is spread over all pairs, so that none is impossible."""
+
+
+@dataclass(frozen=True)
+class Likelihood(Criterion):
+    """Minus the mean logarithm of the probability of held-out pairs, less what they would have if they were known.
+
+    Whole sequences are held out where there are twice as many as folds, pairs at random otherwise.
+
+    Parameters
+    ----------
+    n_repeats : int, default=1
+        How often pairs are dealt out anew.
+    n_folds : int, default=5
+    tolerance : float, default=0.02
+        A rank that is better by less than this share is no better.
+    """
+
+    n_repeats: int = 1
+    n_folds: int = 5
+    tolerance: float = 0.02
+
+    name: ClassVar[str] = "likelihood"
+    shown: ClassVar[str] = "likelihood"
+    label: ClassVar[str] = "divergence from held-out pairs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_count(self.n_folds, 2):
+            raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
+        if not is_number(self.tolerance) or self.tolerance < 0:
+            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
+
+    def obstacle(self, subject: Subject) -> str | None:
+        if not isinstance(subject, Chain):
+            return f"it is about sequences of symbols, and this is about {subject.kind}"
+        pairs = int(subject.data.sum())
+        return None if pairs >= 2 * self.n_folds else f"{pairs} pairs are too few for {self.n_folds} folds"
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        assert isinstance(subject, Chain)
+        return [part for _ in range(self.n_repeats) for part in subject.dealt_out(self.n_folds, generator)]
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        assert isinstance(subject, Chain)
+        chain = subject.fit(subject.data - part, rank, seed)
+        expected = chain.emissionprob_.T @ chain.joint_ @ chain.emissionprob_
+        expected = (1 - SMOOTHED) * expected + SMOOTHED / expected.size
+        shares = part / part.sum()
+        seen = shares > 0
+        return {"error": float(np.sum(shares[seen] * np.log(shares[seen] / expected[seen])))}
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        return mean_and_error(column(found, "error"), self.name)
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        return smallest_close(ranks, np.array([column(parts, "error") for parts in found]), self.label, self.tolerance)

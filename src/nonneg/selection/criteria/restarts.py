@@ -1,0 +1,180 @@
+"""Stability over restarts: whether runs from different random starts end in the same place (Brunet et al. 2004; cNMF)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.cluster.hierarchy import average, cophenet
+from scipy.spatial.distance import squareform
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+
+from ...exceptions import IncompatibleError
+from ...naming import is_count, is_number
+from ..components import hard_labels, read_components, unit_rows
+from ..rules import Choice, last_above
+from ..subjects import Matrix, Rank, Subject
+from .base import Criterion, Found, column
+
+
+@dataclass(frozen=True)
+class Restarts(Criterion):
+    """How alike runs from random starts are: consensus matrix, cophenetic correlation, dispersion, silhouette of components.
+
+    It is about local minima, and not about the data: a poor model can be found again and again (rank 1 always is), and a good one
+    be hard to find. Items that are clustered are the features of projective models and the samples of others.
+
+    Parameters
+    ----------
+    n_repeats : int, default=10
+        How many random starts.
+    threshold : float, default=0.9
+        The dispersion above which a rank counts as stable.
+    n_items : int, default=1000
+        Items between which the consensus is taken; of more than that, so many at random.
+    """
+
+    n_repeats: int = 10
+    threshold: float = 0.9
+    n_items: int = 1000
+
+    name: ClassVar[str] = "restarts"
+    shown: ClassVar[str] = "restarts dispersion"
+    label: ClassVar[str] = "dispersion of the consensus over restarts"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_repeats < 2:
+            raise IncompatibleError("n_repeats must be at least 2 for restarts: one run agrees with itself.")
+        if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
+            raise IncompatibleError(f"threshold must be a number from 0 to 1; got {self.threshold!r}.")
+        if not is_count(self.n_items, 2):
+            raise IncompatibleError(f"n_items must be an int of at least 2; got {self.n_items!r}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_repeats": self.n_repeats, "n_items": self.n_items}
+
+    def obstacle(self, subject: Subject) -> str | None:
+        return None
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        chosen = [np.sort(generator.permutation(n)[: self.n_items]) for n in _count_items(subject)]
+        return [chosen] * self.n_repeats
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        model = subject.fit(subject.data, rank, seed, **_random(subject))
+        error = getattr(model, "reconstruction_err_", getattr(model, "objective_", np.nan))
+        found: dict[str, Any] = {"error": float(error)}
+        for which, (labels, chosen) in enumerate(zip(_labels(subject, model), part, strict=True)):
+            found[f"labels {which}"] = labels[chosen]
+        if hasattr(model, "components_") or hasattr(model, "emissionprob_"):
+            found["components"] = read_components(model)
+        return found
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        row: dict[str, float] = {}
+        endings = {0: " of samples", 1: " of features"} if "labels 1" in found[0] else {0: ""}
+        for which, ending in endings.items():
+            consensus = _consensus(found, which)
+            row |= {
+                f"{self.name} dispersion{ending}": dispersion(consensus),
+                f"{self.name} cophenetic{ending}": cophenetic(consensus),
+            }
+        if all("components" in one for one in found):
+            row[f"{self.name} silhouette"] = clustered([one["components"] for one in found])[1]
+        return row | {f"{self.name} error": float(column(found, "error").min())}
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        values = np.array([dispersion(_consensus(parts, axis)) for parts in found])
+        return last_above(ranks, values, self.threshold, self.label)
+
+
+def _consensus(found: Sequence[Found], which: int) -> np.ndarray:
+    return consensus_matrix([one[f"labels {which}"] for one in found])
+
+
+def _count_items(subject: Subject) -> list[int]:
+    """How many items are clustered: samples, features, or both."""
+    if subject.has_two_ranks:
+        return list(subject.data.shape)
+    return [int(subject.data.shape[1 if _groups_features(subject) else 0])]
+
+
+def _groups_features(subject: Subject) -> bool:
+    """Whether components group features: the form begins with X, so that codes are sums over them."""
+    if not isinstance(subject, Matrix):
+        return False
+    model = subject.estimator._model()
+    return bool(model.form[0].name == model.data)
+
+
+def _labels(subject: Subject, model: Any) -> list[np.ndarray]:
+    """The cluster of each item."""
+    if subject.has_two_ranks:
+        return [model.row_labels_, model.column_labels_]
+    if _groups_features(subject):
+        return [hard_labels(read_components(model))]
+    for held in ("labels_", "row_labels_", "symbol_groups_"):
+        if hasattr(model, held):
+            return [np.asarray(getattr(model, held))]
+    codes = model.factors_[model.model_.form[0].name] * np.linalg.norm(model.components_, axis=1)
+    return [hard_labels(codes.T)]
+
+
+def _random(subject: Subject) -> dict[str, Any]:
+    """A random start in place of one that is the same each time."""
+    own = subject.parameters.get("init")
+    name = getattr(type(subject.estimator), "_auto_init", "") if isinstance(own, str) and own == "auto" else own
+    return {"init": "random"} if isinstance(name, str) and name in ("nndsvd", "nndsvda") else {}
+
+
+def consensus_matrix(labels: Sequence[np.ndarray]) -> np.ndarray:
+    """The share of runs in which two items are in one cluster."""
+    stacked = np.array(labels)
+    return np.mean([row[:, None] == row for row in stacked], axis=0)
+
+
+def dispersion(consensus: np.ndarray) -> float:
+    """4 Σ (C_ij − ½)²/n²: one where every two items are together always or never (Kim and Park 2007)."""
+    return float(np.mean(4 * (consensus - 0.5) ** 2))
+
+
+def cophenetic(consensus: np.ndarray) -> float:
+    """The correlation of 1 − C with the distances at which average linkage joins items (Brunet et al. 2004); 1 of equal ones."""
+    distances = squareform(1 - consensus, checks=False)
+    if len(distances) < 2 or np.ptp(distances) == 0:
+        return 1.0
+    joined = cophenet(average(distances))
+    return float(np.corrcoef(distances, joined)[0, 1]) if np.ptp(joined) else 1.0
+
+
+_NEIGHBOURS, _DENSE = 0.3, 0.5
+"""Of each component, the share of runs in which its neighbours are looked for, and how far they may be on average: cNMF's own."""
+
+
+def clustered(components: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
+    """Consensus components, and the silhouette of the clusters that they come from, as cNMF has them.
+
+    Components of all runs, of length one, without those that have no others near, are clustered by k-means; the consensus is the
+    median of each cluster, with sum one.
+    """
+    k = len(components[0])
+    points = unit_rows(np.vstack(components))
+    near = max(1, int(_NEIGHBOURS * len(components)))
+    distances = np.sqrt(np.maximum(2 - 2 * points @ points.T, 0.0))
+    density = np.sort(distances, axis=1)[:, 1 : near + 1].mean(axis=1)
+    kept = points[density < _DENSE]
+    if len(kept) < max(k, 2):
+        return np.zeros_like(components[0]), 0.0
+    distinct = len(np.unique(kept.round(12), axis=0))
+    labels = KMeans(min(k, distinct), n_init=10, random_state=1).fit_predict(kept)
+    count = labels.max() + 1
+    medians = np.array([np.median(kept[labels == one], axis=0) for one in range(count)])
+    sums = medians.sum(axis=1, keepdims=True)
+    consensus = np.zeros((k, points.shape[1]))
+    consensus[:count] = medians / np.where(sums > 0, sums, 1.0)
+    silhouette = float(silhouette_score(kept, labels)) if 1 < count < len(kept) else 1.0
+    return consensus, silhouette

@@ -1,0 +1,75 @@
+"""Stability of partitions: whether a graph without some of its vertices falls into the same parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from ...exceptions import IncompatibleError
+from ...naming import is_number
+from ..rules import Choice, last_above
+from ..subjects import Rank, Subject, Vertices
+from .base import Criterion, Found, column, mean_and_error
+
+
+@dataclass(frozen=True)
+class Subsamples(Criterion):
+    """The adjusted Rand index between partitions of two subgraphs, on the vertices that both have.
+
+    Parameters
+    ----------
+    n_repeats : int, default=5
+        How many pairs of subgraphs.
+    share : float, default=0.8
+        Of the vertices that a subgraph has.
+    threshold : float, default=0.9
+        The index above which parts count as found again.
+    """
+
+    n_repeats: int = 5
+    share: float = 0.8
+    threshold: float = 0.9
+
+    name: ClassVar[str] = "subsamples"
+    shown: ClassVar[str] = "subsamples Rand index"
+    label: ClassVar[str] = "Rand index between partitions of subgraphs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("share", "threshold"):
+            if not is_number(getattr(self, name)) or not 0 < getattr(self, name) <= 1:
+                raise IncompatibleError(f"{name} must be a number above 0, and 1 at most; got {getattr(self, name)!r}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_repeats": self.n_repeats, "share": self.share}
+
+    def obstacle(self, subject: Subject) -> str | None:
+        return None if isinstance(subject, Vertices) else f"it is about graphs, and this is about {subject.kind}"
+
+    def most(self, subject: Subject) -> tuple[int, int]:
+        n = int(self.share * subject.sizes[0])
+        return n, n
+
+    def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
+        n = subject.sizes[0]
+        count = int(self.share * n)
+        return [tuple(np.sort(generator.permutation(n)[:count]) for _ in range(2)) for _ in range(self.n_repeats)]
+
+    def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
+        n = subject.sizes[0]
+        labels = np.full((2, n), -1)
+        for row, vertices in enumerate(part):
+            labels[row, vertices] = subject.fit(subject.data[vertices][:, vertices], rank, seed + row).labels_
+        a, b = labels[:, (labels >= 0).all(axis=0)]
+        return {"rand": float(adjusted_rand_score(a, b))}
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        return mean_and_error(column(found, "rand"), f"{self.name} Rand index")
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        values = np.array([np.median(column(parts, "rand")) for parts in found])
+        return last_above(ranks, values, self.threshold, self.label)

@@ -1,0 +1,65 @@
+"""Which rank a curve speaks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Choice(NamedTuple):
+    """A rank, and why it was chosen."""
+
+    rank: Any
+    """An int; where samples and features have ranks of their own, a pair of them."""
+    why: str
+
+
+def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float) -> Choice:
+    """The smallest rank whose error is the lowest there is, as far as parts of the data can tell; errors are ranks × parts.
+
+    Errors of one part are compared with each other, so that parts that are harder than others do not blur it, and by the median, so
+    that a few fits in poor local minima do not either. What counts as a difference is more than one standard error of that median,
+    and more than `tolerance`, relative to the lowest.
+    """
+    logarithms = np.log(np.maximum(errors, np.finfo(np.float64).tiny))
+    lowest = int(np.argmin(np.median(logarithms - logarithms.mean(axis=0), axis=1)))
+    above = logarithms - logarithms[lowest]
+    middle = np.median(above, axis=1)
+    spread = 1.4826 * np.median(np.abs(above - middle[:, None]), axis=1)
+    one_error = 1.2533 * spread / np.sqrt(errors.shape[1])  # the standard error of a median
+    place = int(np.argmax(middle <= np.maximum(one_error, np.log1p(tolerance))))
+    rank, best = ranks[place], ranks[lowest]
+    tail = f", and it is lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""
+    if len(ranks) == 1:
+        return Choice(rank, f"Rank {rank} is the only one that was scanned.")
+    if place == len(ranks) - 1:
+        fall = 100 * -np.expm1(middle[place] - middle[place - 1])
+        return Choice(
+            rank,
+            f"The {what} is still falling at {rank}, the largest rank scanned ({fall:.0f} % below that of {ranks[-2]}): scan more.",
+        )
+    if rank == 1:
+        return Choice(1, f"Rank 1: there is nothing beyond noise in more components; the {what} is not lower with any{tail}.")
+    if place == 0:
+        return Choice(rank, f"The {what} does not fall after {rank}, the smallest rank scanned{tail}: scan less.")
+    ratio = float(np.exp(middle[place - 1] - middle[place]))
+    return Choice(
+        rank, f"The {what} at rank {rank} is {ratio:.3g} times lower than at {ranks[place - 1]}, and no rank above is better{tail}."
+    )
+
+
+def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what: str) -> Choice:
+    """The largest rank at which a value is still above a threshold; the smallest one if there is none."""
+    above = np.flatnonzero(values >= threshold)
+    if not len(above):
+        return Choice(ranks[0], f"The {what} is below {threshold:g} at every rank; nothing here is reproduced.")
+    place = int(above[-1])
+    rank = ranks[place]
+    if place == len(ranks) - 1:
+        return Choice(
+            rank, f"The {what} is {values[place]:.3g} at {rank}, the largest rank scanned, still above {threshold:g}: scan more."
+        )
+    following = f"{values[place + 1]:.3g} at {ranks[place + 1]}"
+    return Choice(rank, f"Rank {rank} is the largest with a {what} above {threshold:g}: {values[place]:.3g}, and {following}.")

@@ -1,0 +1,326 @@
+"""Fits with one rank after the other, judged by one criterion or several."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from ..exceptions import IncompatibleError, ShapeError
+from ..initialization import make_generator
+from ..kernels.threads import limited
+from ..naming import find
+from ..reporting import say
+from .criteria import NAMES, Criterion
+from .criteria.base import Found
+from .criteria.restarts import clustered
+from .rules import Choice
+from .storing import Store
+from .subjects import Chain, Rank, Subject, Vertices, digest, read_ranks, subject_of
+
+
+def rank_scan(
+    estimator: Any,
+    X: Any,
+    ranks: Any,
+    *,
+    y: Any = None,
+    lengths: Any = None,
+    criteria: Any = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    folder: str | Path | None = None,
+) -> RankScan:
+    """Which rank: fits of an estimator with each of several ranks, and what they say.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any factorization of this library, `SymmetricNMF`, `KernelPNMF`, a chain, or `GraphClustering`, with its parameters; those
+        for rank, random state and threads are set by the scan.
+    X : array, sparse array, graph or sequences
+        What the estimator is fitted to. For chains also a square array of counts of pairs.
+    ranks : iterable of int, or dict
+        The ranks to scan, such as ``range(1, 13)``. For models with two ranks they are for both: each is scanned with the other
+        at its largest; a dict with "samples" and "features" has ranks of its own for each.
+    y : array of shape (n_samples,), optional
+        Classes of samples, of which split halves are to have the same shares.
+    lengths : array of int, optional
+        How long sequences are, if they are end to end.
+    criteria : "auto", str, Criterion, or list of these, default="auto"
+        What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
+        objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "likelihood"
+        for chains, and "subsamples" with "eigengap" for graphs; see docs/ranks.md for what each is good for.
+    random_state : int, Generator, RandomState or None, default=None
+        The same seed gives the same result, whatever `n_jobs`.
+    n_jobs : int, default=None
+        How many measurements run at the same time, in threads, as in joblib.
+    verbose : int, default=0
+        1 prints a line for each measurement.
+    folder : str or Path, optional
+        Where measurements are kept, as arrays and JSON. A scan that is started again with the same folder goes on where it ended,
+        and may have more ranks.
+
+    Returns
+    -------
+    RankScan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.gamma(1, size=(60, 3)) @ draw.gamma(0.5, size=(3, 40)) * draw.gamma(100, 0.01, size=(60, 40))
+    >>> rank_scan(NMF(), X, range(1, 6), random_state=0).best_
+    3
+    """
+    began = time.perf_counter()
+    subject = subject_of(estimator, X, lengths)
+    chosen = _criteria(criteria, subject)
+    y = _read_classes(y, subject)
+    most = np.min([one.most(subject) for one in chosen], axis=0)
+    axes = read_ranks(ranks, subject, (int(most[0]), int(most[1])))
+    drawn = int(make_generator(random_state).uniform() * 2**31)
+    identity = subject.identity() | {"classes": None if y is None else digest(y)}
+    settings = {one.name: one.identity() for one in chosen}
+    store = Store(folder, identity, settings, None if random_state is None else drawn, drawn)
+    return Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)).done(n_jobs)
+
+
+def _criteria(given: Any, subject: Subject) -> list[Criterion]:
+    """The criteria that were asked for, none of which has an obstacle."""
+    if isinstance(given, str) and given == "auto":
+        names = (
+            ["likelihood"] if isinstance(subject, Chain) else ["subsamples", "eigengap"] if isinstance(subject, Vertices) else None
+        )
+        if names is None:
+            names = ["gabriel"] if NAMES["gabriel"]().obstacle(subject) is None else ["halves"]
+        given = names
+    listed = [given] if isinstance(given, str | Criterion | type) or not isinstance(given, Iterable) else list(given)
+    if not listed:
+        raise IncompatibleError(f"criteria is empty; there are {', '.join(map(repr, NAMES))}.")
+    found = [
+        one if isinstance(one, Criterion) else find("criterion", one, NAMES, "an object of nonneg.selection.criteria")()
+        for one in listed
+    ]
+    if len({one.name for one in found}) < len(found):
+        raise IncompatibleError("criteria has one of them more than once.")
+    for one in found:
+        obstacle = one.obstacle(subject)
+        if obstacle:
+            raise IncompatibleError(f"The criterion {one.name!r} cannot judge {subject.name} here: {obstacle}.")
+    return found
+
+
+def _read_classes(y: Any, subject: Subject) -> np.ndarray | None:
+    if y is None:
+        return None
+    classes = np.asarray(y)
+    n = subject.data.shape[0]
+    if isinstance(subject, Chain | Vertices) or classes.shape != (n,):
+        raise ShapeError(f"y must have the class of each of {n} samples; its shape is {classes.shape}.")
+    return np.unique(classes, return_inverse=True)[1]
+
+
+@dataclass
+class Work:
+    """All that is to be measured: every part of every criterion at every rank."""
+
+    subject: Subject
+    criteria: Sequence[Criterion]
+    axes: Sequence[Sequence[Rank]]
+    y: np.ndarray | None
+    seed: int
+    store: Store
+    began: float
+    verbose: bool
+
+    def done(self, n_jobs: int | None) -> RankScan:
+        ranks = list(dict.fromkeys(rank for axis in self.axes for rank in axis))
+        parts = {one.name: one.parts(self.subject, self._generator(one.name), self.y) for one in self.criteria}
+        tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
+        workers = min(effective_n_jobs(n_jobs), len(tasks))
+        limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
+        count = 0
+
+        def measured(one: Criterion, number: int, rank: Rank) -> Found:
+            nonlocal count
+            name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
+            found = self.store.read(name)
+            if found is None:
+                with limited(limit):
+                    found = dict(one.measure(self.subject, parts[one.name][number], rank, self._seed(one.name, rank, number)))
+                self.store.write(name, found)
+            count += 1
+            if self.verbose:
+                numbers = ", ".join(f"{key} {value:.5g}" for key, value in found.items() if np.ndim(value) == 0)
+                place = f"part {number + 1} of {len(parts[one.name])}"
+                seconds = time.perf_counter() - self.began
+                say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {seconds:.1f} s")
+            return found
+
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", ConvergenceWarning)
+            with threadpool_limits(limits=limit, user_api="blas"):
+                results = Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
+        late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
+        others = {(warning.category, str(warning.message)): warning for warning in told}
+        for (category, _), warning in others.items():
+            if not issubclass(category, ConvergenceWarning):
+                warnings.warn_explicit(warning.message, category, warning.filename, warning.lineno)
+        if late:
+            warnings.warn(
+                f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
+                "max_iter, or a larger tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        found: dict[str, dict[Rank, list[Found]]] = {one.name: {rank: [] for rank in ranks} for one in self.criteria}
+        for (one, _, rank), result in zip(tasks, results, strict=True):
+            found[one.name][rank].append(result)
+        return RankScan(list(self.criteria), [list(axis) for axis in self.axes], found)
+
+    def _generator(self, *words: Any) -> np.random.Generator:
+        return np.random.default_rng([self.seed, *(crc32(str(word).encode()) for word in words)])
+
+    def _seed(self, *words: Any) -> int:
+        """A seed of its own for each measurement, whatever else is measured and in which order."""
+        return int(self._generator(*words).integers(2**31))
+
+
+class RankScan:
+    """What a scan found.
+
+    Attributes
+    ----------
+    best_ : int or pair of int
+        The rank that the first criterion speaks for.
+    why_ : str
+        Why, in a sentence or two.
+    choices_ : dict
+        For each criterion, the rank that it speaks for, and why.
+    columns_ : dict of arrays
+        The table: what each criterion says about each rank.
+    table : DataFrame
+        The same, with ranks for its index; it needs pandas.
+    found_ : dict
+        Every measurement: by criterion, by rank, a list with what each part of the data said.
+
+    Methods
+    -------
+    plot(ax=None, criterion=None)
+        Draw what a criterion says about the ranks.
+    consensus(rank)
+        Consensus components, if "restarts" was among the criteria.
+    """
+
+    def __init__(self, criteria: list[Criterion], axes: list[list[Rank]], found: dict[str, dict[Rank, list[Found]]]) -> None:
+        self.criteria, self.axes, self.found_ = criteria, axes, found
+        self.choices_ = {one.name: self._choice(one) for one in criteria}
+        self.best_, self.why_ = self.choices_[criteria[0].name]
+        agree = [name for name, choice in self.choices_.items() if choice.rank == self.best_][1:]
+        differ = [f"{name!r} says {choice.rank}" for name, choice in self.choices_.items() if choice.rank != self.best_]
+        also = [f"{', '.join(map(repr, agree))} say{'s' if len(agree) == 1 else ''} the same"] if agree else []
+        if also or differ:
+            self.why_ += f" Of other criteria, {', '.join(also + differ)}."
+        ranks = list(found[criteria[0].name])
+        self.columns_: dict[str, np.ndarray] = {"rank": _column(ranks)}
+        for one in criteria:
+            rows = [one.row(found[one.name][rank]) for rank in ranks]
+            self.columns_ |= {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _choice(self, one: Criterion) -> Any:
+        found = self.found_[one.name]
+        if len(self.axes) == 1:
+            return one.choose(self.axes[0], [found[rank] for rank in self.axes[0]])  # type: ignore[arg-type]
+        choices = [
+            one.choose([rank[which] for rank in axis], [found[rank] for rank in axis], which)  # type: ignore[index]
+            for which, axis in enumerate(self.axes)
+        ]
+        words = (f"{whose}: {choice.why}" for whose, choice in zip(("Samples", "Features"), choices, strict=True))
+        return Choice((choices[0].rank, choices[1].rank), " ".join(words))
+
+    @property
+    def table(self) -> Any:
+        """What each criterion says about each rank, as a DataFrame with ranks for its index."""
+        import pandas
+
+        columns = {name: list(values) if name == "rank" else values for name, values in self.columns_.items()}
+        return pandas.DataFrame(columns).set_index("rank")
+
+    def consensus(self, rank: Rank | None = None) -> np.ndarray:
+        """Components that runs from random starts have in common, as cNMF makes them; by default of the best rank.
+
+        Parameters
+        ----------
+        rank : int, optional
+        """
+        rank = self.best_ if rank is None else rank
+        if "restarts" not in self.found_:
+            raise IncompatibleError("Consensus components need restarts: rank_scan(..., criteria=[..., 'restarts']).")
+        found = self.found_["restarts"].get(rank)
+        if found is None or "components" not in found[0]:
+            raise ShapeError(f"Rank {rank} was not scanned, or its fits have no components.")
+        return clustered([one["components"] for one in found])[0]
+
+    def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
+        """Draw what a criterion says about the ranks, with every measurement behind it; the rank that it chose is marked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; a new one by default.
+        criterion : str, optional
+            Which one; the first by default.
+
+        Returns
+        -------
+        Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+        name = self.criteria[0].name if criterion is None else criterion
+        one = next((one for one in self.criteria if one.name == name), None)
+        if one is None:
+            raise IncompatibleError(f"{criterion!r} was not scanned; there are {', '.join(map(repr, self.choices_))}.")
+        for which, axis in enumerate(self.axes):
+            ranks = [rank if isinstance(rank, int) else rank[which] for rank in axis]
+            rows = [one.row(self.found_[name][rank]) for rank in axis]
+            suffix = ("", " of samples", " of features")[which + 1 if len(self.axes) > 1 else 0]
+            shown = f"{one.shown}{suffix}" if f"{one.shown}{suffix}" in rows[0] else one.shown
+            bars = [row.get(f"{shown} s.e.", np.nan) for row in rows]
+            values = [row[shown] for row in rows]
+            (line,) = ax.plot(ranks, values, "o-", label=f"ranks{suffix}" if suffix else None)
+            if np.isfinite(bars).all():
+                ax.errorbar(ranks, values, bars, fmt="none", ecolor=line.get_color())
+            if f"{shown} permuted" in rows[0]:
+                ax.plot(ranks, [row[f"{shown} permuted"] for row in rows], "--", color="grey", label="permuted columns")
+            best = self.choices_[name].rank
+            ax.axvline(best if len(self.axes) == 1 else best[which], color=line.get_color(), linestyle=":")
+        ax.set_xlabel("rank")
+        ax.set_ylabel(one.label)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        return f"RankScan(best_={self.best_}; {self.why_})"
+
+
+def _column(ranks: list[Rank]) -> np.ndarray:
+    column = np.empty(len(ranks), dtype=object if isinstance(ranks[0], tuple) else np.int64)
+    column[:] = ranks
+    return column

@@ -1,0 +1,96 @@
+"""A scan written down as it goes: a folder with one file of arrays for each measurement, and what it all is about as JSON."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..atomic import written_whole
+from ..exceptions import DataError
+
+VERSION = 1
+ABOUT = "scan.json"
+
+
+class Store:
+    """The folder of a scan; without a path, nothing is kept.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+    identity : dict
+        What the scan is about, as JSON can hold it. A folder of another scan is refused.
+    settings : dict
+        Of each criterion, what its measurements depend on. There may be more criteria than before, not others of the same name.
+    seed : int, optional
+        Of the scan, where it is given; a folder that is there already has its own.
+    drawn : int
+        The seed where none is given.
+    """
+
+    def __init__(
+        self, path: str | Path | None, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None, drawn: int
+    ) -> None:
+        self.path, self.seed = None if path is None else Path(path), drawn if seed is None else seed
+        if self.path is None:
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        about, known = self.path / ABOUT, dict(settings)
+        if about.exists():
+            known |= self._gone_on_from(about, identity, settings, seed)
+        _replace(about, json.dumps({"version": VERSION, "seed": self.seed, **identity, "criteria": known}, indent=1).encode())
+
+    def _gone_on_from(
+        self, about: Path, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None
+    ) -> dict[str, Any]:
+        """The criteria of the scan that is in the folder, which must be the same but for further criteria."""
+        try:
+            before = json.loads(about.read_text(encoding="utf8"))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
+        if before.get("version") != VERSION:
+            raise DataError(
+                f"{about} was written by another version of nonneg ({before.get('version')}); this one reads {VERSION}."
+            )
+        theirs = before["criteria"]
+        for name, ours, then in (
+            *((name, value, before.get(name)) for name, value in identity.items()),
+            *((name, value, theirs.get(name, value)) for name, value in settings.items()),
+        ):
+            if ours != then:
+                raise DataError(f"{self.path} holds another scan: its {name} is {then}, here it is {ours}. Use another folder.")
+        if seed is not None and before["seed"] != seed:
+            raise DataError(
+                f"{self.path} holds a scan with another random_state. Use the same, None to go on with its own, or another folder."
+            )
+        self.seed = int(before["seed"])
+        return dict(theirs)
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """What was found under a name, if it was."""
+        if self.path is None or not (self.path / f"{name}.npz").exists():
+            return None
+        try:
+            with np.load(self.path / f"{name}.npz", allow_pickle=False) as stored:
+                return {key: stored[key] if stored[key].ndim else stored[key].item() for key in stored.files}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return None  # it was cut short, and is measured again
+
+    def write(self, name: str, found: Mapping[str, Any]) -> None:
+        if self.path is None:
+            return
+        stream = BytesIO()
+        np.savez(stream, **{key: np.asarray(value) for key, value in found.items()})  # type: ignore[arg-type]
+        _replace(self.path / f"{name}.npz", stream.getvalue())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all."""
+    with written_whole(path) as unfinished:
+        unfinished.write_bytes(content)

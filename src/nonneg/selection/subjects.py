@@ -1,0 +1,267 @@
+"""Who is scanned: an estimator together with its data, read once, of which parts can be taken and fitted with any rank.
+
+There are four kinds: a matrix of samples and features, a square matrix of similarities between items, sequences of symbols (as
+pairs of neighbours), and graphs. A criterion asks the kind that it knows for parts, and for fits to them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from ..data import as_dense
+from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
+from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..graph.clustering import GraphClustering
+from ..hmm import HiddenChain, distinct, read_sequences
+from ..validation import check_non_negative, read_samples
+
+Rank = int | tuple[int, int]
+
+
+class Subject(ABC):
+    """An estimator and its data."""
+
+    kind: ClassVar[str]
+    """What the data are, in words."""
+    has_two_ranks = False
+    """Whether samples and features have a rank each."""
+
+    def __init__(self, estimator: Any, data: Any) -> None:
+        self.estimator, self.data = estimator, data
+        self.parameters: dict[str, Any] = estimator.get_params(deep=False)
+        self.parameter = next(name for name in ("n_components", "n_clusters", "n_states") if name in self.parameters)
+        if not isinstance(self.parameters.get("init", "auto"), str):
+            raise IncompatibleError(
+                f"init of {self.name} gives factors, which have one rank, and a scan needs starts of any. Use the name of one."
+            )
+
+    @property
+    def name(self) -> str:
+        return type(self.estimator).__name__
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, int]:
+        """The most that ranks can be, of samples and of features: how many of them there are."""
+
+    def with_rank(self, rank: Rank, seed: int, **changes: Any) -> Any:
+        """The estimator as it is to be fitted, on its own and in silence."""
+        given = {self.parameter: rank, "random_state": seed, "n_jobs": None, "verbose": 0, "warm_start": False} | changes
+        return clone(self.estimator).set_params(**{name: value for name, value in given.items() if name in self.parameters})
+
+    def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
+        """The estimator fitted to data like those of the subject."""
+        return self.with_rank(rank, seed, **changes).fit(data)
+
+    def identity(self) -> dict[str, Any]:
+        """What a scan that goes on must have in common with the one before, as JSON can hold it."""
+        own = {name: value for name, value in self.parameters.items() if name not in (self.parameter, *_NOT_ABOUT_RESULTS)}
+        return {"estimator": self.name, "parameters": {name: repr(value) for name, value in own.items()}, "data": self._digest()}
+
+    def _digest(self) -> str:
+        return digest(self.data)
+
+
+_NOT_ABOUT_RESULTS = ("random_state", "n_jobs", "verbose", "warm_start")
+
+
+def digest(*arrays: Any) -> str:
+    """A short text that other arrays do not have."""
+    found = blake2b(digest_size=16)
+    for array in arrays:
+        parts = (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,)
+        for part in parts:
+            part = np.ascontiguousarray(part)
+            found.update(f"{part.dtype.str} {part.shape}".encode())
+            found.update(part.tobytes())
+    return found.hexdigest()
+
+
+def _cut_out(X: Any, rows: np.ndarray, columns: np.ndarray | None) -> Any:
+    """Some rows, and of these some columns, of an array or a sparse array."""
+    taken = X[rows] if columns is None else X[rows][:, columns]
+    return sparse.csr_array(taken) if sparse.issparse(taken) else np.ascontiguousarray(taken)
+
+
+class Matrix(Subject):
+    """X ≈ a product form: samples in rows, features in columns."""
+
+    kind = "a matrix of samples and features"
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        super().__init__(estimator, check_non_negative(read_samples(clone(estimator), X, reset=True)))
+        self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        n, m = self.data.shape
+        return (int(n), int(m)) if self.has_two_ranks else (min(n, m),) * 2
+
+    def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
+        """Some samples, and of these some features."""
+        return _cut_out(self.data, rows, columns)
+
+    def orthogonal(self, model: Any) -> dict[str, str]:
+        """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
+        if isinstance(model, BiQNMF):
+            return {"L": "columns", "R": "columns"}
+        return {name: constraint.axis for name, constraint in model._orthogonal(model.model_).items()}
+
+
+class Items(Subject):
+    """X ≈ W Wᵀ of similarities between items, or kernel PNMF of them."""
+
+    kind = "similarities between items"
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        metric = "affinity" if isinstance(estimator, SymmetricNMF) else "kernel"
+        X = read_samples(clone(estimator), X, reset=True)
+        K = estimator._checked_similarities(X)
+        super().__init__(clone(estimator).set_params(**{metric: "precomputed"}), K)
+        if K.shape[0] != K.shape[1]:
+            raise DataError(f"X must be square with {metric}='precomputed'; its shape is {K.shape}.")
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return (int(self.data.shape[0]),) * 2
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> Any:
+        return _cut_out(self.data, rows, columns)
+
+
+class Chain(Subject):
+    """Sequences of symbols, as counts of pairs of neighbours, which are what a chain is fitted to."""
+
+    kind = "sequences of symbols"
+
+    def __init__(self, estimator: Any, X: Any, lengths: Any = None) -> None:
+        self._pairs, self._sequence_of = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
+        if _is_square(X):
+            counts = np.asarray(as_dense(X), dtype=np.float64)
+            if not np.isfinite(counts).all() or (counts < 0).any() or (counts % 1).any():
+                raise DataError(
+                    "X is square, so it is read as counts of pairs, which are whole numbers; for sequences give a list."
+                )
+            self.symbols = np.arange(len(counts))
+        else:
+            read = read_sequences(X, lengths)
+            self.symbols, codes = distinct(read.symbols)
+            follows = np.ones(len(codes), dtype=bool)
+            follows[read.offsets[:-1]] = False
+            second = np.flatnonzero(follows)
+            self._pairs = np.column_stack([codes[second - 1], codes[second]])
+            self._sequence_of = np.searchsorted(read.offsets, second, side="right") - 1
+            counts = self._counted(np.ones(len(second), dtype=bool))
+        if not counts.any():
+            raise DataError("X has no pairs of neighbours to learn from: sequences need two symbols or more.")
+        super().__init__(estimator, counts)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        occur = self.data.any(axis=0) | self.data.any(axis=1)
+        return (int(occur.sum()),) * 2
+
+    def _counted(self, chosen: np.ndarray) -> np.ndarray:
+        n = len(self.symbols)
+        first, second = self._pairs[chosen].T
+        return np.bincount(first * n + second, minlength=n * n).reshape(n, n).astype(np.float64)
+
+    def dealt_out(self, count: int, generator: np.random.Generator) -> list[np.ndarray]:
+        """The counts as a sum of so many: of whole sequences where there are two for each, of pairs at random otherwise."""
+        names = np.unique(self._sequence_of)
+        if len(names) >= 2 * count:
+            groups = np.array_split(generator.permutation(names), count)
+            return [self._counted(np.isin(self._sequence_of, group)) for group in groups]
+        thinned = generator.multinomial(self.data.astype(np.int64), np.full(count, 1 / count))
+        return [thinned[..., number].astype(np.float64) for number in range(count)]
+
+    def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
+        """A chain fitted to counts."""
+        return self.with_rank(rank, seed, **changes).fit_pairs(data, self.symbols)
+
+
+class Vertices(Subject):
+    """A graph, known by its adjacency matrix."""
+
+    kind = "a graph"
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        A, _ = clone(estimator)._adjacency(X)
+        super().__init__(clone(estimator).set_params(affinity="precomputed", symmetrize=None), A)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return (int(self.data.shape[0]),) * 2
+
+    def similarity(self) -> Any:
+        """The matrix S of the whole graph."""
+        return clone(self.estimator).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
+
+
+def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
+    """An estimator with its data, or an error where there is no scanning it."""
+    if isinstance(estimator, type):
+        raise IncompatibleError(f"estimator is the class {estimator.__name__}; give an object: {estimator.__name__}().")
+    if isinstance(estimator, HiddenChain):
+        return Chain(estimator, X, lengths)
+    if lengths is not None:
+        raise IncompatibleError("lengths are those of sequences, which only chains have.")
+    if isinstance(estimator, GraphClustering):
+        return Vertices(estimator, X)
+    if isinstance(estimator, SymmetricNMF | KernelPNMF):
+        return Items(estimator, X)
+    if isinstance(estimator, Factorizer):
+        return Matrix(estimator, X)
+    raise IncompatibleError(
+        f"estimator must be a factorization, a chain or a GraphClustering of nonneg, whose rank can be scanned; got {estimator!r}."
+    )
+
+
+def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list[Rank]]:
+    """The ranks to scan, in order: one list, or one for samples and one for features, the other rank being the largest."""
+    if isinstance(ranks, Mapping):
+        if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
+            raise ShapeError(
+                f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}; it can be one for models with two ranks only, "
+                "with 'samples' and 'features'."
+            )
+        axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
+    else:
+        axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
+    for axis, size in zip(axes, most, strict=False):
+        if axis[-1] > size:
+            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here.")
+    if not subject.has_two_ranks:
+        return [list(axes[0])]
+    top = axes[0][-1], axes[1][-1]
+    return [[(k, top[1]) for k in axes[0]], [(top[0], k) for k in axes[1]]]
+
+
+def _counts(ranks: Any, name: str) -> list[int]:
+    try:
+        given = list(ranks)
+    except TypeError:
+        raise ShapeError(f"{name} must be ints of at least 1, such as range(1, 11); got {ranks!r}.") from None
+    if not given:
+        raise ShapeError(f"{name} is empty; give the ranks to scan, such as range(1, 11).")
+    for rank in given:
+        if isinstance(rank, bool | np.bool_) or not isinstance(rank, int | np.integer) or rank < 1:
+            raise ShapeError(f"{name} must be ints of at least 1; {rank!r} is among them.")
+    found = sorted(int(rank) for rank in given)
+    twice = [a for a, b in pairwise(found) if a == b]
+    if twice:
+        raise ShapeError(f"{name} has {twice[0]} more than once.")
+    return found
+
+
+def _is_square(X: Any) -> bool:
+    shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
+    return len(shape) == 2 and shape[0] == shape[1] > 1

@@ -1,0 +1,178 @@
+"""Estimators with missing values and weights: what is hidden is recovered, and codes are those of what is known."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+
+import nonneg
+from nonneg import (
+    NMF,
+    NMTF,
+    ONMF,
+    ONMTF,
+    OPNMF,
+    PNMF,
+    BiQNMF,
+    Factorization,
+    NMFImputer,
+    NonnegativeSparseCoding,
+    Observed,
+    ProjectiveClustering,
+    SymmetricNMF,
+)
+from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.metrics import relative_error
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LABELS = np.repeat(np.arange(4), 8)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Four parts of eight features each, a little noise, and which three tenths are hidden."""
+    generator = np.random.default_rng(0)
+    X = generator.gamma(1.0, 1.0, (80, 4)) @ (np.eye(4)[LABELS].T * generator.uniform(0.5, 1.5, 32))
+    X = X * (1 + 0.02 * generator.standard_normal(X.shape)) + 1e-3
+    return X, generator.random(X.shape) < 0.3
+
+
+def stored(X, hidden):
+    rows, columns = np.nonzero(~hidden)
+    return Observed(sparse.csr_array((X[~hidden], (rows, columns)), shape=X.shape))
+
+
+EXACT = [
+    NMF(4, random_state=0),
+    NMF(4, divergence="kullback-leibler", random_state=0),
+    PNMF(4, random_state=0),
+    PNMF(4, divergence="kullback-leibler", random_state=0),
+    OPNMF(4, random_state=0),
+    OPNMF(4, orthogonality="exact", random_state=0),
+    ONMF(4, orthogonality="exact", random_state=0),
+    NMTF(4, random_state=0),
+    Factorization("X W H", 4, random_state=0, max_iter=300),
+]
+OTHERS = [
+    NonnegativeSparseCoding(4, random_state=0),
+    ONMTF(4, random_state=0, max_iter=100),
+    ProjectiveClustering(4, random_state=0, max_iter=100),
+    BiQNMF(4, random_state=0, max_iter=100),
+]
+
+
+@pytest.mark.parametrize("estimator", EXACT, ids=repr)
+def test_what_is_hidden_is_recovered(estimator, planted):
+    X, hidden = planted
+    estimator = clone(estimator).set_params(missing="ignore")
+    for data in (np.where(hidden, np.nan, X), stored(X, hidden), np.ma.masked_array(X, hidden)):
+        model = clone(estimator).fit(data)
+        found = model.inverse_transform(model.transform(data))
+        assert np.linalg.norm((found - X)[hidden]) < 0.05 * np.linalg.norm(X[hidden])
+        assert model.score(data) > -0.05
+        assert model.reconstruction_err_ < 0.05 * np.linalg.norm(X) + 2
+
+
+@pytest.mark.parametrize("estimator", OTHERS, ids=repr)
+def test_all_take_missing_values(estimator, planted):
+    X, hidden = planted
+    model = clone(estimator).set_params(missing="ignore").fit(np.where(hidden, np.nan, X))
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.transform(np.where(hidden, np.nan, X))).all()
+
+
+@pytest.mark.parametrize("orthogonality", ["soft", "exact"])
+def test_parts_are_found(orthogonality, planted):
+    X, hidden = planted
+    model = OPNMF(4, missing="ignore", orthogonality=orthogonality, random_state=0).fit(np.where(hidden, np.nan, X))
+    assert adjusted_rand_score(LABELS, model.components_.argmax(axis=0)) == 1
+
+
+@pytest.mark.parametrize("estimator", [NMF(4), NMF(4, divergence=1), PNMF(4), OPNMF(4)], ids=repr)
+def test_codes_of_a_sample_do_not_depend_on_others(estimator, planted):
+    X, hidden = planted
+    holes = np.where(hidden, np.nan, X)
+    model = clone(estimator).set_params(missing="ignore", random_state=0).fit(holes)
+    together = model.transform(holes)
+    alone = np.concatenate([model.transform(row[None]) for row in holes[:5]])
+    np.testing.assert_allclose(together[:5], alone, rtol=1e-4, atol=1e-4 * together.max())
+    whole = model.transform(X)
+    np.testing.assert_allclose(whole, together, atol=0.3 * whole.max())
+
+
+def test_sample_weights_are_repeated_samples(planted):
+    X, _ = planted
+    counts = np.random.default_rng(0).integers(1, 4, len(X))
+    for estimator in (NMF(4, random_state=0, tol=1e-9), PNMF(4, random_state=0, tol=1e-9)):
+        weighted = clone(estimator).fit(X, sample_weight=counts)
+        repeated = clone(estimator).fit(np.repeat(X, counts, axis=0))
+        assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-5)
+
+
+def test_entries_without_weight_are_missing(planted):
+    X, hidden = planted
+    known = (~hidden).astype(float)
+    spoilt = np.where(hidden, 1e6, X)
+    for estimator in (NMF(4, random_state=0), NMF(4, divergence=1, random_state=0)):
+        weighted = clone(estimator).fit(spoilt, weights=known)
+        ignoring = clone(estimator).set_params(missing="ignore").fit(np.where(hidden, np.nan, X))
+        assert weighted.objective_ == pytest.approx(ignoring.objective_, rel=1e-8)
+
+
+def test_imputer(planted):
+    X, hidden = planted
+    holes = np.where(hidden, np.nan, X)
+    for imputer in (NMFImputer(4, random_state=0), NMFImputer(estimator=OPNMF(4, random_state=0))):
+        filled = imputer.fit_transform(holes)
+        np.testing.assert_array_equal(filled[~hidden], X[~hidden])
+        assert np.linalg.norm((filled - X)[hidden]) < 0.05 * np.linalg.norm(X[hidden])
+        np.testing.assert_array_equal(imputer.transform(X), X)
+        assert imputer.transform(holes[:1].astype(np.float32)).shape == (1, 32)
+    labels = make_pipeline(NMFImputer(4, random_state=0), ProjectiveClustering(4, random_state=0)).fit(holes)[-1].labels_
+    assert len(labels) == len(X)
+    with pytest.raises(IncompatibleError, match="one of nonneg's factorizations"):
+        NMFImputer(estimator="mean").fit(holes)
+
+
+def test_streams_take_missing_values(planted):
+    X, hidden = planted
+    holes = np.where(hidden, np.nan, X)
+    model = PNMF(4, missing="ignore", random_state=0).fit(holes[:40])
+    model.partial_fit(holes[40:])
+    assert adjusted_rand_score(LABELS, model.components_.argmax(axis=0)) == 1
+
+
+def test_tables(planted):
+    pandas = pytest.importorskip("pandas")
+    X, hidden = planted
+    table = pandas.DataFrame(np.where(hidden, np.nan, X)).astype("Float64")
+    found = NMF(4, missing="ignore", random_state=0).fit(table)
+    expected = NMF(4, missing="ignore", random_state=0).fit(np.where(hidden, np.nan, X))
+    assert found.objective_ == expected.objective_
+
+
+def test_errors_over_what_is_known(planted):
+    X, hidden = planted
+    assert relative_error(np.where(hidden, np.nan, X), np.where(hidden, 1e9, 1.01 * X), missing="ignore") == pytest.approx(0.01)
+
+
+def test_bad_input(planted):
+    X, hidden = planted
+    holes = np.where(hidden, np.nan, X)
+    with pytest.raises(DataError, match="missing='ignore'"):
+        NMF(4).fit(holes)
+    with pytest.raises(DataError, match="'raise' or 'ignore'"):
+        NMF(4, missing="drop").fit(X)
+    with pytest.raises(DataError, match="at least one non-zero"):
+        NMF(4).fit(X, sample_weight=np.zeros(80))
+    with pytest.raises(DataError, match="one number for each sample"):
+        NMF(4).fit(X, sample_weight=np.ones((80, 2)))
+    with pytest.raises(DataError, match="negative"):
+        NMF(4).fit(X, sample_weight=-np.ones(80))
+    with pytest.raises(DataError, match="nothing to approximate"):
+        NMF(4, missing="ignore").fit(np.full((5, 5), np.nan))
+    with pytest.raises(IncompatibleError, match="similarities between all pairs"):
+        SymmetricNMF(4, missing="ignore").fit(X)
+    assert nonneg.Observed is Observed

@@ -1,0 +1,462 @@
+"""A fit that was cut off goes on from its checkpoint, to the same bits; a checkpoint of anything else is refused."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import nonneg
+from nonneg import Checkpoint, checkpoints, factorize, open_data
+from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.solvers import NAMES as SOLVERS
+
+
+class CutOff(Exception):  # noqa: N818
+    """In place of whatever may end a process."""
+
+
+def data(shape=(60, 40), rank=4, seed=1):
+    generator = np.random.default_rng(seed)
+    return generator.gamma(0.5, 1.0, (shape[0], rank)) @ generator.gamma(0.5, 1.0, (rank, shape[1])) + 0.1 * generator.random(shape)
+
+
+def cut_off_at(iteration, starts=1):
+    """A callback that raises at an iteration of the last of some starts."""
+    seen = []
+
+    def callback(progress):
+        seen.append(progress.iteration)
+        if progress.iteration >= iteration and seen.count(0) == starts:
+            raise CutOff
+
+    return callback
+
+
+def same_bits(one, other):
+    assert one.keys() == other.keys()
+    for name, factor in one.items():
+        assert factor.dtype == other[name].dtype
+        np.testing.assert_array_equal(factor, other[name])
+
+
+# ---- to the same bits
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("W H", 1), ("X W W.T", 2)])
+def test_factorize(form, divergence, solver, tmp_path):
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+    settings = {"divergence": divergence, "solver": solver, "init": "random", "max_iter": 40, "tol": 0, "random_state": 0}
+    try:
+        whole = factorize(X, form, 4, **settings)
+    except IncompatibleError:
+        pytest.skip("a solver that is not for this model")
+    with pytest.raises(CutOff):
+        factorize(X, form, 4, **settings, checkpoint=checkpoint, callback=cut_off_at(20))
+    seen = []
+    found = factorize(X, form, 4, **settings, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration))
+    assert seen[0] > 10
+    same_bits(found.factors, whole.factors)
+    assert (found.objective, found.n_iter, found.status) == (whole.objective, whole.n_iter, whole.status)
+    np.testing.assert_array_equal(found.history.objective, whole.history.objective)
+
+
+@pytest.mark.parametrize("stored", ["dense", "sparse"])
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("X W W.T", 2), ("X W W.T", 1)])
+def test_missing_values(form, divergence, stored, tmp_path):
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+    known = np.random.default_rng(0).random(X.shape) < 0.8
+    given = np.where(known, X, np.nan) if stored == "dense" else nonneg.Observed(sparse.csr_array(known * X))
+    settings = {"divergence": divergence, "missing": "ignore", "init": "random", "max_iter": 40, "tol": 0, "random_state": 0}
+    whole = factorize(given, form, 4, **settings)
+    with pytest.raises(CutOff):
+        factorize(given, form, 4, **settings, checkpoint=checkpoint, callback=cut_off_at(20))
+    seen = []
+    for _ in range(2):  # from where it was cut off, and when it is over
+        found = factorize(
+            given, form, 4, **settings, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration)
+        )
+        same_bits(found.factors, whole.factors)
+        np.testing.assert_array_equal(found.history.objective, whole.history.objective)
+        np.testing.assert_array_equal(found.reconstruct(), whole.reconstruct())
+    assert seen[0] > 10
+    assert len(seen) == len(set(seen))
+
+
+def test_other_weights_are_refused(tmp_path):
+    X, settings = data(), {"max_iter": 20, "tol": 0, "random_state": 0, "checkpoint": tmp_path / "run.nonneg"}
+    weights = np.random.default_rng(0).permutation(np.arange(1.0, 61))
+    factorize(X, "W H", 4, **settings, weights=(weights, None))
+    for other in (None, (weights[::-1], None), (None, np.arange(1.0, 41)), np.random.default_rng(0).random(X.shape)):
+        with pytest.raises(DataError, match="weights of X"):
+            factorize(X, "W H", 4, **settings, weights=other)
+
+
+FITS = {
+    "OPNMF": (nonneg.OPNMF, {}),
+    "NMF": (nonneg.NMF, {}),
+    "I-divergence": (nonneg.NMF, {"divergence": "kullback-leibler", "max_iter": 60}),
+    "NMTF": (nonneg.NMTF, {}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("store", ["memory", "file"])
+@pytest.mark.parametrize("name", FITS)
+def test_estimators(name, store, tmp_path):
+    estimator, settings = FITS[name]
+    X = data((300, 60))
+    np.save(tmp_path / "X.npy", X)
+
+    def own():
+        return X if store == "memory" else open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5)
+
+    model = estimator(4, random_state=0, n_init=2, **settings)
+    whole = model.fit(own())
+    expected, history = dict(whole.factors_), whole.history_
+    kept = {"checkpoint": Checkpoint(tmp_path / "run.nonneg", every=0)}
+    with pytest.raises(CutOff):
+        estimator(4, random_state=0, n_init=2, **settings, **kept, callback=cut_off_at(10, starts=2)).fit(own())
+    seen = []
+    found = estimator(4, random_state=0, n_init=2, **settings, **kept, callback=seen.append).fit(own())
+    assert [progress.iteration for progress in seen].count(0) <= 3  # the first start is not run again, but for later stages
+    same_bits(found.factors_, expected)
+    np.testing.assert_array_equal(found.history_.objective, history.objective)
+    seen.clear()
+    again = estimator(4, random_state=0, n_init=2, **settings, **kept, callback=seen.append).fit(own())
+    assert not seen
+    same_bits(again.factors_, expected)
+
+
+def test_without_a_seed_the_seeds_of_the_file_are_gone_on_with(tmp_path):
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+    first = nonneg.NMF(3, init="random", checkpoint=checkpoint).fit(X)
+    again = nonneg.NMF(3, init="random", checkpoint=checkpoint).fit(X)
+    same_bits(first.factors_, again.factors_)
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"n_components": 4}, "sizes is"),
+        ({"divergence": "kullback-leibler"}, "model is"),
+        ({"tol": 1e-3}, "stopping is"),
+        ({"random_state": 1}, "seeds is"),
+        ({"solver": "multiplicative"}, "solver is"),
+        ({"init": "random"}, "starts is"),
+    ],
+)
+def test_other_parameters_are_refused(change, says, tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"n_components": 3, "random_state": 0, "checkpoint": path}
+    nonneg.NMF(**settings).fit(X)
+    with pytest.raises(DataError, match=f"checkpoint of another fit: .*{says}.*there, and"):
+        nonneg.NMF(**{**settings, **change}).fit(X)
+
+
+@pytest.mark.parametrize("other", [data(seed=2), data((61, 40)), data().astype(np.float32)])
+def test_other_data_are_refused(other, tmp_path):
+    model = nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
+    before = dict(vars(model))
+    with pytest.raises(DataError, match="of X is"):
+        model.fit(other)
+    assert vars(model) == before
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path):
+    path = tmp_path / "run.nonneg"
+    for content in (b"", b"something else"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match="not a run"):
+            nonneg.NMF(3, checkpoint=path).fit(data())
+        assert path.read_bytes() == content
+    for wrong in (3, {"path": 1}):
+        with pytest.raises(IncompatibleError, match="checkpoint must be"):
+            nonneg.NMF(3, checkpoint=wrong).fit(data())
+    with pytest.raises(IncompatibleError, match="every must be"):
+        Checkpoint("x", every=-1)
+
+
+def test_two_fits_do_not_share_a_file(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+
+    def other(progress):
+        with pytest.raises(DataError, match="another fit that is going on"):
+            nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+        return True
+
+    nonneg.NMF(3, random_state=0, checkpoint=path, callback=other).fit(X)
+
+
+def test_a_folder_has_a_file_for_each_fit(tmp_path):
+    from sklearn.model_selection import GridSearchCV
+
+    X, folder = data(), tmp_path / "runs"
+    search = GridSearchCV(nonneg.NMF(random_state=0, checkpoint=f"{folder}/"), {"n_components": [2, 3]}, cv=2)
+    search.fit(X)
+    assert len(list(folder.glob("*.nonneg"))) == 2 * 2 + 1
+    with pytest.raises(DataError, match="another fit"):
+        GridSearchCV(
+            nonneg.NMF(random_state=0, checkpoint=tmp_path / "one.nonneg"), {"n_components": [2, 3]}, cv=2, error_score="raise"
+        ).fit(X)
+
+
+# ---- whole or not at all
+
+
+def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"random_state": 0, "solver": "multiplicative", "max_iter": 40, "tol": 0}
+    with pytest.raises(CutOff):
+        factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0), callback=cut_off_at(20))
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.os, "fsync", full)
+        with pytest.raises(DataError, match=r"could not be written: .*No space left on device.* still there, whole"):
+            factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0))
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["run.nonneg"]
+    whole = factorize(X, "W H", 3, **settings)
+    same_bits(factorize(X, "W H", 3, **settings, checkpoint=path).factors, whole.factors)
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    (tmp_path / ".run.nonneg.123.tmp").write_bytes(b"half of a checkpoint")
+    (tmp_path / ".other.nonneg.123.tmp").write_bytes(b"somebody else's")
+    nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".other.nonneg.123.tmp", "run.nonneg"]
+
+
+def test_a_disk_that_is_really_full(tmp_path):
+    """A file may not become larger than so many bytes: what a full disk does to a process that writes."""
+    resource = pytest.importorskip("resource", reason="limits on files are a matter of Unix")
+    X, path = data((300, 40)), tmp_path / "run.nonneg"
+    settings = {"random_state": 0, "solver": "multiplicative", "max_iter": 40, "tol": 0}
+    with pytest.raises(CutOff):
+        factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0), callback=cut_off_at(20))
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+        with pytest.raises(DataError, match=r"could not be written: .* still there, whole"):
+            factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["run.nonneg"]
+
+
+def test_other_estimators_are_refused(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+    for other in (nonneg.OPNMF(3, random_state=0, checkpoint=path), nonneg.NMF(3, random_state=0, n_init=2, checkpoint=path)):
+        with pytest.raises(DataError, match="checkpoint of another fit"):
+            other.fit(X)
+    write(path, X)
+    with pytest.raises(DataError, match="not a run"):
+        nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+
+
+def write(path, X):
+    with open(path, "wb") as file:
+        np.save(file, X)
+
+
+def test_a_parallel_search_with_a_folder(tmp_path):
+    from sklearn.model_selection import GridSearchCV
+
+    X, folder = data(), tmp_path / "runs"
+    search = GridSearchCV(nonneg.NMF(random_state=0, checkpoint=f"{folder}/"), {"n_components": [2, 3]}, cv=2, n_jobs=2)
+    scores = search.fit(X).cv_results_["mean_test_score"]
+    assert len(list(folder.iterdir())) == 2 * 2 + 1
+    alone = GridSearchCV(nonneg.NMF(random_state=0), {"n_components": [2, 3]}, cv=2).fit(X)
+    np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-9)
+
+
+SCRIPT = """
+    import sys, numpy as np, nonneg
+    X = np.load(sys.argv[1])
+    settings = {"solver": "multiplicative", "init": "random", "max_iter": 300, "tol": 0, "random_state": 0, "check_every": 5}
+    found = nonneg.factorize(X, "W H", 5, **settings, checkpoint=nonneg.Checkpoint(sys.argv[2], every=0),
+                             callback=lambda _: print("check", flush=True))
+    np.save(sys.argv[3], found.factors["W"])
+"""
+
+
+def test_a_process_that_is_killed(tmp_path):
+    """At random moments, which are mostly in the middle of writing a checkpoint: that is what it does most of the time."""
+    X = data((200, 100))
+    np.save(tmp_path / "X.npy", X)
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), *(str(tmp_path / name) for name in ("X.npy", "run.nonneg", "W.npy"))]
+    generator = np.random.default_rng(0)
+    for _ in range(4):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            for _ in range(int(generator.integers(2, 30))):
+                process.stdout.readline()
+            time.sleep(float(generator.uniform(0, 0.02)))
+            process.send_signal(signal.SIGKILL)
+        if (tmp_path / "run.nonneg").exists():
+            checkpoints.read_content(tmp_path / "run.nonneg")
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    expected = factorize(X, "W H", 5, solver="multiplicative", init="random", max_iter=300, tol=0, random_state=0, check_every=5)
+    np.testing.assert_array_equal(np.load(tmp_path / "W.npy"), expected.factors["W"])
+
+
+# ---- Ctrl-C, and callbacks
+
+
+def ctrl_c_at(iteration):
+    def callback(progress):
+        if progress.iteration >= iteration:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return callback
+
+
+@pytest.mark.parametrize("name", ["NMF", "OPNMF", "NMTF", "ProjectiveClustering", "SymmetricNMF"])
+def test_ctrl_c_keeps_the_best_so_far(name):
+    X = data((40, 40))
+    X = X + X.T
+    model = getattr(nonneg, name)(3, random_state=0, solver="multiplicative", tol=0, callback=ctrl_c_at(20))
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(X)
+    assert model.status_ == "stopped_by_user"
+    assert model.status_.sentence.startswith("Stopped by the user")
+    assert 20 <= model.n_iter_ <= 40
+    assert np.isfinite(model.objective_)
+    assert model.history_[-1].objective == model.objective_
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_with_starts_side_by_side():
+    model = nonneg.NMF(3, random_state=0, solver="multiplicative", init="random", n_init=4, n_jobs=2, tol=0, callback=ctrl_c_at(20))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data())
+    assert model.status_ == "stopped_by_user"
+
+
+def test_ctrl_c_between_starts_keeps_those_that_are_done():
+    seen = []
+
+    def callback(progress):
+        seen.append(progress.iteration)
+        if seen.count(0) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = nonneg.NMF(3, random_state=0, init="random", n_init=5, callback=callback)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data())
+    assert len(model.objectives_) == 2
+
+
+def test_ctrl_c_in_a_factorization():
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        factorize(data(), "W H", 3, solver="multiplicative", tol=0, callback=ctrl_c_at(20))
+    assert stopped.value.solution.status == "stopped_by_user"
+
+
+@pytest.mark.parametrize("later", [0, 1, 7])
+def test_ctrl_c_in_the_midst_of_a_reading(later, tmp_path):
+    """Some readings after a check: the run ends at that check."""
+    X = data()
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+    seen = []
+
+    def callback(progress):
+        seen.append(progress.iteration)
+        if progress.iteration == 20:
+            last = source.log.count + later
+            source.log.over = lambda: source.log.count >= last
+
+    found = factorize(source, "W H", 3, divergence=1, solver="multiplicative", tol=0, callback=callback)
+    assert (found.status, found.n_iter, seen[-1]) == ("stopped_by_user", 20, 20)
+    at_it = factorize(X, "W H", init=found.factors, divergence=1, max_iter=0)
+    assert found.objective == pytest.approx(at_it.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["X W W.T", "W H", "W W.T X"])
+def test_ctrl_c_in_a_reading_that_looks_at_the_data_again(form, tmp_path):
+    """What was found on what stands for the data is kept."""
+    X = data((80, 60))
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+
+    def callback(progress):
+        source.log.over = lambda: True
+
+    found = factorize(source, form, 3, random_state=0, callback=callback)
+    assert found.status == "stopped_by_user"
+    assert found.objective <= factorize(X, form, 3, random_state=0).objective * 1.1
+
+
+def test_ctrl_c_in_the_first_reading_of_a_later_start(tmp_path):
+    """The starts before it are whole, and the best of them is kept."""
+    X = data()
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+    starts = []
+
+    def callback(progress):
+        starts.append(progress.iteration)
+        if starts.count(0) == 2 and progress.iteration == 8:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    settings = {"solver": "multiplicative", "init": "random", "max_iter": 8, "tol": 0, "random_state": 0}
+    model = nonneg.NMF(3, divergence=1, n_init=4, **settings, callback=callback)
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(source)
+    assert len(model.objectives_) == 2
+
+
+def test_ctrl_c_before_hardening(tmp_path):
+    """What is left to do after the runs takes readings, which are made all the same."""
+    X = data((60, 30))
+    np.save(tmp_path / "X.npy", X)
+    source = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+    model = nonneg.OPNMF(3, orthogonality="rows", solver="multiplicative", random_state=0, tol=0, callback=ctrl_c_at(20))
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(source)
+    assert model.status_ == "stopped_by_user"
+    assert (np.count_nonzero(model.components_, axis=0) <= 1).all()
+
+
+def test_ctrl_c_and_a_checkpoint(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"random_state": 0, "solver": "multiplicative", "max_iter": 60, "tol": 0}
+    kept = {"checkpoint": Checkpoint(path, every=0)}
+    with pytest.raises(KeyboardInterrupt):
+        nonneg.NMF(3, **settings, **kept, callback=ctrl_c_at(20)).fit(X)
+    found, whole = nonneg.NMF(3, **settings, **kept).fit(X), nonneg.NMF(3, **settings).fit(X)
+    same_bits(found.factors_, whole.factors_)
+
+
+def test_a_grid_search_stops_too():
+    from sklearn.model_selection import GridSearchCV
+
+    model = nonneg.NMF(random_state=0, solver="multiplicative", tol=0, callback=ctrl_c_at(20))
+    with pytest.raises(KeyboardInterrupt):
+        GridSearchCV(model, {"n_components": [2, 3]}, cv=2).fit(data())
+
+
+def test_a_callback_that_returns_true_ends_without_raising():
+    model = nonneg.NMF(3, random_state=0, solver="multiplicative", tol=0, callback=lambda progress: progress.iteration >= 20)
+    assert model.fit(data()).status_ == "stopped_by_callback"
+    assert model.n_iter_ == 20
+    with pytest.raises(IncompatibleError, match="callback must be"):
+        nonneg.NMF(3, callback=3).fit(data())

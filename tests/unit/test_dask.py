@@ -1,0 +1,153 @@
+"""Data on a Dask cluster: what the same blocks give on one machine, whatever the number of workers, and also if one is lost."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import nonneg
+from nonneg import factorize
+from nonneg.data import opened
+from nonneg.data.base import as_dense
+from nonneg.exceptions import DataError
+
+da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def matrix(shape=(70, 40), rank=3):
+    generator = np.random.default_rng(1)
+    return generator.gamma(0.5, 1.0, (shape[0], rank)) @ generator.gamma(0.5, 1.0, (rank, shape[1])) + 0.1 * generator.random(shape)
+
+
+def collection(X, rows=16):
+    return da.from_array(X, chunks=(rows, 15))
+
+
+def sparse_collection(X, rows=16):
+    """Blocks that are SciPy's sparse arrays."""
+    return da.from_array(X, chunks=(rows, X.shape[1])).map_blocks(sparse.csr_array)
+
+
+@pytest.mark.parametrize("store", [collection, sparse_collection])
+def test_whatever_data_give(store, rng):
+    X = np.where(matrix() > 0.3, matrix(), 0.0)
+    data = opened(store(X))
+    assert (data.shape, data.facts.non_zeros) == (X.shape, np.count_nonzero(X))
+    assert data.power_sum(2) == pytest.approx(np.square(X).sum())
+    for transposed in (False, True):
+        own = X.T if transposed else X
+        M = rng.random((own.shape[1], 2))
+        np.testing.assert_allclose(data.apply(M, transposed=transposed), own @ M)
+        np.testing.assert_allclose(data.apply_gram(own[:, :3], transposed=transposed), own @ own.T @ own[:, :3])
+        items = np.array([5, 0, 30, 5])
+        np.testing.assert_array_equal(as_dense(data.take(items, int(transposed))), own[items])
+    for found, expected in zip(data.apply_both(X[:4].T, X[:, :2]), (X @ X[:4].T, X.T @ X[:, :2]), strict=True):
+        np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(data.in_units(4.0).apply(np.eye(40)), X / 4)
+    np.testing.assert_array_equal(np.concatenate([as_dense(block) for _, block in data.blocks()]), X)
+
+
+@pytest.mark.parametrize("divergence", [2, 1])
+@pytest.mark.parametrize("form", ["W H", "X W W.T", "W S H"])
+def test_the_same_steps_lead_to_the_same_objective(form, divergence, rng):
+    X = matrix()
+    shapes = {"W": (40 if form == "X W W.T" else 70, 3), "S": (3, 3), "H": (3, 40)}
+    start = {name: rng.random(shape) for name, shape in shapes.items() if name in form.split()}
+    settings = {"divergence": divergence, "init": start, "solver": "multiplicative", "max_iter": 6, "tol": 0}
+    found, expected = (factorize(own, form, **settings) for own in (collection(X), X))
+    assert found.objective == pytest.approx(expected.objective, rel=1e-9)
+
+
+def test_few_readings_and_lazy_codes():
+    X = matrix((150, 60))
+    model = nonneg.OPNMF(3, random_state=0).fit(collection(X, 30))
+    assert model.history_[-1].readings <= 4
+    assert model.objective_ <= nonneg.OPNMF(3, random_state=0).fit(X).objective_ * (1 + 1e-3)
+    codes = model.transform(collection(X, 30))
+    assert isinstance(codes, da.Array)
+    assert codes.shape == (150, 3)
+    np.testing.assert_allclose(codes.compute(), model.transform(X))
+
+
+def test_partial_fit():
+    X = matrix()
+    found, expected = (nonneg.OPNMF(3, random_state=0).partial_fit(own).partial_fit(own) for own in (collection(X), X))
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-6)
+
+
+def test_tables():
+    dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
+    pandas = pytest.importorskip("pandas")
+    X = matrix()
+    table = dataframe.from_pandas(pandas.DataFrame(X, columns=[f"gene {j}" for j in range(40)]), npartitions=4)
+    np.testing.assert_allclose(opened(table).apply(np.eye(40)), X)
+
+
+@pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (-2.0, "Negative .*: -2")])
+def test_entries_that_cannot_be(value, says):
+    X = matrix()
+    X[37, 5] = value
+    with pytest.raises(DataError, match=rf"{says} in row 37, column 5 \(row 5 of block 2\)"):
+        nonneg.NMF(3).fit(collection(X))
+
+
+# ---- a cluster
+
+
+@pytest.fixture(scope="module")
+def distributed():
+    return pytest.importorskip("distributed", reason="clusters need distributed")
+
+
+def test_the_number_of_workers_does_not_matter(distributed):
+    X, found = matrix((120, 40)), []
+    for workers in (1, 2):
+        with (
+            distributed.LocalCluster(workers, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+            distributed.Client(cluster),
+        ):
+            found.append(nonneg.OPNMF(3, random_state=0).fit(collection(X, 20)))
+    np.testing.assert_array_equal(found[0].components_, found[1].components_)
+
+
+def test_a_scheduler_that_cannot_be_reached_any_more(distributed):
+    """It is said so, soon; nothing is computed elsewhere instead."""
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+
+        def callback(progress):
+            if progress.iteration == 2:
+                cluster.close()
+
+        settings = {"solver": "multiplicative", "init": "random", "max_iter": 8, "tol": 0}
+        with pytest.raises(DataError, match=r"scheduler at .* cannot be reached any more"):
+            factorize(collection(matrix()), "W H", 3, **settings, check_every=1, callback=callback)
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:1"):
+        distributed.Client("tcp://127.0.0.1:1", timeout=0.5)
+
+
+def test_a_worker_that_is_killed(distributed):
+    """Its blocks are computed again by the other one, or by what takes its place."""
+    X = matrix((120, 40))
+    settings = {"solver": "multiplicative", "init": "random", "random_state": 0, "max_iter": 12, "tol": 0}
+    expected = nonneg.NMF(3, **settings).fit(collection(X, 20))
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        seen = []
+
+        def callback(progress):
+            seen.append(progress.iteration)
+            if len(seen) == 2:
+                pids = list(client.run(os.getpid).values())
+                os.kill(pids[0], signal.SIGKILL)
+
+        found = nonneg.NMF(3, **settings, callback=callback).fit(collection(X, 20))
+    assert len(seen) >= 2
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-12)

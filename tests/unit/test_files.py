@@ -1,0 +1,484 @@
+"""Data where they lie: every kind of file gives what the same array gives, and says what is wrong with it."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import nonneg
+from nonneg import factorize, open_data
+from nonneg.data import SquaredDifference, base
+from nonneg.data.base import Request
+from nonneg.data.reading import read_data
+from nonneg.data.sources import KINDS
+from nonneg.exceptions import DataError, IncompatibleError
+
+BLOCK = 3000
+"""Bytes: some five blocks of what is tested here."""
+
+
+def matrix(shape=(60, 24), dtype=np.float64):
+    generator = np.random.default_rng(0)
+    parts = np.kron(np.eye(3), np.ones((shape[0] // 3, shape[1] // 3))) * generator.uniform(0.5, 1.5, shape)
+    return np.where(generator.random(shape) < 0.8, parts + 0.1 * generator.random(shape), 0.0).astype(dtype)
+
+
+def write_npy(path, X):
+    np.save(path, X)
+
+
+def write_hdf5(path, X):
+    h5py = pytest.importorskip("h5py", reason="files of HDF5 need h5py")
+    with h5py.File(path, "w") as file:
+        file.create_dataset("inside/data", data=X, chunks=(7, X.shape[1]))
+
+
+def write_h5ad(path, X):
+    """As AnnData writes it: dense, or a group of three arrays with attributes."""
+    h5py = pytest.importorskip("h5py", reason="files of AnnData need h5py")
+    with h5py.File(path, "w") as file:
+        file.create_group("obs")
+        if not sparse.issparse(X):
+            file.create_dataset("X", data=X)
+            return
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = f"{X.format}_matrix", X.shape
+        for part in ("data", "indices", "indptr"):
+            group.create_dataset(part, data=getattr(X, part))
+
+
+def write_zarr(path, X):
+    zarr = pytest.importorskip("zarr", reason="arrays of zarr need zarr")
+    array = zarr.open(str(path), mode="w", shape=X.shape, chunks=(7, X.shape[1]), dtype=X.dtype)
+    array[:] = X
+
+
+def write_parquet(path, X):
+    pyarrow = pytest.importorskip("pyarrow", reason="files of Parquet need pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="files of Parquet need pyarrow")
+    parquet.write_table(pyarrow.table({f"gene {j}": X[:, j] for j in range(X.shape[1])}), path, row_group_size=13)
+
+
+KIND = {
+    "npy": ("X.npy", write_npy, np.asarray),
+    "npy in Fortran's order": ("X.npy", write_npy, np.asfortranarray),
+    "HDF5": ("X.h5", write_hdf5, np.asarray),
+    "h5ad": ("X.h5ad", write_h5ad, np.asarray),
+    "h5ad by rows": ("X.h5ad", write_h5ad, sparse.csr_array),
+    "h5ad by columns": ("X.h5ad", write_h5ad, sparse.csc_array),
+    "zarr": ("X.zarr", write_zarr, np.asarray),
+    "Parquet": ("X.parquet", write_parquet, np.asarray),
+}
+
+
+@pytest.fixture(params=KIND)
+def kind(request, tmp_path):
+    """Writes an array as a file of one kind, and gives its path."""
+    name, write, store = KIND[request.param]
+
+    def written(X, folder="."):
+        path = tmp_path / folder / name
+        path.parent.mkdir(exist_ok=True)
+        write(path, store(X))
+        return path
+
+    return written
+
+
+# ---- what a file gives is what the array gives
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_whatever_data_give(kind, blocks, dtype, monkeypatch, rng):
+    monkeypatch.setattr(base, "_CHUNK", 1)
+    X = (10 * matrix()).astype(dtype)
+    data, dense = open_data(kind(X.T if blocks == "features" else X), blocks=blocks, block_bytes=BLOCK), read_data(X)
+    X, tolerance = dense.values, {"rtol": 1e-5 if dtype == np.float32 else 1e-12}
+    assert (data.shape, data.namespace.dtype) == (X.shape, X.dtype)
+    assert data.facts == dense.facts
+    assert data.power_sum(2) == pytest.approx(dense.power_sum(2), rel=1e-6)
+    assert data.log_sum(1) == pytest.approx(dense.log_sum(1), rel=1e-6)
+    for transposed in (False, True):
+        own = X.T if transposed else X
+        M = rng.random((own.shape[1], 2)).astype(X.dtype)
+        np.testing.assert_allclose(data.apply(M, transposed=transposed), own @ M, **tolerance)
+        np.testing.assert_allclose(data.apply_gram(own[:, :3], transposed=transposed), own @ own.T @ own[:, :3], **tolerance)
+        np.testing.assert_allclose(data.with_itself(transposed, not transposed), own @ own.T, **tolerance)
+        np.testing.assert_allclose(data.lengths(int(transposed)), np.linalg.norm(own, axis=1), rtol=1e-5)
+        np.testing.assert_array_equal(
+            np.concatenate([base.as_dense(block) for _, block in data.blocks(transposed=transposed)]), own
+        )
+        items = np.array([5, 0, 17, 5])
+        np.testing.assert_array_equal(base.as_dense(data.take(items, int(transposed))), own[items])
+    N = rng.random((X.shape[0], 2)).astype(X.dtype)
+    for found, expected in zip(data.apply_both(X[:4].T, N), (X @ X[:4].T, X.T @ N), strict=True):
+        np.testing.assert_allclose(found, expected, **tolerance)
+    for found, expected in zip(data.apply_and_gram(X[:4].T), (X @ X[:4].T, X.T @ X @ X[:4].T), strict=True):
+        np.testing.assert_allclose(found, expected, **tolerance)
+    np.testing.assert_allclose(base.as_dense(data.in_units(4.0).itself()), X / 4)
+
+
+def test_visits(kind, rng):
+    X = matrix()
+    data, dense = open_data(kind(X), block_bytes=BLOCK), read_data(X)
+    U, V, M, N = (rng.random(shape) for shape in ((60, 3), (3, 24), (24, 2), (2, 60)))
+    requests = [Request(base.Unreached(), "right", M), Request(base.Unreached(), "left", N)]
+    is_sparse = getattr(data, "inner", data).source.is_sparse
+    requests += [] if is_sparse else [Request(SquaredDifference(), "left", N), Request(SquaredDifference(), "right", M)]
+    (found, total), (expected, whole) = data.visit(U, V, requests, 1.0), dense.visit(U, V, requests, 1.0)
+    assert total == pytest.approx(whole)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """The path of a .npy file, and what is in it."""
+    X = matrix()
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy", X
+
+
+RANKS = {"NMTF": (3, 3), "BiQNMF": (3, 3), "BiORNM3F": (3, 3)}
+ESTIMATORS = ["NMF", "PNMF", "OPNMF", "ONMF", "ProjectiveClustering", "NMTF", "BiQNMF", "BiORNM3F", "NonnegativeSparseCoding"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators(name, plain):
+    path, X = plain
+    model = getattr(nonneg, name)(RANKS.get(name, 3), random_state=0)
+    expected = model.fit(X).objective_
+    codes = model.transform(X)
+    np.testing.assert_allclose(model.transform(path), codes, rtol=1e-6, atol=1e-9)
+    assert model.score(path) == pytest.approx(model.score(X))
+    assert model.fit(str(path)).objective_ <= expected * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("divergence", [2, 1, 0.5])
+@pytest.mark.parametrize("form", ["W H", "W W.T X", "X W W.T", "W S H"])
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+def test_the_same_steps_lead_to_the_same_objective(form, divergence, blocks, tmp_path, rng):
+    X = matrix() + 0.01
+    np.save(tmp_path / "X.npy", X if blocks == "samples" else X.T.copy())
+    data = open_data(tmp_path / "X.npy", blocks=blocks, block_bytes=BLOCK)
+    shapes = {"W": (24 if form == "X W W.T" else 60, 3), "S": (3, 3), "H": (3, 24)}
+    start = {name: rng.random(shape) for name, shape in shapes.items() if name in form.split()}
+    settings = {"divergence": divergence, "init": start, "solver": "multiplicative", "max_iter": 12, "tol": 0}
+    found, expected = (factorize(own, form, **settings) for own in (data, X))
+    assert found.objective == pytest.approx(expected.objective, rel=1e-9)
+
+
+TAKES_BLOCKS = {
+    **dict.fromkeys(("NMF", "PNMF", "OPNMF", "ONMF", "ProjectiveClustering", "NonnegativeSparseCoding", "Factorization"), 3),
+    **dict.fromkeys(("NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F"), (3, 3)),
+}
+NEEDS_MEMORY = {
+    "SymmetricNMF": "compares every sample",
+    "KernelPNMF": "compares every sample",
+    "TruncatedNonnegativeSVD": "singular vectors",
+    "NonnegativeLDA": "one class at a time",
+    "NonnegativeKernelFDA": "one class at a time",
+    "NMFImputer": "looks for what is missing",
+}
+OF_SEQUENCES = {"NNMFHMM", "QNMFHMM"}
+
+
+def test_every_estimator_takes_blocks_or_says_why_not():
+    found = {name for name in nonneg.__all__ if hasattr(getattr(nonneg, name), "fit")}
+    assert found == TAKES_BLOCKS.keys() | NEEDS_MEMORY.keys() | OF_SEQUENCES
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["multiplicative", "paper"])
+@pytest.mark.parametrize("name", TAKES_BLOCKS)
+def test_estimators_take_the_same_steps_from_disk(name, solver, plain):
+    path, X = plain
+    settings = {"solver": solver, "init": "random", "random_state": 0, "max_iter": 15, "tol": 0}
+    found, expected = (
+        getattr(nonneg, name)(TAKES_BLOCKS[name], **settings).fit(own)
+        if name != "Factorization"
+        else nonneg.Factorization("W H", TAKES_BLOCKS[name], **settings).fit(own)
+        for own in (open_data(path, block_bytes=BLOCK), X)
+    )
+    assert found.n_iter_ == expected.n_iter_
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NEEDS_MEMORY)
+def test_those_that_need_all_of_x_say_why(name, plain):
+    path, _ = plain
+    dask = pytest.importorskip("dask.array", reason="collections of Dask need dask")
+    fit = getattr(nonneg, name)().fit
+    labels = (np.arange(60) % 2,) if name.startswith("Nonnegative") else ()
+    for where in (path, str(path), open_data(path), dask.from_array(np.load(path), chunks=20)):
+        with pytest.raises(DataError, match=f"{name} needs all of X in memory, since .*{NEEDS_MEMORY[name]}"):
+            fit(where, *labels)
+
+
+def test_partial_fit(plain):
+    path, X = plain
+    found, expected = (nonneg.OPNMF(3, random_state=0).partial_fit(own).partial_fit(own) for own in (str(path), X))
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-6)
+
+
+# ---- what is open already, and lists
+
+
+def test_handles(tmp_path):
+    X = matrix()
+    opened = []
+    for name, (file, write, store) in KIND.items():
+        path = tmp_path / name / file
+        path.parent.mkdir()
+        write(path, store(X))
+        opened.append(path)
+    h5py, zarr, parquet = pytest.importorskip("h5py"), pytest.importorskip("zarr"), pytest.importorskip("pyarrow.parquet")
+    with h5py.File(tmp_path / "HDF5/X.h5") as file, h5py.File(tmp_path / "h5ad by rows/X.h5ad") as other:
+        handles = [file["inside/data"], file, other, zarr.open(str(tmp_path / "zarr/X.zarr"), mode="r")]
+        handles += [parquet.ParquetFile(tmp_path / "Parquet/X.parquet")]
+        for handle in handles:
+            np.testing.assert_allclose(base.as_dense(nonneg.data.opened(handle).whole()), X)
+    mapped = np.load(tmp_path / "npy/X.npy", mmap_mode="r")
+    np.testing.assert_array_equal(open_data(mapped).whole(), X)
+    assert nonneg.data.opened(mapped) is mapped  # it fits into memory, and is an array like others
+    with pytest.raises(DataError, match="rows can be read from"):
+        open_data(mapped[3:])
+
+
+def test_an_array_mapped_from_a_file_larger_than_memory_is_read_in_blocks(plain, monkeypatch):
+    monkeypatch.setattr("nonneg.data.opening.available_bytes", lambda: 1000)
+    data = nonneg.data.opened(np.load(plain[0], mmap_mode="r"))
+    assert data.is_far
+
+
+def test_a_list_of_files(kind):
+    X = matrix()
+    paths = [kind(part, f"part {number}") for number, part in enumerate(np.array_split(X, 4))]
+    if open_data(paths[0]).shape != (15, 24) or getattr(open_data(paths[0]), "inner", None) is not None:
+        with pytest.raises(DataError, match="stored by columns"):
+            open_data(paths)
+        return
+    data = open_data(paths, block_bytes=BLOCK)
+    np.testing.assert_array_equal(base.as_dense(data.whole()), X)
+    np.testing.assert_array_equal(base.as_dense(data.take(np.array([59, 0, 14, 15, 30]), 0)), X[[59, 0, 14, 15, 30]])
+
+
+def test_the_only_matrix_or_the_one_that_is_named(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="files of HDF5 need h5py")
+    X = matrix()
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        file["one"], file["two"], file["line"] = X, 2 * X, X[0]
+    with pytest.raises(DataError, match="2 matrices: 'one', 'two'"):
+        open_data(tmp_path / "X.h5")
+    with pytest.raises(DataError, match="nothing named 'three'"):
+        open_data(tmp_path / "X.h5", key="three")
+    np.testing.assert_array_equal(open_data(tmp_path / "X.h5", key="two").whole(), 2 * X)
+
+
+# ---- what is wrong is said, with the place
+
+
+@pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (np.inf, "not finite, inf"), (-3.0, "Negative .*: -3")])
+def test_entries_that_cannot_be(kind, value, says):
+    X = matrix()
+    X[37, 5] = value
+    path = kind(X)
+    is_turned = open_data(path).__class__.__name__ == "TransposedData"
+    where = r"column 5, row 37 \(row 5 of" if is_turned else r"row 37, column 5 \(row 37 of"
+    for use in (nonneg.OPNMF(3).fit, nonneg.NMF(3).fit, lambda X: factorize(X, "W H", 3)):
+        with pytest.raises(DataError, match=f"{says} in .*37") as error:
+            use(str(path))
+        assert is_turned or "row 37, column 5" in str(error.value), where
+        assert path.name in str(error.value)
+
+
+def test_the_file_of_a_list_is_named(tmp_path):
+    paths = [tmp_path / f"{number}.npy" for number in range(4)]
+    X = matrix()
+    X[40, 1] = np.nan
+    for path, part in zip(paths, np.array_split(X, 4), strict=True):
+        np.save(path, part)
+    with pytest.raises(DataError, match=r"row 40, column 1 \(row 10 of .*2\.npy"):
+        nonneg.OPNMF(3).fit(paths)
+    np.save(paths[3], X[:5, :7])
+    with pytest.raises(DataError, match=r"3\.npy is of another width than .*0\.npy: 7, not 24"):
+        open_data(paths)
+
+
+def test_a_truncated_file(plain):
+    path, X = plain
+    with open(path, "r+b") as file:
+        file.truncate(128 + 31 * X.shape[1] * 8 + 5)
+    with pytest.raises(DataError, match=r"X\.npy is truncated: it should have 60 rows.*ends in row 31"):
+        nonneg.OPNMF(3).fit(path)
+
+
+def test_a_file_that_is_cut_off_while_it_is_read(plain):
+    path, _ = plain
+    data = open_data(path, block_bytes=BLOCK)
+    os.truncate(path, 2000)
+    with pytest.raises(DataError, match="has become shorter"):
+        data.power_sum(2)
+
+
+@pytest.mark.parametrize("touch", [True, False])
+def test_a_file_that_changes_between_two_readings(plain, touch):
+    path, X = plain
+    data = open_data(path, block_bytes=BLOCK)
+    data.power_sum(2)
+    before = os.stat(path)
+    with open(path, "r+b") as file:
+        file.seek(128 + 40 * X.shape[1] * 8)
+        file.write(np.full(24, 7.0).tobytes())
+    if not touch:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DataError, match="X.npy has changed since it was first read.*" + ("another" if touch else "row")):
+        data.apply(np.ones((24, 1)))
+
+
+def test_one_of_several_files_that_changes_is_named(tmp_path):
+    for number in range(3):
+        np.save(tmp_path / f"{number}.npy", matrix())
+    data = open_data([tmp_path / f"{number}.npy" for number in range(3)])
+    data.power_sum(2)
+    np.save(tmp_path / "1.npy", matrix((30, 24)))
+    with pytest.raises(DataError, match=r"1\.npy has changed"):
+        data.power_sum(3)
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "value", "says"),
+    [("indices", 7, 99, "a column index is outside"), ("indptr", -1, 10**6, "promises 1000000 non-zeros")],
+)
+def test_damaged_rows_of_non_zeros(part, place, value, says, tmp_path):
+    h5py = pytest.importorskip("h5py", reason="files of AnnData need h5py")
+    write_h5ad(tmp_path / "X.h5ad", sparse.csr_array(matrix()))
+    with h5py.File(tmp_path / "X.h5ad", "r+") as file:
+        file[f"X/{part}"][place] = value
+    with pytest.raises(DataError, match=says):
+        nonneg.NMF(3).fit(tmp_path / "X.h5ad")
+
+
+class Harmful:
+    """Unpickling it would make a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.save(tmp_path / "X.npy", np.array([[1, Harmful(tmp_path / "made")]], dtype=object), allow_pickle=True)
+    with pytest.raises(DataError, match="unpickling"):
+        open_data(tmp_path / "X.npy")
+    (tmp_path / "X.npy").write_bytes(pickle.dumps(Harmful(tmp_path / "made")))
+    with pytest.raises(DataError, match=r"not a \.npy file"):
+        open_data(tmp_path / "X.npy")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_row_far_down(tmp_path):
+    """The place is counted in all of the file, not in its block."""
+    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float32, shape=(7_000_100, 2))
+    X[:] = 1.0
+    X[7_000_000, 1] = np.nan
+    X.flush()
+    with pytest.raises(DataError, match=r"nan in row 7000000, column 1 \(row 7000000 of .*X\.npy"):
+        nonneg.OPNMF(1).fit(open_data(tmp_path / "X.npy", block_bytes=2**22))
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i4", "<f2", "u1", "?"])
+def test_entries_of_any_type_and_order_of_bytes(dtype, tmp_path):
+    X = (4 * matrix()).astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    data = open_data(tmp_path / "X.npy", block_bytes=BLOCK)
+    assert data.namespace.dtype == (np.float32 if dtype == ">f4" else np.float64)
+    np.testing.assert_array_equal(data.whole(), X.astype(np.float64))
+
+
+def test_maps_that_may_differ_from_their_file(plain):
+    path, X = plain
+    changed = np.load(path, mmap_mode="c")
+    changed[0] = 7.0
+    with pytest.raises(DataError, match="mode='c'"):
+        open_data(changed)
+    raw = np.memmap(path, X.dtype, "r", offset=128, shape=X.shape)
+    np.testing.assert_array_equal(open_data(raw, block_bytes=BLOCK).whole(), X)
+    for part in (raw[:, :5], raw.T, raw.reshape(30, 48)):
+        with pytest.raises(DataError, match="rows can be read from"):
+            open_data(part)
+
+
+def test_files_without_rows_among_others(tmp_path):
+    X = matrix()
+    for number, part in enumerate((X[:0], X[:20], X[20:20], X[20:], X[:0])):
+        np.save(tmp_path / f"{number}.npy", part)
+    data = open_data([tmp_path / f"{number}.npy" for number in range(5)], block_bytes=BLOCK)
+    np.testing.assert_array_equal(data.whole(), X)
+    with pytest.raises(DataError, match="empty"):
+        open_data([tmp_path / "0.npy", tmp_path / "2.npy"])
+
+
+@pytest.mark.parametrize("name", ["X.npy", "X.h5", "X.parquet", "X.zarr", "X"])
+def test_folders_are_refused(name, tmp_path):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataError, match=f"{name}.*(cannot be read|not a .npy|what kind|nothing named|has 0 arrays)"):
+        nonneg.NMF(2).fit(tmp_path / name)
+
+
+def test_names_of_nothing():
+    for name in ("no such file.csv", "no such file"):
+        with pytest.raises(DataError, match=f"'{name}' is no file"):
+            nonneg.NMF(2).fit(name)
+    with pytest.raises(DataError, match=r"X\.npy does not exist"):
+        nonneg.NMF(2).fit(["no such folder/X.npy"])
+
+
+def test_closed_files(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="files of HDF5 need h5py")
+    write_hdf5(tmp_path / "X.h5", matrix())
+    with h5py.File(tmp_path / "X.h5") as file:
+        dataset = file["inside/data"]
+        data = open_data(dataset)
+    with pytest.raises(DataError, match="is closed"):
+        open_data(dataset)
+    with pytest.raises(DataError, match="cannot be read from row 0"):
+        data.power_sum(2)
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in KINDS if suffix != ".zarr"])
+def test_what_is_no_such_file(suffix, tmp_path):
+    path = tmp_path / f"X{suffix}"
+    with pytest.raises(DataError, match="does not exist"):
+        nonneg.OPNMF(3).fit(path)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(DataError, match=path.name):
+        open_data(path)
+
+
+def test_refusals(tmp_path, plain):
+    with pytest.raises(IncompatibleError, match="blocks must be"):
+        open_data(plain[0], blocks="rows")
+    with pytest.raises(IncompatibleError, match="block_bytes must be"):
+        open_data(plain[0], block_bytes=0)
+    (tmp_path / "X.txt").write_text("1 2")
+    with pytest.raises(DataError, match="what kind of file"):
+        open_data(tmp_path / "X.txt")
+    np.save(tmp_path / "line.npy", np.ones(5))
+    with pytest.raises(DataError, match=r"has shape \(5,\)"):
+        open_data(tmp_path / "line.npy")
+    np.save(tmp_path / "empty.npy", np.ones((0, 5)))
+    with pytest.raises(DataError, match="empty"):
+        open_data(tmp_path / "empty.npy")
+    np.save(tmp_path / "complex.npy", np.ones((2, 5), complex))
+    with pytest.raises(DataError, match="not real numbers"):
+        open_data(tmp_path / "complex.npy")
+    with pytest.raises(IncompatibleError, match="which is a form"):
+        factorize("W H", plain[1])

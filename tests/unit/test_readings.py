@@ -1,0 +1,152 @@
+"""How often data in files are read: a few times, and once more to prove that this was enough."""
+
+import numpy as np
+import pytest
+
+import nonneg
+from nonneg import factorize, open_data
+from nonneg.data.low_rank import Compression
+from nonneg.exceptions import IncompatibleError
+
+
+def planted(shape=(300, 120), rank=4, dtype=np.float64):
+    """Parts that do not overlap, and which part each feature belongs to."""
+    generator = np.random.default_rng(0)
+    labels = np.arange(shape[1]) % rank
+    parts = np.zeros((rank, shape[1]))
+    parts[labels, np.arange(shape[1])] = generator.uniform(0.5, 1.5, shape[1])
+    return (generator.gamma(2.0, 1.0, (shape[0], rank)) @ parts + 0.3 * generator.random(shape)).astype(dtype), labels
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """X as a file of samples or of features, in some ten blocks."""
+
+    def store(X, blocks="samples"):
+        np.save(tmp_path / f"{blocks}.npy", np.ascontiguousarray(X if blocks == "samples" else X.T))
+        return open_data(tmp_path / f"{blocks}.npy", blocks=blocks, block_bytes=X.nbytes // 10)
+
+    return store
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["OPNMF", "PNMF"])
+def test_projective_models_need_three_readings_and_one_that_proves_it(name, dtype, stored):
+    X, labels = planted(dtype=dtype)
+    data = stored(X)
+    model = getattr(nonneg, name)(4, random_state=0).fit(data)
+    assert data.log.count <= 4
+    assert model.status_ == "converged"
+    assert list(model.history_.readings) == sorted(model.history_.readings)
+    assert model.history_[-1].readings == data.log.count
+    expected = getattr(nonneg, name)(4, random_state=0).fit(X)
+    assert model.objective_ <= expected.objective_ * (1 + 1e-3)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-3)
+    found = model.components_.argmax(axis=0)
+    assert len({*zip(found.tolist(), labels.tolist(), strict=True)}) == 4
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize("form", ["X W W.T", "W W.T X"])
+def test_across_the_blocks_a_proof_takes_two(form, blocks, stored):
+    """X Xᵀ W begins with sums over all blocks of samples, and ends with a product of each: that takes two readings."""
+    X, _ = planted()
+    data = stored(X, blocks)
+    found = factorize(data, form, 4, random_state=0)
+    is_along = (form == "X W W.T") == (blocks == "samples")
+    assert data.log.count <= (4 if is_along else 6)
+    assert found.objective <= factorize(X, form, 4, random_state=0).objective * (1 + 1e-3)
+
+
+def test_starts_share_their_sketch(stored):
+    X, _ = planted()
+    data = stored(X)
+    nonneg.OPNMF(4, n_init=5, random_state=0).fit(data)
+    assert data.log.count <= 2 + 5 * 2
+
+
+def test_few_features(stored):
+    """Where the Gram matrix is no larger than a sketch, it is formed."""
+    X, _ = planted((300, 12), 3)
+    data = stored(X)
+    found = nonneg.OPNMF(3, random_state=0).fit(data)
+    assert data.log.count <= 4
+    assert found.objective_ == pytest.approx(nonneg.OPNMF(3, random_state=0).fit(X).objective_, rel=1e-3)
+
+
+def test_few_samples(stored):
+    X, _ = planted((10, 120), 4)
+    data = stored(X)
+    found = nonneg.OPNMF(4, random_state=0).fit(data)
+    assert data.log.count <= 4
+    assert found.objective_ <= nonneg.OPNMF(4, random_state=0).fit(X).objective_ * (1 + 1e-2)
+
+
+def test_one_reading_for_codes(stored):
+    X, _ = planted()
+    model, data = nonneg.OPNMF(4, random_state=0).fit(X), stored(X)
+    np.testing.assert_allclose(model.transform(data), model.transform(X))
+    assert data.log.count == 1
+
+
+# ---- W H and W S H
+
+
+def mixed(shape=(90, 60), rank=4):
+    """Parts that overlap, and noise."""
+    generator = np.random.default_rng(1)
+    return generator.gamma(0.5, 1.0, (shape[0], rank)) @ generator.gamma(0.5, 1.0, (rank, shape[1])) + 0.2 * generator.random(shape)
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize(("name", "rank"), [("NMF", 4), ("NMTF", (4, 4))])
+def test_other_euclidean_models_need_six_at_most(name, rank, blocks, stored):
+    X = mixed()
+    data = stored(X, blocks)
+    found = getattr(nonneg, name)(rank, random_state=0).fit(data)
+    assert data.log.count <= 6
+    assert found.history_[-1].readings == data.log.count
+    assert found.objective_ <= getattr(nonneg, name)(rank, random_state=0).fit(X).objective_ * (1 + 1e-3)
+    assert found.objective_ == pytest.approx(np.square(X - _reconstructed(found)).sum() / 2)
+    assert found.reconstruction_err_ == pytest.approx(np.linalg.norm(X - _reconstructed(found)))
+
+
+@pytest.mark.parametrize("divergence", [1, 0.5])
+@pytest.mark.parametrize("form", ["W H", "X W W.T"])
+def test_other_divergences_take_one_reading_for_each_iteration(form, divergence, stored):
+    """And a few to begin with."""
+    X = mixed() + 0.01
+    data = stored(X)
+    found = factorize(data, form, 4, divergence=divergence, random_state=0, max_iter=150, tol=1e-4)
+    assert data.log.count - 6 <= found.n_iter
+    assert found.objective <= factorize(X, form, 4, divergence=divergence, random_state=0).objective * (1 + 2e-2)
+
+
+def _reconstructed(model):
+    product = np.eye(len(next(iter(model.factors_.values()))))
+    for letter in model.model_.form:
+        product = product @ model.factors_[letter.name]
+    return product
+
+
+def test_the_end_is_stationary_for_the_data(stored):
+    X = mixed()
+    found = factorize(stored(X), "W H", 4, random_state=0)
+    on = factorize(X, "W H", init=found.factors, max_iter=100, tol=0)
+    assert on.objective >= found.objective * (1 - 2e-3)
+
+
+def test_a_compression_agrees_with_the_data_on_both_spans(stored, rng):
+    X = mixed()
+    for data in (stored(X), stored(X, "features")):
+        begun = Compression.begun(data, 8, rng)
+        W, H = rng.random((90, 3)), rng.random((3, 60))
+        before = data.log.count
+        found = begun.with_spans(W, H.T).low_rank
+        assert data.log.count == before + 1
+        np.testing.assert_allclose(found.apply(H.T), X @ H.T)
+        np.testing.assert_allclose(found.apply(W, transposed=True), X.T @ W)
+        np.testing.assert_allclose(begun.low_rank.apply(begun.R), X @ begun.R)
+        assert found.power_sum(2) == pytest.approx(np.square(X).sum())
+        with pytest.raises(IncompatibleError, match="its entries"):
+            found.visit(W, H, [])

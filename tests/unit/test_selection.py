@@ -1,0 +1,595 @@
+"""Which rank: planted ones are found, noise is called noise, and what cannot be scanned is refused."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from nonneg import NMF, ONMTF, OPNMF, PNMF, QNMFHMM, BiQNMF, KernelPNMF, NonnegativeLDA, ProjectiveClustering, SymmetricNMF
+from nonneg.exceptions import DataError, IncompatibleError, ShapeError
+from nonneg.graph import GraphClustering
+from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
+from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled
+from nonneg.selection.criteria.error import permuted
+from nonneg.selection.criteria.gabriel import divergence_between, one_each
+from nonneg.selection.criteria.halves import split
+from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion
+from nonneg.selection.rules import last_above, smallest_close
+from nonneg.selection.subjects import subject_of
+
+
+def noisy(signal, level, draw):
+    """Noise of zero mean, cut on both sides where it would take an entry below zero."""
+    return signal + np.clip(level * signal.std() * draw.normal(size=signal.shape), -signal, signal)
+
+
+def mixed(rank, n=48, m=36, level=0.1, seed=0):
+    draw = np.random.default_rng(seed)
+    W, H = (draw.gamma(1.0, size=shape) * (draw.random(shape) < 0.5) for shape in ((n, rank), (rank, m)))
+    return noisy(W @ H, level, draw)
+
+
+def parts(rank, n=40, m=30, level=0.1, seed=0):
+    draw = np.random.default_rng(seed)
+    H = np.zeros((rank, m))
+    H[np.arange(m) % rank, np.arange(m)] = draw.uniform(0.5, 1.5, m)
+    return noisy(draw.gamma(2.0, size=(n, rank)) @ H, level, draw)
+
+
+def blocks(k, l, n=48, m=40, level=0.1, seed=0):  # noqa: E741
+    draw = np.random.default_rng(seed)
+    S = draw.permuted(np.linspace(0.2, 4, k * l)).reshape(k, l)
+    weights = draw.uniform(0.7, 1.3, n)[:, None] * draw.uniform(0.7, 1.3, m)
+    return noisy(S[np.arange(n) % k][:, np.arange(m) % l] * weights, level, draw)
+
+
+def chain(rank, length=4000, per_state=3, seed=0):
+    draw = np.random.default_rng(seed)
+    P = 0.8 * np.roll(np.eye(rank), 1, axis=1) + 0.2 / rank
+    states = [0]
+    for _ in range(length - 1):
+        states.append(int(draw.choice(rank, p=P[states[-1]])))
+    return np.array(states) * per_state + draw.integers(per_state, size=length)
+
+
+def communities(rank, size=15, seed=0):
+    draw = np.random.default_rng(seed)
+    of = np.repeat(np.arange(rank), size)
+    A = np.triu(draw.random((len(of), len(of))) < np.where(of[:, None] == of, 0.6, 0.05), 1)
+    return (A | A.T).astype(float)
+
+
+def similarities(rank, n=45, level=0.1, seed=0):
+    draw = np.random.default_rng(seed)
+    W = draw.gamma(1.0, size=(n, rank)) * (draw.random((n, rank)) < 0.5)
+    K = W @ W.T
+    noise = draw.normal(size=K.shape)
+    return K + np.clip(level * K.std() * (noise + noise.T) / 2, -K, K)
+
+
+PLANTED = {
+    "NMF": (NMF(), mixed(3), 3),
+    "NMF, I": (NMF(divergence="kullback-leibler", tol=1e-4), np.random.default_rng(1).poisson(40 * mixed(3, 30, 24, level=0)), 3),
+    "PNMF": (PNMF(), parts(3), 3),
+    "OPNMF": (OPNMF(), parts(4), 4),
+    "ProjectiveClustering": (ProjectiveClustering(), parts(3).T.copy(), 3),
+    "SymmetricNMF": (SymmetricNMF(affinity="precomputed", tol=1e-4), similarities(3), 3),
+    "QNMFHMM": (QNMFHMM(n_init=2, separate=False), chain(3), 3),
+    "GraphClustering": (GraphClustering(n_init=2), communities(4), 4),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_rank_is_found(name):
+    estimator, X, rank = PLANTED[name]
+    ranks = [rank + 1, 1, rank, rank - 1]
+    scan = rank_scan(estimator, X, ranks, random_state=0)
+    assert scan.best_ == rank
+    assert str(rank) in scan.why_
+    assert list(scan.columns_["rank"]) == sorted(ranks)
+
+
+def test_both_ranks_of_a_co_clustering_are_found():
+    scan = rank_scan(ONMTF(), blocks(3, 4), {"samples": [2, 3, 5], "features": [3, 4, 5]}, random_state=0)
+    assert scan.best_ == (3, 4)
+    assert scan.why_.startswith("Samples: ")
+    assert "Features: " in scan.why_
+
+
+def test_held_out_items_of_a_quadratic_co_clustering_have_one_cluster():
+    scan = rank_scan(BiQNMF(divergence="euclidean"), blocks(3, 3, 30, 30), [1, 3], random_state=0)
+    errors = dict(zip(scan.columns_["rank"], scan.columns_["gabriel"], strict=True))
+    assert list(errors) == [(1, 3), (3, 3), (3, 1)]
+    assert errors[3, 3] < 0.5 * min(errors[1, 3], errors[3, 1])
+
+
+@pytest.mark.parametrize("estimator", [NMF(), OPNMF()], ids=repr)
+def test_independent_entries_have_rank_one(estimator):
+    X = np.random.default_rng(3).gamma(2.0, size=(40, 30))
+    scan = rank_scan(estimator, X, range(1, 4), random_state=0)
+    assert scan.best_ == 1
+    assert "nothing beyond noise" in scan.why_
+
+
+def test_independent_symbols_have_one_state():
+    x = np.random.default_rng(0).integers(6, size=4000)
+    assert rank_scan(QNMFHMM(n_init=2, separate=False), x, range(1, 4), random_state=0).best_ == 1
+
+
+@pytest.fixture(scope="module")
+def several():
+    """All criteria of a matrix, on one that has three parts."""
+    return rank_scan(OPNMF(), parts(3), range(1, 5), criteria=[Halves(3), "gabriel", Restarts(3), Error(1)], random_state=0)
+
+
+def test_every_criterion_has_a_choice_and_columns(several):
+    assert list(several.choices_) == ["halves", "gabriel", "restarts", "error"]
+    assert several.best_ == several.choices_["halves"].rank == several.choices_["gabriel"].rank == 3
+    assert "Of other criteria, 'gabriel'" in several.why_
+    for name in ("gabriel s.e.", "halves Rand index", "restarts cophenetic", "restarts silhouette", "error permuted"):
+        assert several.columns_[name].shape == (4,)
+    assert (several.columns_["error"] <= several.columns_["error permuted"]).all()
+    assert several.columns_["restarts dispersion"][2] > 0.99
+
+
+def test_the_table_is_a_data_frame(several):
+    table = several.table
+    assert list(table.index) == [1, 2, 3, 4]
+    assert table.loc[2, "gabriel"] > 2 * table.loc[3, "gabriel"]
+
+
+def test_a_plot_goes_where_it_is_told_to(several):
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    assert several.plot(axes) is axes
+    assert axes.get_xlabel() == "rank"
+    assert several.plot(criterion="error").get_ylabel() == "reconstruction error"
+    with pytest.raises(IncompatibleError, match="'eigengap' was not scanned; there are 'halves'"):
+        several.plot(criterion="eigengap")
+    pyplot.close("all")
+
+
+def test_consensus_components_are_the_planted_ones(several):
+    planted = np.arange(3)[:, None] == np.arange(30) % 3
+    assert match_components(planted, several.consensus()).similarity.min() > 0.9
+    assert several.consensus(2).shape == (2, 30)
+    with pytest.raises(ShapeError, match="Rank 9 was not scanned"):
+        several.consensus(9)
+    with pytest.raises(IncompatibleError, match="need restarts"):
+        rank_scan(NMF(), mixed(2), [1, 2], random_state=0).consensus()
+
+
+# ---- the same, whatever is done to it
+
+
+def same(a, b):
+    assert a.best_ == b.best_
+    for name, values in a.columns_.items():
+        np.testing.assert_array_equal(values, b.columns_[name], err_msg=name)
+
+
+def test_the_same_seed_gives_the_same_whatever_the_threads():
+    X, given = parts(3), {"criteria": ["gabriel", Halves(2)], "random_state": 7}
+    first = rank_scan(OPNMF(), X, range(1, 4), **given)
+    same(first, rank_scan(OPNMF(), X, range(1, 4), n_jobs=2, **given))
+    other = rank_scan(OPNMF(), X, range(1, 4), criteria="gabriel", random_state=8)
+    assert (first.columns_["gabriel"] != other.columns_["gabriel"]).any()
+
+
+def test_ranks_do_not_depend_on_which_others_are_scanned():
+    X = mixed(3)
+    few, many = (rank_scan(NMF(), X, ranks, random_state=0).found_["gabriel"][3] for ranks in ([3], [4, 3, 1]))
+    assert few == many
+
+
+def test_permuted_samples_have_the_same_rank():
+    X, order = mixed(3, seed=4), np.random.default_rng(0).permutation(48)
+    turned = X[order][:, ::-1]
+    assert (
+        rank_scan(NMF(), X, range(1, 6), random_state=0).best_ == rank_scan(NMF(), turned, range(1, 6), random_state=0).best_ == 3
+    )
+
+
+def test_sparse_data_give_what_dense_ones_give():
+    X = np.random.default_rng(0).poisson(3 * mixed(3, level=0)).astype(float)
+    dense, stored = (rank_scan(NMF(), given, [2, 3, 4], random_state=0) for given in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(dense.columns_["gabriel"], stored.columns_["gabriel"], rtol=1e-3)
+
+
+def test_a_scan_can_be_gone_on_with(tmp_path, monkeypatch):
+    X = mixed(3)
+    whole = rank_scan(NMF(), X, range(1, 5), criteria=["gabriel", "restarts"], random_state=0)
+    rank_scan(NMF(), X, [2, 3], criteria="gabriel", random_state=0, folder=tmp_path)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
+    assert json.loads((tmp_path / "scan.json").read_text())["estimator"] == "NMF"
+    (tmp_path / "gabriel-3-0.npz").write_bytes(b"cut short")
+    measured, measure = [], Gabriel.measure
+
+    def watched(self, subject, part, rank, seed):
+        measured.append(rank)
+        return measure(self, subject, part, rank, seed)
+
+    monkeypatch.setattr(Gabriel, "measure", watched)
+    again = rank_scan(NMF(), X, range(1, 5), criteria=["gabriel", "restarts"], random_state=0, folder=tmp_path)
+    assert sorted(measured) == [1] * 9 + [3] + [4] * 9
+    same(whole, again)
+    same(whole, rank_scan(NMF(), X, range(1, 5), criteria=["gabriel", "restarts"], folder=tmp_path))
+
+
+def test_the_folder_of_another_scan_is_refused(tmp_path):
+    X = mixed(3)
+    rank_scan(NMF(), X, [2], random_state=0, folder=tmp_path)
+    for other in (
+        {"estimator": NMF(divergence="kullback-leibler")},
+        {"X": X + 1},
+        {"random_state": 1},
+        {"criteria": Gabriel(n_repeats=2)},
+        {"y": np.arange(48) % 2},
+    ):
+        given = {"estimator": NMF(), "X": X, "ranks": [2], "random_state": 0} | other
+        with pytest.raises(DataError, match=r"holds (another scan|a scan with another)"):
+            rank_scan(**given, folder=tmp_path)
+    (tmp_path / "scan.json").write_text("{")
+    with pytest.raises(DataError, match="cannot be read"):
+        rank_scan(NMF(), X, [2], folder=tmp_path)
+
+
+def test_progress_is_told(capsys):
+    rank_scan(NMF(), mixed(2), [1, 2], random_state=0, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 18
+    assert lines[-1].startswith("gabriel  rank 1, part 9 of 9: error ")
+    assert "18 of 18" in lines[-1]
+
+
+def test_fits_that_have_not_converged_are_told_once():
+    with pytest.warns(ConvergenceWarning, match="18 fits of the scan ended before") as told:
+        rank_scan(NMF(max_iter=1, tol=1e-12), mixed(2), [1, 2], random_state=0)
+    assert len(told) == 1
+
+
+def test_neither_estimator_nor_data_are_changed():
+    X, estimator = mixed(3), NMF(n_components=2, random_state=5)
+    before = X.copy()
+    rank_scan(estimator, X, [1, 2], random_state=0)
+    assert estimator.get_params()["n_components"] == 2
+    assert not hasattr(estimator, "components_")
+    np.testing.assert_array_equal(X, before)
+
+
+# ---- what cannot be scanned
+
+
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ([], "empty"),
+        ([0, 1], "0 is among them"),
+        ([2, 2, 3], "2 more than once"),
+        ([1.5], r"1\.5 is among them"),
+        (["3"], "'3' is among them"),
+        ([True], "True is among them"),
+        (3, "such as range"),
+        ([3, 25], "up to 25; at most 24"),
+        ({"samples": [1], "features": [2]}, "two ranks only"),
+    ],
+)
+def test_ranks_that_cannot_be(ranks, says):
+    with pytest.raises(ShapeError, match=says):
+        rank_scan(NMF(), mixed(2), ranks)
+
+
+@pytest.mark.parametrize("estimator", [KMeans(), NonnegativeLDA(), NMF, None, "NMF"], ids=str)
+def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
+    with pytest.raises(IncompatibleError, match=r"must be a factorization|is the class NMF"):
+        rank_scan(estimator, mixed(2), [1])
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"criteria": "gabreil"}, "Did you mean 'gabriel'"),
+        ({"criteria": []}, "criteria is empty"),
+        ({"criteria": ["halves", Halves(3)]}, "more than once"),
+        ({"criteria": "eigengap"}, "about graphs"),
+        ({"criteria": "likelihood"}, "about sequences"),
+        ({"criteria": "speckled"}, "NMF has no parameter `missing`"),
+        ({"criteria": Gabriel(n_folds=20)}, "20 folds need 40 at least"),
+        ({"estimator": NMF(init=np.ones((2, 36)))}, "gives factors"),
+        ({"lengths": [3]}, "only chains have"),
+        ({"estimator": NMF(fixed_components=np.ones((1, 36))), "criteria": "gabriel"}, "a block has some of them only"),
+        ({"estimator": KernelPNMF(kernel="linear"), "criteria": "gabriel"}, "do not give similarities back"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given, says):
+    with pytest.raises(IncompatibleError, match=says):
+        rank_scan(**{"estimator": NMF(), "X": mixed(2), "ranks": [1]} | given)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Gabriel(n_folds=1),
+        lambda: Gabriel(n_repeats=0),
+        lambda: Gabriel(tolerance=-1),
+        lambda: Halves(threshold=2),
+        lambda: Restarts(1),
+        lambda: Restarts(n_items=1),
+        lambda: Speckled(share=1),
+        lambda: Likelihood(n_folds=True),
+    ],
+)
+def test_criteria_check_their_numbers(make):
+    with pytest.raises(IncompatibleError, match="must be"):
+        make()
+
+
+def test_data_that_cannot_be_scanned():
+    with pytest.raises(DataError, match="negative"):
+        rank_scan(NMF(), mixed(2) - 5, [1])
+    with pytest.raises(ShapeError, match="class of each of 48 samples"):
+        rank_scan(NMF(), mixed(2), [1], y=[1, 2])
+    with pytest.raises(DataError, match="whole numbers"):
+        rank_scan(QNMFHMM(), np.full((4, 4), 0.5), [1])
+
+
+class TestSpeckled:
+    def test_it_asks_for_missing_values_to_be_ignored(self):
+        """The seam for estimators that take missing values: one that fills them in stands for them here."""
+
+        class Filling(NMF):
+            def __init__(self, n_components=2, *, missing=None, random_state=None):
+                super().__init__(n_components, random_state=random_state)
+                self.missing = missing
+
+            def _filled(self, X):
+                assert self.missing == "ignore"
+                assert np.isnan(X).any()
+                return np.where(np.isnan(X), np.nanmean(X), X)
+
+            def fit(self, X, y=None):
+                return super().fit(self._filled(X))
+
+            def transform(self, X):
+                return super().transform(self._filled(X))
+
+        scan = rank_scan(Filling(), mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
+        assert scan.columns_["speckled"][1] < scan.columns_["speckled"][0]
+
+
+# ---- criteria, one by one
+
+
+def test_a_new_criterion_is_one_class():
+    class Constant(Criterion):
+        name = shown = label = "constant"
+
+        def obstacle(self, subject):
+            return None
+
+        def parts(self, subject, generator, y):
+            return [None]
+
+        def measure(self, subject, part, rank, seed):
+            return {"value": rank}
+
+        def row(self, found):
+            return {"constant": found[0]["value"]}
+
+        def choose(self, ranks, found, axis=0):
+            return criteria.base.Choice(ranks[0], "It is the first.")
+
+    scan = rank_scan(NMF(), mixed(2), [2, 3], criteria=Constant())
+    assert (scan.best_, scan.why_) == (2, "It is the first.")
+    assert set(NAMES) == {"gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples"}
+
+
+def test_halves_have_the_same_shares_of_each_class():
+    y = np.repeat([0, 1, 2], [20, 10, 8])
+    a, b = split(38, np.random.default_rng(0), y)
+    assert sorted([*a, *b]) == list(range(38))
+    np.testing.assert_array_equal(np.bincount(y[a]), [10, 5, 4])
+
+
+def test_kernels_are_judged_by_halves():
+    X = parts(3).T.copy()
+    scan = rank_scan(KernelPNMF(kernel="linear"), X, [2, 3], random_state=0)
+    assert list(scan.choices_) == ["halves"]
+    assert scan.columns_["halves least cosine"][1] > 0.95
+
+
+def test_chains_are_dealt_out_by_whole_sequences_where_there_are_several():
+    sequences = ["abab", "cdcd", "abab", "cdcd", "efef", "efef"]
+    subject = subject_of(QNMFHMM(), sequences)
+    halves = subject.dealt_out(2, np.random.default_rng(0))
+    np.testing.assert_array_equal(sum(halves), subject.data)
+    assert all((half.sum() % 3) == 0 for half in halves), "three pairs of each sequence"
+    counts = np.arange(9).reshape(3, 3)
+    dealt = subject_of(QNMFHMM(), counts).dealt_out(4, np.random.default_rng(0))
+    np.testing.assert_array_equal(sum(dealt), counts)
+
+
+def test_restarts_of_co_clusterings_have_labels_of_both():
+    scan = rank_scan(ONMTF(), blocks(3, 3, 24, 21), [2, 3], criteria=Restarts(2), random_state=0)
+    assert {"restarts dispersion of samples", "restarts dispersion of features"} <= set(scan.columns_)
+    assert scan.found_["restarts"][3, 3][0]["labels 0"].shape == (24,)
+    assert scan.found_["restarts"][3, 3][0]["labels 1"].shape == (21,)
+
+
+def test_what_a_broken_split_would_do_is_seen(monkeypatch):
+    """If rows that are held out were part of the fit, the error would fall on and on."""
+    X = mixed(3, n=30, m=24)
+    honest = rank_scan(NMF(), X, [3, 8], random_state=0).columns_["gabriel"]
+    assert honest[1] > honest[0]
+    from nonneg.selection.criteria import gabriel
+
+    monkeypatch.setattr(gabriel, "others", lambda n, fold: np.arange(n))
+    leaking = rank_scan(NMF(), X, [3, 8], random_state=0).columns_["gabriel"]
+    assert leaking[1] < leaking[0]
+
+
+def test_permuted_columns_keep_their_entries():
+    X = np.random.default_rng(0).poisson(1.0, size=(9, 5)).astype(float)
+    for given in (X, sparse.csr_array(X)):
+        found = permuted(given, np.random.default_rng(1))
+        found = found.toarray() if sparse.issparse(found) else found
+        np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(X, axis=0))
+        assert (found != X).any()
+
+
+def test_codes_with_one_entry_are_the_best_of_their_kind():
+    draw = np.random.default_rng(0)
+    X, C = draw.gamma(1.0, size=(20, 7)), draw.gamma(1.0, size=(4, 7))
+    for divergence, value in (
+        (NMF()._model().divergence, lambda x, z: np.sum((x - z) ** 2)),
+        (NMF(divergence="kullback-leibler")._model().divergence, lambda x, z: np.sum(x * np.log(x / z) - x + z)),
+    ):
+        codes = one_each(X, C, divergence)
+        assert ((codes > 0).sum(axis=1) == 1).all()
+        ours = np.array([value(x, h @ C) for x, h in zip(X, codes, strict=True)])
+        scales = np.geomspace(0.05, 20, 400)
+        best = np.array([min(value(x, s * c) for c in C for s in scales) for x in X])
+        assert (ours <= best * 1.05).all()
+
+
+def test_divergence_of_held_out_entries():
+    draw = np.random.default_rng(0)
+    X, H, C = draw.gamma(1.0, size=(6, 5)), draw.gamma(1.0, size=(6, 2)), draw.gamma(1.0, size=(2, 5))
+    euclidean, kl = (NMF(divergence=name)._model().divergence for name in ("euclidean", "kullback-leibler"))
+    assert divergence_between(X, H, C, euclidean) == pytest.approx(np.mean((X - H @ C) ** 2) / 2)
+    assert divergence_between(sparse.csr_array(X), H, C, euclidean) == pytest.approx(np.mean((X - H @ C) ** 2) / 2)
+    Z = H @ C + 1e-3 * X.mean()
+    assert divergence_between(X, H, C, kl) == pytest.approx(np.mean(X * np.log(X / Z) - X + Z))
+    assert np.isfinite(divergence_between(X, 0 * H, C, kl))
+
+
+def test_consensus_of_runs_that_agree_and_of_runs_that_do_not():
+    same_labels = [np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])]
+    assert dispersion(consensus_matrix(same_labels)) == cophenetic(consensus_matrix(same_labels)) == 1
+    mixed_labels = [np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]
+    assert dispersion(consensus_matrix(mixed_labels)) == pytest.approx(0.5)
+
+
+def test_clustered_components_leave_out_what_is_alone():
+    runs = [np.eye(3)[[0, 1]] + 0.01 * number for number in range(9)] + [np.array([[0, 0, 1.0], [0.5, 0.5, 0]])]
+    found, silhouette = clustered(runs)
+    np.testing.assert_allclose(match_components(np.eye(3)[:2], found).similarity, 1, atol=0.01)
+    assert silhouette > 0.8
+
+
+def test_the_smallest_rank_that_is_as_good():
+    errors = np.array([[9.0, 8, 9], [1.01, 1, 1.01], [1.0, 1, 1], [0.995, 1, 1]])
+    assert smallest_close([1, 2, 3, 4], errors, "error", 0.02).rank == 2
+    assert smallest_close([1, 2, 3, 4], errors[[0, 0, 0, 1]], "error", 0.02).why.endswith("scan more.")
+    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan less.")
+    spoiled = errors.copy()
+    spoiled[1, 0] = 50  # one fit in a poor local minimum
+    assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02).rank == 2
+
+
+def test_the_largest_rank_above_a_threshold():
+    assert last_above([1, 2, 3], np.array([1, 0.95, 0.2]), 0.9, "cosine").rank == 2
+    assert "nothing here is reproduced" in last_above([2, 3], np.array([0.1, 0.2]), 0.9, "cosine").why
+    assert "scan more" in last_above([2, 3], np.array([0.1, 0.95]), 0.9, "cosine").why
+
+
+# ---- components
+
+
+class TestMatching:
+    def test_permuted_and_scaled_components_are_found(self):
+        draw = np.random.default_rng(0)
+        A, order = draw.random((6, 20)), draw.permutation(6)
+        found = match_components(A, draw.uniform(1, 9, (6, 1)) * A[order])
+        np.testing.assert_array_equal(order[found.order], np.arange(6))
+        np.testing.assert_allclose(found.similarity, 1)
+        np.testing.assert_allclose(match_components(A, found.components).order, np.arange(6))
+
+    def test_different_numbers(self):
+        A = np.eye(5)[:3]
+        more = match_components(A, np.eye(5))
+        np.testing.assert_array_equal(more.order, [0, 1, 2])
+        np.testing.assert_array_equal(more.left_over, [3, 4])
+        fewer = match_components(np.eye(5), A)
+        np.testing.assert_array_equal(fewer.order, [0, 1, 2, -1, -1])
+        np.testing.assert_array_equal(fewer.similarity, [1, 1, 1, 0, 0])
+
+    def test_fitted_estimators(self):
+        X = parts(3)
+        a, b = (OPNMF(3, random_state=seed).fit(X) for seed in (0, 1))
+        assert match_components(a, b).similarity.min() > 0.99
+        x = chain(3, 3000)
+        chains = [QNMFHMM(3, n_init=2, random_state=seed).fit(x) for seed in (0, 1)]
+        assert match_components(*chains).similarity.min() > 0.9
+
+    def test_extreme_sizes_and_zeros(self):
+        found = match_components([[1e300, 0], [0, 1e-300]], [[0, 1e-200], [0, 0]])
+        np.testing.assert_array_equal(found.similarity, [0, 1])
+
+    @pytest.mark.parametrize(
+        ("given", "error", "says"),
+        [
+            (np.ones((2, 4)), ShapeError, "same features"),
+            (np.ones(3), ShapeError, "in its rows"),
+            (np.full((2, 3), np.nan), DataError, "NaN"),
+            ("text", DataError, "array of components"),
+            (NMF(), IncompatibleError, "not fitted"),
+        ],
+    )
+    def test_what_cannot_be_matched(self, given, error, says):
+        with pytest.raises(error, match=says):
+            match_components(np.ones((2, 3)), given)
+
+
+class TestFeatures:
+    def test_names_of_the_estimator(self):
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame(parts(2, m=6), columns=list("abcdef"))
+        model = OPNMF(2, random_state=0).fit(X)
+        found = top_features(model, count=2)
+        assert [len(part) for part in found] == [2, 2]
+        assert {feature.name for part in found for feature in part} <= set("abcdef")
+        assert found[0][0].weight >= found[0][1].weight
+        assert top_features(model, list("uvwxyz"), 1)[0][0].name == "uvwxyz"["abcdef".index(found[0][0].name)]
+
+    def test_symbols_of_a_chain(self):
+        model = QNMFHMM(2, n_init=2, random_state=0).fit(["banana", "panorama", "salami"])
+        assert {feature.name for part in top_features(model, count=1) for feature in part} <= set("abnpormsli")
+
+    def test_what_cannot_be(self):
+        with pytest.raises(ShapeError, match="2 names for 3 features"):
+            top_features(np.ones((2, 3)), ["a", "b"])
+        with pytest.raises(IncompatibleError, match="count must be"):
+            top_features(np.ones((2, 3)), count=0)
+
+
+def test_an_atlas_is_a_partition_of_features():
+    X = parts(3, m=30)
+    model = OPNMF(3, random_state=0).fit(np.hstack([X, np.zeros((40, 1))]))
+    found = atlas(model)
+    assert found.labels[-1] == -1
+    assert found.sizes.sum() == 30
+    np.testing.assert_array_equal(found.sizes, [10, 10, 10])
+    np.testing.assert_array_equal(found.labels[:30].reshape(10, 3), np.tile(found.labels[:3], (10, 1)))
+    assert (np.count_nonzero(found.components, axis=0) <= 1).all()
+
+
+def test_an_atlas_counts_components_by_their_size_in_the_data():
+    """A row of H may be long where its column of W is short."""
+    model = NMF(2, random_state=0).fit(parts(2, m=8))
+    before = atlas(model).labels
+    model.components_ = model.components_ * np.array([[100.0], [1.0]])
+    model.factors_ = {"W": model.factors_["W"] / np.array([100.0, 1.0]), "H": model.components_}
+    np.testing.assert_array_equal(atlas(model).labels, before)
+
+
+def test_no_warnings_leak_from_a_quiet_scan():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rank_scan(NMF(), mixed(2), [1, 2], random_state=0)

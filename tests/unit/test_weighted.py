@@ -1,0 +1,328 @@
+"""Data with weights, and with missing entries: each kind against sums that are written out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import nonneg
+from nonneg import Model, Observed, factorize, open_data
+from nonneg.data import Request, SquaredDifference, Unreached, read_data, read_weighted
+from nonneg.data.reading import read_weights
+from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWeighted, WeightedDense, mean_filling
+from nonneg.divergences.base import Logarithm, LogRatio, Operand
+from nonneg.engine.binding import bind
+from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.solvers import Coordinate, Newton, QuasiNewton, best_solver
+
+
+@pytest.fixture
+def X(rng):
+    return rng.random((9, 6)) + 0.1
+
+
+@pytest.fixture
+def known(rng, X):
+    known = rng.random(X.shape) < 0.7
+    known[np.arange(6), np.arange(6)] = True
+    known[6:, 0] = True
+    return known
+
+
+def observed(X, known):
+    rows, columns = np.nonzero(known)
+    return Observed(sparse.csr_array((X[known], (rows, columns)), shape=X.shape))
+
+
+def kinds(X, known):
+    """Data of each kind, with the weights that they have."""
+    generator = np.random.default_rng(0)
+    entries, rows, columns = generator.uniform(0.5, 2, X.shape), generator.uniform(0.5, 2, 9), generator.uniform(0.5, 2, 6)
+    holes = np.where(known, X, np.nan)
+    return [
+        (read_weighted(holes, missing="ignore"), known * 1.0),
+        (read_weighted(holes, missing="ignore", weights=entries), known * entries),
+        (read_weighted(holes, missing="ignore", weights=(rows, columns)), known * np.outer(rows, columns)),
+        (read_weighted(X, weights=entries), entries),
+        (read_weighted(X, weights=(rows, None)), np.outer(rows, np.ones(6))),
+        (read_weighted(sparse.csr_array(X), weights=(rows, columns)), np.outer(rows, columns)),
+        (read_weighted(observed(X, known)), known * 1.0),
+        (read_weighted(observed(X, known), weights=entries), known * entries),
+        (read_weighted(X, weights=sparse.csr_array(known * entries)), known * entries),
+        (read_weighted(sparse.csr_array(X), weights=sparse.csr_array(known * entries)), known * entries),
+    ]
+
+
+def test_what_kind_it_is(X, known):
+    expected = [WeightedDense] * 4 + [PairWeighted] * 2 + [ObservedData] * 4
+    assert [type(data) for data, _ in kinds(X, known)] == expected
+
+
+def test_sums(X, known):
+    for data, weights in kinds(X, known):
+        for exponent in (0, 1, 2, 0.5):
+            assert data.power_sum(exponent) == pytest.approx(np.sum(weights * X**exponent))
+        for exponent in (0, 1, 2):
+            assert data.log_sum(exponent) == pytest.approx(np.sum(weights * X**exponent * np.log(X)))
+        seen = X[weights > 0]
+        assert data.facts.peak == pytest.approx(seen.max() if data.missing else X.max())
+        assert data.missing == np.sum(weights == 0)
+        assert data.zeros == 0
+
+
+def test_visits(X, known, rng):
+    U, V, M, N = rng.random((9, 2)), rng.random((2, 6)), rng.random((6, 3)), rng.random((3, 9))
+    approximation = U @ V
+    operands = [Operand(0, 0), Operand(0, 1), Operand(1, 0), Operand(1, -1), Operand(0.5, -0.5), LogRatio(), Logarithm(1.0)]
+    for data, weights in kinds(X, known):
+        for operand in [*operands, SquaredDifference()]:
+            E = weights * operand.evaluate(np, X, approximation)
+            requests = [Request(operand, "right", M), Request(operand, "left", N), Request(operand, "right", None)]
+            for power in (None, 0.0, 1.0):
+                (right, left, whole), logarithm = data.visit(U, V, requests, power)
+                np.testing.assert_allclose(right, E @ M)
+                np.testing.assert_allclose(left, N @ E)
+                np.testing.assert_allclose(whole, E)
+                if power is not None:
+                    assert logarithm == pytest.approx(np.sum(weights * X**power * np.log(approximation)))
+
+
+def test_what_cannot_be_reached_is_counted_where_it_is_known(X, known):
+    U, V = np.ones((9, 1)), np.ones((1, 6))
+    U[2] = 0.0
+    for data, weights in kinds(X, known):
+        (counts,), _ = data.visit(U, V, [Request(Unreached(), "right", np.ones((6, 1)))])
+        assert counts.sum() == np.sum(weights[2] > 0)
+
+
+def test_units_and_subsets(X, known, rng):
+    U, V, items = rng.random((9, 2)), rng.random((2, 6)), np.array([4, 1, 7])
+    request = [Request(SquaredDifference(), "right", np.ones((6, 1)))]
+    for data, weights in kinds(X, known):
+        (found,), _ = data.in_units(0.5).visit(U, V, request)
+        np.testing.assert_allclose(found.ravel(), np.sum(weights * (2 * X - U @ V) ** 2, axis=1))
+        (found,), _ = data.subset(items, 0).visit(U[items], V, request)
+        np.testing.assert_allclose(found.ravel(), np.sum(weights * (X - U @ V) ** 2, axis=1)[items])
+        columns = np.array([5, 2])
+        (found,), _ = data.subset(columns, 1).visit(U, V[:, columns], [request[0]._replace(matrix=np.ones((2, 1)))])
+        np.testing.assert_allclose(found.ravel(), np.sum((weights * (X - U @ V) ** 2)[:, columns], axis=1))
+
+
+def test_exact_steps_find_the_least_squares_of_each_row(X, known):
+    B = np.random.default_rng(1).random((6, 2))
+    for data, weights in kinds(X, known):
+        F = np.full((9, 2), 0.5)
+        data.sweep_rows(F, B, (0.0, 0.0, 0, 5000, 0.0))
+        residual = weights * (F @ B.T - X)
+        gradient = residual @ B
+        np.testing.assert_allclose(F * gradient, 0.0, atol=1e-10)
+        assert (gradient > -1e-10).all()
+        F = np.full((6, 2), 0.5)
+        B9 = np.random.default_rng(2).random((9, 2))
+        data.sweep_rows(F, B9, (0.0, 0.0, 0, 5000, 0.0), transposed=True)
+        np.testing.assert_allclose(F * ((weights * (B9 @ F.T - X)).T @ B9), 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_both_ways_of_summing_over_a_row_are_one(rng, share):
+    """Few are missing: all of B Bᵀ less what is missing; many: the sum over what is there."""
+    X = rng.random((40, 30))
+    known = rng.random(X.shape) > share
+    known[:, 0] = True
+    dense, stored = read_weighted(np.where(known, X, np.nan), missing="ignore"), read_weighted(observed(X, known))
+    B, F = rng.random((30, 3)), rng.random((40, 3))
+    G = F.copy()
+    dense.sweep_rows(F, B, (0.1, 0.0, 0, 50, 0.0))
+    stored.sweep_rows(G, B, (0.1, 0.0, 0, 50, 0.0))
+    np.testing.assert_allclose(F, G, rtol=1e-9, atol=1e-12)
+
+
+# ---- filling
+
+
+def test_filled_data_are_the_data_where_these_are_known(X, known, rng):
+    fill = LowRank(rng.random((9, 2)), rng.random((2, 6)))
+    expected = np.where(known, X, fill.U @ fill.V)
+    for data in (read_weighted(np.where(known, X, np.nan), missing="ignore"), read_weighted(observed(X, known))):
+        filled = data.filled(fill)
+        np.testing.assert_allclose(filled.apply(np.eye(6)), expected)
+        np.testing.assert_allclose(filled.apply(np.eye(9), transposed=True), expected.T)
+        np.testing.assert_allclose(filled.take(np.array([3, 1]), 0), expected[[3, 1]])
+        np.testing.assert_allclose(filled.take(np.array([3, 1]), 1), expected.T[[3, 1]])
+        np.testing.assert_allclose(filled.in_units(0.5).apply(np.eye(6)), 2 * expected)
+        assert filled.power_sum(2) == pytest.approx(np.sum(expected**2))
+        assert filled.power_sum(1) == pytest.approx(np.sum(expected))
+
+
+def test_nothing_of_the_shape_of_sparse_data_is_formed(rng):
+    """A hundred thousand by a hundred thousand: all of it would take eighty gigabytes."""
+    rows, columns = rng.integers(0, 10**5, 3000), rng.integers(0, 10**5, 3000)
+    stored = sparse.csr_array((rng.random(3000) + 0.1, (rows, columns)), shape=(10**5, 10**5))
+    for form, divergence in (("W H", "euclidean"), ("W H", "kullback-leibler"), ("X W W.T", "euclidean")):
+        solution = factorize(Observed(stored), form, 2, divergence=divergence, init="random", max_iter=3, random_state=0)
+        assert np.isfinite(solution.objective)
+
+
+def test_codes_that_settle(X, known, rng):
+    """x L with what is missing in x as x L R: the fixed point of filling again and again."""
+    W = np.linalg.qr(rng.random((6, 2)))[0]
+    data, stored = read_weighted(np.where(known, X, np.nan), missing="ignore"), read_weighted(observed(X, known))
+    filled = np.where(known, X, 0.0)
+    for _ in range(5000):
+        filled = np.where(known, X, filled @ W @ W.T)
+    for found in (data.settled(W, W.T, np.zeros(2)), stored.settled(W, W.T, np.zeros(2))):
+        np.testing.assert_allclose(found.U, filled @ W, rtol=1e-5, atol=1e-6)
+
+
+def test_the_first_guess(X, known):
+    a = np.array([1.0, 2, 3, 4, 5, 6, 7, 8, 9])
+    b = np.array([1.0, 2, 1, 2, 1, 2])
+    everywhere = np.ones_like(known)
+    data = read_weighted(np.where(everywhere, np.outer(a, b), np.nan), missing="ignore", weights=np.where(known, 1.0, 2.0))
+    fill = mean_filling(data)
+    assert (fill.U @ fill.V).shape == X.shape
+    whole = read_weighted(np.outer(a, b), weights=(np.full(9, 2.0), None))
+    np.testing.assert_allclose(np.prod([mean_filling(whole).U, mean_filling(whole).U], axis=0).shape, (9, 1))
+    np.testing.assert_allclose(mean_filling(whole).U @ mean_filling(whole).V, np.outer(a, b))
+
+
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+@pytest.mark.parametrize("form", ["X W W.T", "W W.T X", "X W H", "L L.T X R R.T"])
+def test_filling_never_raises_the_objective(form, divergence):
+    generator = np.random.default_rng(0)
+    parts = np.kron(np.eye(3), np.ones(5))
+    X = generator.gamma(1, 1, (30, 3)) @ parts + 0.01
+    X = X.T if form.endswith("X") else X
+    holes = np.where(generator.random(X.shape) < 0.3, np.nan, X)
+    solution = factorize(holes, form, 3, divergence=divergence, missing="ignore", check_every=1, random_state=0, max_iter=60)
+    assert (np.diff(solution.history.objective) <= 1e-12 * solution.history.objective[0]).all()
+    if "L" not in form:
+        hidden = np.isnan(holes)
+        assert np.linalg.norm((solution.reconstruct() - X)[hidden]) < 0.15 * np.linalg.norm(X[hidden])
+
+
+# ---- which solver
+
+
+def test_the_solver_is_exact_where_it_can_be(X, known):
+    data = read_weighted(np.where(known, X, np.nan), missing="ignore")
+    assert isinstance(best_solver(bind(Model("W H"), data, 2)), Coordinate)
+    assert isinstance(best_solver(bind(Model("X W W.T"), data, 2)), Coordinate)
+    assert isinstance(best_solver(bind(Model("W S H"), data, 2)), QuasiNewton)
+    assert isinstance(best_solver(bind(Model("W H", 1), data, 2)), QuasiNewton)
+
+
+def test_weights_of_samples_keep_the_gram_matrix(X):
+    problem = bind(Model("X W W.T"), read_weighted(X, weights=(np.arange(1.0, 10), None)), 2)
+    assert not problem.model.weighted
+    np.testing.assert_allclose(problem.data.with_itself(True, False), X.T @ np.diag(np.arange(1.0, 10)) @ X)
+
+
+def test_newton_knows_no_weights(X, known):
+    for data in kinds(X, known):
+        with pytest.raises(IncompatibleError, match="have weights, or missing values"):
+            factorize(data[0], "W H", 2, divergence=1, solver="newton")
+    assert isinstance(best_solver(bind(Model("W H", 1), read_weighted(X, weights=np.ones(X.shape)), 2)), Newton)
+
+
+# ---- data in files
+
+
+@pytest.mark.parametrize("blocks", ["samples", "features"])
+@pytest.mark.parametrize(("form", "divergence"), [("W H", 2), ("W H", 1), ("X W W.T", 2), ("X W W.T", 1)])
+def test_weights_of_data_in_files(rng, tmp_path, form, divergence, blocks):
+    X, weights = rng.random((40, 12)) + 0.1, (rng.uniform(0, 2, 40), rng.uniform(0.5, 2, 12))
+    np.save(tmp_path / "X.npy", X if blocks == "samples" else X.T)
+    data = open_data(tmp_path / "X.npy", blocks=blocks, block_bytes=1000)
+    settings = {"divergence": divergence, "init": "random", "random_state": 0, "weights": weights, "solver": "adaptive"}
+    found, expected = (factorize(each, form, 3, max_iter=20, tol=0, **settings) for each in (data, X))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
+    np.testing.assert_allclose(found.reconstruct(), expected.reconstruct(), rtol=1e-4)
+    settings["solver"] = "auto"
+    found, expected = (factorize(each, form, 3, **settings) for each in (data, X))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=0.05)
+
+
+def test_sample_weights_of_data_in_files(rng, tmp_path):
+    X, weights = rng.random((40, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((40, 12)), rng.integers(0, 4, 40)
+    np.save(tmp_path / "X.npy", X)
+    for estimator in (nonneg.NMF(3, random_state=0), nonneg.OPNMF(3, random_state=0)):
+        expected = clone(estimator).fit(X, sample_weight=weights)
+        found = clone(estimator).fit(tmp_path / "X.npy", sample_weight=weights)
+        np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.05)
+
+
+def test_what_is_missing_in_files(X, known, tmp_path):
+    np.save(tmp_path / "X.npy", np.where(known, X, np.nan))
+    with pytest.raises(DataError, match="left out of data in memory only"):
+        factorize(tmp_path / "X.npy", "W H", 2, missing="ignore")
+    np.save(tmp_path / "Y.npy", X)
+    with pytest.raises(DataError, match="as a pair of arrays"):
+        factorize(tmp_path / "Y.npy", "W H", 2, weights=known)
+
+
+# ---- what cannot be
+
+
+def test_bad_weights(X):
+    for weights, message in (
+        (-np.ones((9, 6)), "must not be negative; 54 of them"),
+        (np.full((9, 6), np.nan), "must be finite"),
+        (np.ones((6, 9)), r"must have the shape of X, \(9, 6\)"),
+        ((np.ones(6), None), "rows must be an array of 9 numbers"),
+        (np.full((9, 6), "a"), "must be numbers"),
+        (np.zeros((9, 6)), "nothing to approximate"),
+        (sparse.csr_array((9, 6)), "nothing to approximate"),
+    ):
+        with pytest.raises(DataError, match=message):
+            factorize(X, "W H", 2, weights=weights)
+
+
+def test_bad_data(X, known):
+    holes = np.where(known, X, np.nan)
+    with pytest.raises(DataError, match="missing='ignore'"):
+        factorize(holes, "W H", 2)
+    with pytest.raises(DataError, match="have a weight"):
+        factorize(holes, "W H", 2, weights=np.random.default_rng(0).random(X.shape) + 0.1)
+    with pytest.raises(DataError, match="'raise' or 'ignore'"):
+        factorize(X, "W H", 2, missing="drop")
+    with pytest.raises(DataError, match="nothing to approximate"):
+        factorize(np.full((3, 3), np.nan), "W H", 2, missing="ignore")
+    with pytest.raises(DataError, match="not finite"):
+        factorize(np.where(known, X, np.inf), "W H", 2, missing="ignore")
+    with pytest.raises(DataError, match="negative"):
+        factorize(np.where(known, -X, np.nan), "W H", 2, missing="ignore")
+    with pytest.raises(DataError, match="stored twice"):
+        factorize(Observed(sparse.coo_array((np.ones(2), ([0, 0], [0, 0])), shape=(3, 3))), "W H", 1)
+    with pytest.raises(DataError, match="sparse array"):
+        Observed(X)
+    with pytest.raises(DataError, match="give Observed"):
+        factorize(sparse.csr_array(holes), "W H", 2, missing="ignore")
+    with pytest.raises(DataError, match="Gram"):
+        factorize(nonneg.Gram(X @ X.T), "W W.T X", 2, weights=(np.ones(9), None))
+    with pytest.raises(IncompatibleError, match="compares no entries"):
+        factorize(np.where(np.eye(4) > 0, np.nan, 1.0), Model("W.T X W", "trace"), 2, missing="ignore")
+    with pytest.raises(IncompatibleError, match="may be negative"):
+        factorize(holes, "F G.T", 2, constraints={"F": "signed"}, missing="ignore")
+
+
+@pytest.mark.parametrize("form", ["W H", "W S H", "X W W.T"])
+@pytest.mark.parametrize("divergence", [2, 1, 0])
+def test_of_what_nothing_is_known_there_is_nothing(X, known, form, divergence):
+    holes = np.where(known, X, np.nan)
+    holes[3], holes[:, 4] = np.nan, np.nan
+    solution = factorize(holes, form, 2, divergence=divergence, missing="ignore", random_state=0, max_iter=30)
+    found = solution.reconstruct()
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found[:, 4], 0.0, atol=1e-12)
+    rest = np.delete(np.delete(holes, 3, 0), 4, 1)
+    assert np.isfinite(rest).any()
+
+
+def test_weights_read(X):
+    assert isinstance(read_weights(np.outer(np.arange(1, 10), np.ones(6)), X.shape, "X"), Pair)
+    assert isinstance(read_weights(np.outer(np.ones(9), np.arange(1, 7)), X.shape, "X"), Pair)
+    assert not isinstance(read_weights(np.arange(54.0).reshape(9, 6), X.shape, "X"), Pair)
+    assert not read_data(read_weighted(X, weights=np.ones(X.shape))).weighted
+    assert isinstance(read_weighted(observed(X, X > 0)), type(read_data(sparse.csr_array(X))))
+    assert FilledData.__doc__
