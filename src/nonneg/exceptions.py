@@ -27,6 +27,10 @@ class FileError(DataError):
     """A file that is not what it should be: empty, cut off, of another kind, or more than can be held."""
 
 
+class MissingLibraryError(DataError, ImportError):
+    """Something that needs a library which is not installed."""
+
+
 class Stopped(KeyboardInterrupt):
     """Ctrl-C, after what was found so far has been kept: in the estimator, or as `solution`."""
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ..atomic import check_writable, written_whole
 from ..exceptions import FileError
-from . import anndata, delimited, edges, graphs, images, matlab, matrix_market, nifti, numpy_archives, numpy_arrays, parquet
+from . import anndata, delimited, edges, graphs, images, matlab, matrix_market, nifti, numpy_archives, numpy_arrays, parquet, zarr
 from .base import Kind, Source, Wanted
 from .table import Layout, Table
 
@@ -48,6 +48,7 @@ KINDS: tuple[Kind, ...] = (
     matlab.Matlab(),
     anndata.AnnData(),
     nifti.NIfTI(),
+    zarr.Zarr(),
     images.Images(),
     graphs.GraphML(),
     graphs.GML(),
@@ -67,6 +68,7 @@ def read(
     mask: Path_ | Layout | None = None,
     ignore: Sequence[str] = (),
     graph: bool = False,
+    in_blocks: bool = False,
 ) -> Table:
     """What is in a file, whatever kind of file it is.
 
@@ -82,6 +84,9 @@ def read(
         Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
     graph : bool, default=False
         Whether text is a list of edges rather than a table.
+    in_blocks : bool, default=False
+        Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left where it lies, to be read in
+        blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can.
     """
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
     if several is not None and len(several) != 1:
@@ -95,7 +100,7 @@ def read(
     else:
         source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
         kind, sources = kind_of(source.path, graph=graph), [source]
-    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore))
+    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks)
     kind.check_wanted(wanted, sources[0])
     table = kind.read(sources, wanted)
     table.check_not_empty(sources[0].label)

@@ -1,4 +1,4 @@
-"""Annotated matrices of single cells, .h5ad: cells × genes with the names of both, read and written without the anndata package."""
+"""HDF5: matrices of single cells, .h5ad, cells × genes with the names of both, without the anndata package; and others, .h5."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.sources import hdf5
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted, needed
-from .matlab import HDF5, read_dataset
-from .numpy_arrays import numbers
+from ..libraries import needed
+from .base import Kind, Source, Wanted
+from .large import values_of
+from .matlab import HDF5
 from .table import Table
 
 
@@ -20,7 +22,7 @@ class AnnData(Kind):
     """X, or the layer that is asked for, with the names of observations and variables."""
 
     name: ClassVar[str] = "AnnData"
-    suffixes: ClassVar[tuple[str, ...]] = (".h5ad",)
+    suffixes: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5")
     has: ClassVar[frozenset[str]] = frozenset({"variable"})
 
     def recognises(self, source: Source) -> bool:
@@ -33,13 +35,14 @@ class AnnData(Kind):
         try:
             with h5py.File(source.path, "r") as file:
                 if not {"X", "obs", "var"} <= set(file):
-                    raise FileError(f"{label} is HDF5, but has no X, obs and var, as AnnData has them; it has {', '.join(file)}.")
+                    return Table(values_of(hdf5.open_file(source.path, wanted.variable), in_blocks=wanted.in_blocks))
                 layers = [f"layers/{name}" for name in file["layers"]] if "layers" in file else []
                 where = "X" if wanted.variable is None else f"layers/{wanted.variable}".replace("layers/X", "X")
                 if where not in ("X", *layers):
                     raise FileError(f"{label} has no layer {wanted.variable!r}; it has X, {', '.join(layers) or 'and no others'}.")
-                return Table(_matrix(h5py, file[where], label), samples=_names(file["obs"]), features=_names(file["var"]))
-        except (OSError, KeyError) as error:
+                samples, features = _names(file["obs"]), _names(file["var"])
+            return Table(values_of(hdf5.open_file(source.path, where), in_blocks=wanted.in_blocks), samples, features)
+        except (OSError, KeyError, RuntimeError) as error:
             raise FileError(f"{label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
 
     def write(self, table: Table, path: Path) -> None:
@@ -70,20 +73,6 @@ class AnnData(Kind):
 
 def _encoded(item: Any, kind: str, version: str) -> None:
     item.attrs["encoding-type"], item.attrs["encoding-version"] = kind, version
-
-
-def _matrix(h5py: Any, item: Any, label: str) -> Any:
-    if not isinstance(item, h5py.Group):
-        return numbers(read_dataset(item, label), label)
-    kind = item.attrs.get("encoding-type", item.attrs.get("h5sparse_format", ""))
-    shape = tuple(int(size) for size in item.attrs.get("shape", item.attrs.get("h5sparse_shape", ())))
-    form = sparse.csc_array if str(kind).startswith("csc") else sparse.csr_array
-    found = form(tuple(read_dataset(item[name], label) for name in ("data", "indices", "indptr")), shape=shape)
-    try:
-        found.check_format(full_check=True)
-    except ValueError as error:
-        raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
-    return sparse.csr_array(found)
 
 
 def _names(frame: Any) -> list[str]:

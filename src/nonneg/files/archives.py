@@ -11,11 +11,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..data.sources.npy import read_header
 from ..exceptions import FileError
 from .base import refuse_too_large
 
-_HEADER = 1 << 20
-"""Bytes that the header of an array may have."""
 _MEMBERS = 1_000_000
 
 
@@ -59,24 +58,6 @@ def read_npy(stream: BinaryIO | Any, n_bytes: int, label: str) -> np.ndarray:
         raise FileError(f"{label} has {len(content)} of {n_bytes - start} bytes: it was cut off.")
     array = np.frombuffer(content, dtype=dtype)
     return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")  # to the same bits in products
-
-
-def read_header(stream: Any, label: str) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Shape, order, type and where the numbers begin; arrays of Python objects are refused."""
-    try:
-        version = np.lib.format.read_magic(stream)
-        reader = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
-        if reader is None:
-            raise ValueError(f"version {version} of the format is not known")
-        shape, is_fortran, dtype = reader(stream, max_header_size=_HEADER)
-    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise FileError(f"{label} is not an array of NumPy: {error}. It was cut off or altered.") from error
-    if dtype.hasobject:
-        raise FileError(
-            f"{label} holds Python objects, which are stored as a pickle. Reading one can run any code that it holds, so it is not "
-            "read here; save an array of numbers, or of text of a fixed length."
-        )
-    return shape, is_fortran, dtype, stream.tell()
 
 
 def check_size(shape: tuple[int, ...], dtype: np.dtype, n_bytes: int, label: str) -> None:

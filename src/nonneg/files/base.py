@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..data.memory import available_bytes, readable
 from ..exceptions import FileError
@@ -27,6 +26,8 @@ class Wanted:
     variable: str | None = None
     mask: Path | Layout | None = None
     ignore: tuple[str, ...] = ()
+    in_blocks: bool = False
+    """Whether a large matrix is to be left where it lies, of kinds that can be read in blocks."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,6 @@ def refuse_too_large(n_bytes: int, label: str) -> None:
         raise FileError(f"{label} holds {readable(n_bytes)}, and {readable(available)} of memory are free.")
 
 
-def needed(module: str, extra: str, what: str) -> Any:
-    """A library that is not always there, or an error that says how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise ImportError(
-            f"{what} needs {package}, which is not installed: pip install 'nonneg[{extra}]', or pip install {package}."
-        ) from error
-
-
 class Kind(ABC):
     """A kind of file. A subclass says how such files begin or end, and how they are read and written."""
 
@@ -156,5 +146,5 @@ class Kind(ABC):
     def check_wanted(self, wanted: Wanted, source: Source) -> None:
         """Refuse what makes no sense for this kind, rather than not to do it."""
         for field, value in vars(wanted).items():
-            if value and field not in self.has:
+            if value and field not in self.has and field != "in_blocks":
                 raise FileError(f"{source.label} is a file of {self.name}: there is no {field} in such files.")

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted, needed
+from ..libraries import needed
+from .base import Kind, Source, Wanted
 from .table import Table
 
 

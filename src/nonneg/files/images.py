@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..exceptions import FileError
+from ..libraries import needed
 from .archives import opened
-from .base import Kind, Source, Wanted, needed
+from .base import Kind, Source, Wanted
 from .table import Layout, Table
 
 _BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5\n", b"P5 ", b"P2\n", b"P6\n")

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted, needed, refuse_too_large
+from ..libraries import needed
+from .base import Kind, Source, Wanted, refuse_too_large
 from .numpy_archives import chosen
 from .numpy_arrays import numbers
 from .table import Table

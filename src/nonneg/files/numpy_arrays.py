@@ -1,4 +1,4 @@
-"""Arrays of NumPy, .npy. They are mapped into memory, not read: what is not used does not leave the disk."""
+"""Single arrays of NumPy, .npy. They are mapped into memory, not read: what is not used does not leave the disk."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.opening import open_data
+from ..data.sources.npy import read_header
 from ..exceptions import FileError
-from .archives import check_size, read_header
+from .archives import check_size
 from .base import Kind, Source, Wanted
+from .large import is_large
 from .table import Table
 
 
@@ -27,11 +30,12 @@ class NumPyArray(Kind):
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         with open(source.path, "rb") as stream:
-            shape, _, dtype, start = read_header(stream, source.label)
+            shape, _, dtype, start = header = read_header(stream, source.label)
         check_size(shape, dtype, source.path.stat().st_size - start, source.label)
         if not np.prod(shape):
             raise FileError(f"{source.label} holds no numbers: its shape is {shape}.")
-        return Table(numbers(np.load(source.path, mmap_mode="r", allow_pickle=False), source.label))
+        mapped = numbers(np.load(source.path, mmap_mode="r", allow_pickle=False), source.label)
+        return Table(open_data(mapped) if wanted.in_blocks and is_large(header.n_bytes) and mapped.ndim == 2 else mapped)
 
     def write(self, table: Table, path: Path) -> None:
         np.save(path, table.values.toarray() if sparse.issparse(table.values) else table.values, allow_pickle=False)

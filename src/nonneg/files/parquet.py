@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.sources.parquet import Parquet as ParquetSource
+from ..data.sources.parquet import index_of, is_number
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted, needed
+from ..libraries import needed
+from .base import Kind, Source, Wanted
+from .large import values_of
 from .table import Table
-
-_INDEX = "__index_level_0__"
-"""What pandas calls the column with the names of rows, where they have no name of their own."""
 
 
 class Parquet(Kind):
@@ -32,32 +33,21 @@ class Parquet(Kind):
         parquet = needed("pyarrow.parquet", "files", "Reading Parquet")
         arrow = needed("pyarrow", "files", "Reading Parquet")
         try:
-            found = parquet.read_table(source.path)
+            file = parquet.ParquetFile(source.path)
+            schema, columns = file.schema_arrow, file.schema_arrow.names
+            refuse_unknown(wanted.ignore, columns, source.label)
+            index = _index_of(schema, wanted.ignore)
+            left = [name for name in columns if name != index and name not in wanted.ignore]
+            text = [name for name in left if not is_number(schema.field(name).type)]
+            if text:
+                raise FileError(columns_of_text(source.label, text))
+            beside = [*wanted.ignore, *([] if index is None else [index])]
+            names = {name: [str(cell) for cell in file.read(columns=[name])[name].to_pylist()] for name in beside}
+            values = values_of(ParquetSource(file, source.label, left), in_blocks=wanted.in_blocks)
         except (arrow.ArrowInvalid, OSError) as error:
             raise FileError(f"{source.label} is not a whole file of Parquet: {error}. It was cut off or altered.") from error
-        types = arrow.types
-        is_number = {
-            column.name: types.is_integer(column.type)
-            or types.is_floating(column.type)
-            or types.is_boolean(column.type)
-            or types.is_decimal(column.type)
-            for column in found.schema
-        }
-        columns = found.column_names
-        refuse_unknown(wanted.ignore, columns, source.label)
-        index = next((name for name in (_INDEX, *columns[:1]) if name in columns and (name == _INDEX or not is_number[name])), None)
-        index = None if index in wanted.ignore else index
-        text = [name for name in columns if not is_number[name] and name not in (index, *wanted.ignore)]
-        if text:
-            raise FileError(columns_of_text(source.label, text))
-        kept = [name for name in columns if name != index and name not in wanted.ignore]
-        values = [np.asarray(found[name].to_numpy(), dtype=np.float64) for name in kept]
-        return Table(
-            np.column_stack(values) if values else np.empty((found.num_rows, 0)),
-            samples=None if index is None else found[index].to_pylist(),
-            features=kept,
-            aside={name: np.array([str(cell) for cell in found[name].to_pylist()]) for name in wanted.ignore},
-        )
+        aside = {name: np.array(names[name]) for name in wanted.ignore}
+        return Table(values, None if index is None else names[index], left, aside=aside)
 
     def write(self, table: Table, path: Path) -> None:
         parquet = needed("pyarrow.parquet", "files", "Writing Parquet")
@@ -67,6 +57,12 @@ class Parquet(Kind):
         features = [str(j) for j in range(values.shape[1])] if table.features is None else table.features
         columns |= {name: values[:, j] for j, name in enumerate(features)}
         parquet.write_table(arrow.table(columns), path)
+
+
+def _index_of(schema: Any, ignored: Sequence[str]) -> str | None:
+    """The column with the names of the rows: what pandas wrote as one, or a first column of text."""
+    first = [name for name in schema.names[:1] if not is_number(schema.field(name).type)]
+    return next((name for name in (*sorted(index_of(schema)), *first) if name in schema.names and name not in ignored), None)
 
 
 def refuse_unknown(names: Sequence[str], columns: Sequence[str], label: str) -> None:

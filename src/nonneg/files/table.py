@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data import Data
 from ..exceptions import DataError, FileError
 
 
@@ -83,8 +84,8 @@ class Table:
 
     Attributes
     ----------
-    values : array or csr_array of shape (n_samples, n_features)
-        Of a graph, its weights.
+    values : array, csr_array or Data of shape (n_samples, n_features)
+        Of a graph, its weights. `Data` are those of large files, which are read in blocks.
     samples, features : array of str, optional
         What rows and columns are called.
     layout : Layout, optional
@@ -102,9 +103,9 @@ class Table:
     is_graph: bool = False
 
     def __post_init__(self) -> None:
-        values = self.values if sparse.issparse(self.values) else np.asanyarray(self.values)
-        values = values[:, None] if values.ndim == 1 else values
-        if values.ndim != 2:
+        values = self.values if sparse.issparse(self.values) or isinstance(self.values, Data) else np.asanyarray(self.values)
+        values = values[:, None] if len(values.shape) == 1 else values
+        if len(values.shape) != 2:
             raise FileError(f"A table has rows and columns; this has shape {values.shape}.")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "samples", names_of(self.samples, values.shape[0], "rows"))
@@ -114,6 +115,16 @@ class Table:
     def shape(self) -> tuple[int, int]:
         n, m = self.values.shape
         return int(n), int(m)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the values are left in their file, to be read, and checked, in blocks."""
+        return isinstance(self.values, Data)
+
+    @property
+    def T(self) -> Table:
+        """Features in the place of samples."""
+        return Table(self.values.T, self.features, self.samples)
 
     def check_not_empty(self, label: str) -> None:
         """Refuse a table without rows or columns."""
@@ -138,7 +149,7 @@ class Table:
         remedy : str
             What to do, as a sentence.
         """
-        if self.values.dtype.kind not in "fiu":
+        if self.is_far or self.values.dtype.kind not in "fiu":
             return
         count, first = 0, None
         for rows, columns, entries in self._blocks():
@@ -166,7 +177,11 @@ class Table:
         """An error that names the first cell below zero."""
         self.refuse(lambda entries: entries < 0, label, "which is below zero", "Non-negative factorizations need numbers ≥ 0.")
 
-    def refuse_missing(self, label: str) -> None:
+    def refuse_missing(self, label: str, remedy: str = "") -> None:
         """An error that names the first cell that is missing or infinite."""
-        remedy = "Fill such cells, or leave out their rows or columns, before fitting."
+        remedy = remedy or "Fill such cells, or leave out their rows or columns, before fitting."
         self.refuse(lambda entries: ~np.isfinite(entries), label, "which is no number to fit", remedy)
+
+    def refuse_infinite(self, label: str) -> None:
+        """An error that names the first cell that is infinite; missing ones may be."""
+        self.refuse(np.isinf, label, "which is no number to fit", "Infinite entries cannot be approximated.")

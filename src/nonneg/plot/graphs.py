@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
-from ..files.base import needed
+from ..libraries import needed
 from .axes import axes, colours, ink_on, without_frame
 from .views import names_of, top_of
 

@@ -75,7 +75,7 @@ def _made(name: str) -> Any:
 
     from ... import datasets
     from ...files import Layout, Table
-    from ...files.base import needed
+    from ...libraries import needed
 
     if name == "digits":
         from sklearn.datasets import load_digits
