@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from nonneg import NMF, OPNMF
+from nonneg import NMF, OPNMF, factorize
 from nonneg.engine.solution import Progress
-from nonneg.reporting import Estimate, LinePrinter, Listener, listening, readable_seconds
+from nonneg.reporting import Estimate, LinePrinter, Listener, listening, pace, readable_seconds
 
 X = np.random.default_rng(0).random((30, 20))
 
@@ -103,3 +103,60 @@ def test_orthogonality_is_among_it():
 @pytest.mark.parametrize(("seconds", "text"), [(0.25, "0.2 s"), (42.2, "42 s"), (300, "5 min"), (9000, "2.5 h")])
 def test_times_in_words(seconds, text):
     assert readable_seconds(seconds) == text
+
+
+def test_a_listener_as_callback():
+    recorder = Recorder(end_at=20)
+    model = NMF(2, init="random", tol=0, max_iter=10**7, random_state=0, callback=recorder).fit(X)
+    assert model.status_ == "stopped_by_callback"
+    assert [event[0] for event in recorder.heard][:: len(recorder.heard) - 1] == ["began", "ended"]
+
+
+def test_two_listeners_and_factorize():
+    own = Recorder()
+    with listening(Recorder()) as other:
+        factorize(X, "W H", 2, random_state=0, callback=own)
+    assert own.heard == other.heard
+    assert own.heard[0] == ("began", 0, 1, 1000, 1e-5)
+    assert own.heard[-1][0] == "ended"
+
+
+def test_lines_become_rarer_in_a_notebook():
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    assert (pace(1.0, 10.0, stream), pace(1.0, 3600.0, stream), pace(1.0, 3600.0, io.StringIO())) == (1.0, 180.0, 1.0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_scikit_learns_callbacks(n_jobs):
+    callback = pytest.importorskip("sklearn.callback", reason="this version of scikit-learn has no callbacks")
+
+    class Counter:
+        def __init__(self):
+            self.names = []
+
+        def setup(self, estimator, context):
+            self.names.append("setup")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            self.names.append(context.task_name)
+
+        def teardown(self, estimator, context):
+            self.names.append("teardown")
+
+    assert isinstance(Counter(), callback.FitCallback)
+    counter = Counter()
+    model = NMF(2, n_init=3, n_jobs=n_jobs, random_state=0).set_callbacks(counter).fit(X)
+    assert (counter.names[0], counter.names[-2:]) == ("setup", ["fit", "teardown"])
+    assert counter.names.count("start") == 3
+    assert counter.names.count("check") >= len(model.history_)
+    np.testing.assert_array_equal(model.components_, NMF(2, n_init=3, random_state=0).fit(X).components_)
+
+
+def test_scikit_learns_progress_bar(capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="this version of scikit-learn has no callbacks")
+    pytest.importorskip("rich")
+    NMF(2, random_state=0).set_callbacks(callback.ProgressBar()).fit(X)
+    assert "NMF - fit" in capsys.readouterr().out

@@ -45,4 +45,14 @@ reading = together(
 seed = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
 assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
 model_file = file_option("-o", "--out", help="The model file; by default the name of the data with .nonneg.")
+missing = click.option(
+    "--missing",
+    type=click.Choice(["raise", "ignore"]),
+    default="raise",
+    show_default=True,
+    help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
+)
+checkpoint = file_option(
+    "--checkpoint", help="Write down here how far the fit is, once a minute; the same command goes on from there."
+)
 report = file_option("--report", help="Write a page to look at: .html.")

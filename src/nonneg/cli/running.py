@@ -31,8 +31,8 @@ class Command(click.Command):
         try:
             super().invoke(ctx)
             ctx.obj.finish()
-        except KeyboardInterrupt:
-            self._fail(ctx, "stopped", INTERRUPTED, as_json)
+        except KeyboardInterrupt as error:
+            self._fail(ctx, str(error) or "stopped", INTERRUPTED, as_json)
         except MemoryError as error:
             self._fail(ctx, f"There is not enough memory. {error}", FAILED, as_json)
         except OSError as error:
@@ -114,9 +114,8 @@ class Session:
         try:
             with listening(listener):
                 yield listener
-        except Stopped as stopped:
+        except Stopped:
             self.interrupted = True
-            self.warn(str(stopped))
         finally:
             close = getattr(listener, "close", None)
             if close is not None:

@@ -6,7 +6,8 @@ import csv
 import inspect
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,18 @@ def read_table(
     transpose: bool = False,
     *,
     negative: bool = False,
+    missing: str = "raise",
+    in_blocks: bool = False,
 ) -> Table:
-    """Data to fit, checked: an error names the cell."""
-    table = files.read(list(data), variable=variable, mask=mask, ignore=ignore)
-    if transpose:
-        table = Table(table.values.T, table.features, table.samples)
+    """Data to fit, checked: an error names the cell. Large files may be left where they lie; they are checked as they are read."""
+    in_blocks = in_blocks and missing == "raise"  # cells that are missing are left out of data in memory only
+    table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
+    table = table.T if transpose else table
     label = str(data[0]) if len(data) == 1 else f"{data[0]} and others"
-    table.refuse_missing(label)
+    if missing == "ignore":
+        table.refuse_infinite(label)
+    else:
+        table.refuse_missing(label, "Fill such cells, leave out their rows or columns, or fit the others: --missing ignore.")
     if not negative:
         table.refuse_negative(label)
     return table
@@ -80,6 +86,8 @@ def in_order(table: Table, estimator: Any, label: str) -> Table:
     if missing:
         shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
         raise FileError(f"{label} lacks {len(missing)} of the {len(known)} columns that the model was fitted to: {shown}.")
+    if table.is_far:
+        raise FileError(f"{label} has its columns in another order than the model, and is too large to be put in order in memory.")
     return Table(table.values[:, [places[name] for name in known]], table.samples, known, table.layout)
 
 
@@ -97,17 +105,25 @@ def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
 
 def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
     """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
+    with told(session):
+        getattr(estimator, method)(*data)
+    return estimator
+
+
+@contextmanager
+def told(session: Session) -> Iterator[None]:
+    """Work of which progress is shown; when it began, how long it took and what it warned of are kept, and the last is said."""
     session.result["began"] = datetime.now().astimezone().isoformat(timespec="seconds")
-    began = time.perf_counter()
+    began, before = time.perf_counter(), session.result.get("warnings", [])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with session.fitting():
-            getattr(estimator, method)(*data)
+            yield
     session.result["fit_seconds"] = round(time.perf_counter() - began, 3)
-    session.result["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
-    for text in session.result["warnings"]:
+    found = list(dict.fromkeys(str(one.message) for one in caught))
+    for text in found:
         session.warn(f"Warning: {text}")
-    return estimator
+    session.result["warnings"] = [*before, *found]
 
 
 def about_of(session: Session, data: Sequence[Path], table: Table | None, **more: Any) -> dict[str, Any]:
@@ -217,3 +233,43 @@ def number_or_text(text: str | None) -> Any:
 def stem_of(path: Path) -> str:
     """The name of a file or folder without what says its kind."""
     return path.resolve().name.partition(".")[0] or "model"
+
+
+def ranks_of(text: str) -> list[int]:
+    """The ranks that a text names: 8, 2-12, 2-20:2, or 2,4,8; in order."""
+    found: set[int] = set()
+    try:
+        for part in text.replace("–", "-").split(","):
+            span, _, step = part.partition(":")
+            first, mark, last = span.strip().partition("-")
+            found |= set(range(int(first), int(last if mark else first) + 1, int(step or 1)))
+    except ValueError:
+        found = set()
+    if not found or min(found) < 1:
+        raise click.BadParameter(f"{text!r} is not a rank of at least 1, nor several: 2-12, 2-20:2, or 2,4,8.", param_hint="--rank")
+    return sorted(found)
+
+
+def scanned(
+    session: Session,
+    estimator: Any,
+    X: Any,
+    ranks: Sequence[int],
+    *,
+    criteria: Sequence[str],
+    seed: int,
+    jobs: Any,
+    keep: Any = None,
+) -> Any:
+    """What ranks are worth, as `nonneg.selection.rank_scan` finds it."""
+    from ..selection import rank_scan
+
+    scan = None
+    with told(session):
+        given = list(criteria) or "auto"
+        scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
+    if scan is None:
+        at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
+        raise KeyboardInterrupt(f"stopped before every rank was measured.{at}")
+    session.result["ranks"] = scan.summary()
+    return scan

@@ -46,6 +46,7 @@ from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
 from ..validation import read_codes, read_non_negative, read_samples
+from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 
@@ -69,7 +70,7 @@ def _can_transform(estimator: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Parameters, BaseEstimator):
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Callbacks, Parameters, BaseEstimator):
     """The base of the estimators; see `_model`, `_minimised` and `_start` for what they add."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
@@ -83,6 +84,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
     # ---- fitting
 
     @atomic_fit
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
         """Learn the factors of X.
 
@@ -100,7 +102,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, P
         began = time.perf_counter()
         X = opened(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
-        with heeded(X) as interrupt:
+        with heeded(X) as interrupt, told_to_callbacks(self, self.n_init):
             run = self._fit(X, began, interrupt)
         X = self._with_fills(X, run)
         self._keep(X, run)

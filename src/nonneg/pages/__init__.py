@@ -12,5 +12,6 @@ True
 """
 
 from .page import write_report
+from .ranks import write_rank_report
 
-__all__ = ["write_report"]
+__all__ = ["write_rank_report", "write_report"]

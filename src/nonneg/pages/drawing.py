@@ -14,7 +14,9 @@ WIDTH, HEIGHT = 480, 230
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 12, 40
 
 
-def curve(x: np.ndarray, y: np.ndarray, *, label: str, across: str, up: str) -> str:
+def curve(
+    x: np.ndarray, y: np.ndarray, *, label: str, across: str, up: str, errors: np.ndarray | None = None, mark: float | None = None
+) -> str:
     """A line chart that takes the colours and the width of the page.
 
     Parameters
@@ -24,10 +26,15 @@ def curve(x: np.ndarray, y: np.ndarray, *, label: str, across: str, up: str) -> 
         What it shows, for those who do not see it.
     across, up : str
         What the axes are.
+    errors : array, optional
+        Standard errors of y.
+    mark : float, optional
+        A place of x to point at; the last by default.
     """
-    is_log = bool(np.all(y > 0) and y.max() > 20 * y.min())
+    is_log = bool(np.all(y > 0) and y.max() > 20 * y.min() and errors is None)
     heights = np.log10(y) if is_log else np.asarray(y, dtype=float)
-    low, high = float(heights.min()), float(heights.max())
+    spread = np.zeros(len(y)) if errors is None else np.asarray(errors, dtype=float)
+    low, high = float((heights - spread).min()), float((heights + spread).max())
     pad = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
     low, high = low - pad, high + pad
     if np.all(y >= 0) and not is_log and low < 0:
@@ -56,7 +63,13 @@ def curve(x: np.ndarray, y: np.ndarray, *, label: str, across: str, up: str) -> 
     )
     names += f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(across)}</text>'
     names += f'<text transform="translate(13 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">{escape(up)}</text>'
-    dot = f'<circle cx="{at_x(float(x[-1])):.1f}" cy="{at_y(heights[-1]):.1f}" r="4" class="dot"/>'
+    at = len(x) - 1 if mark is None else int(np.argmin(np.abs(x - mark)))
+    dot = f'<circle cx="{at_x(float(x[at])):.1f}" cy="{at_y(heights[at]):.1f}" r="4" class="dot"/>'
+    if mark is not None:
+        dot += f'<line x1="{at_x(float(x[at])):.1f}" x2="{at_x(float(x[at])):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" class="mark"/>'
+    for a, b, e in zip(x, heights, spread, strict=True):
+        if e > 0:
+            dot += f'<line x1="{at_x(a):.1f}" x2="{at_x(a):.1f}" y1="{at_y(b - e):.1f}" y2="{at_y(b + e):.1f}" class="error"/>'
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label, quote=True)}">{lines}'
         f'<polyline points="{points}" class="line"/>{dot}{names}</svg>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..atomic import written_whole
+from ..data import Data
 from ..exceptions import IncompatibleError
-from ..files import Layout, written_whole
+from ..files import Layout
 from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, row_labels, top_of
 from ..version import __version__
 from .drawing import curve, png, short
@@ -23,6 +26,11 @@ from .drawing import curve, png, short
 _STYLE = Path(__file__).with_name("style.css")
 _MOST_PARTS = 100
 _TOP = 8
+_SAMPLE = 2000
+"""Samples that are shown of data that are not in memory."""
+
+
+Section = tuple[str, str] | None
 
 
 @dataclass
@@ -101,15 +109,20 @@ def write_report(
 
 def html(subject: Subject) -> str:
     """The whole page."""
-    found = [(key, *section) for key, make in SECTIONS.items() if (section := make(subject)) is not None]
+    found = {key: section for key, make in SECTIONS.items() if (section := make(subject)) is not None}
+    status = getattr(subject.model, "status_", None)
+    return frame(_title(subject), "" if status is None else status.sentence, found)
+
+
+def frame(title: str, lead: str, sections: Mapping[str, Section]) -> str:
+    """A page of sections, with links to them."""
+    found = [(key, *section) for key, section in sections.items() if section is not None]
     links = "".join(f'<li><a href="#{key}">{escape(title)}</a></li>' for key, title, _ in found)
     body = "".join(
         f'<section id="{key}" aria-labelledby="{key}-title"><h2 id="{key}-title">{escape(title)}</h2>{content}</section>'
         for key, title, content in found
     )
-    title = _title(subject)
-    status = getattr(subject.model, "status_", None)
-    lead = "" if status is None else f'<p class="lead">{escape(status.sentence)}</p>'
+    lead = f'<p class="lead">{escape(lead)}</p>' if lead else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -128,9 +141,6 @@ def _title(subject: Subject) -> str:
     return f"{type(subject.model).__name__}{of}, {number} {subject.what}{'s' if number != 1 else ''}"
 
 
-Section = tuple[str, str] | None
-
-
 # ---- sections
 
 
@@ -140,12 +150,11 @@ def summary(subject: Subject) -> Section:
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
     error, is_graph = None, hasattr(model, "vertices_")
     if subject.X is not None and hasattr(model, "reconstruction_err_"):
-        entries = subject.X.data if sparse.issparse(subject.X) else np.asarray(subject.X)
         is_euclidean = getattr(getattr(model, "model_", None), "divergence", None)
-        length = float(np.linalg.norm(entries.ravel() / (np.abs(entries).max() or 1.0)) * np.abs(entries).max())
+        length = _length(subject.X)
         if length > 0 and "Beta(b=2)" in repr(is_euclidean):
             error = model.reconstruction_err_ / length
-    facts = {
+    known = {
         "Data": None if shape is None else f"{shape[0]} vertices" if is_graph else f"{shape[0]} samples × {shape[1]} features",
         "Objective": _number(model, "objective_"),
         "Relative error": None if error is None else f"{error:.4f}",
@@ -156,11 +165,10 @@ def summary(subject: Subject) -> Section:
         "Fisher's ratio": ", ".join(f"{ratio:.4g}" for ratio in getattr(model, "fisher_ratio_", ())[:4]) or None,
     }
     for name, measures in (getattr(model, "orthogonality_", None) or {}).items():
-        facts[f"Mean cosine of two parts ({name})"] = f"{1 - measures.rho:.4f}"
-        facts[f"‖{name}ᵀ{name} − I‖"] = f"{measures.error:.4f}"
-    listed = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value)
-    command = f"<p>The command:</p>{_code(about['command'], wraps=True)}" if "command" in about else ""
-    return "Summary", f"<dl>{listed}</dl>{command}"
+        known[f"Mean cosine of two parts ({name})"] = f"{1 - measures.rho:.4f}"
+        known[f"‖{name}ᵀ{name} − I‖"] = f"{measures.error:.4f}"
+    command = f"<p>The command:</p>{code(about['command'], wraps=True)}" if "command" in about else ""
+    return "Summary", facts(known) + command
 
 
 def notes(subject: Subject) -> Section:
@@ -207,15 +215,15 @@ def convergence(subject: Subject) -> Section:
         return None
     fall = f"from {short(objective[kept][0])} to {short(objective[kept][-1])}"
     label = f"The objective falls {fall} in {short(seconds[kept][-1] - seconds[kept][0])} seconds."
-    figures = [_figure(curve(seconds[kept], objective[kept], label=label, across="seconds", up="objective"), label)]
+    figures = [figure(curve(seconds[kept], objective[kept], label=label, across="seconds", up="objective"), label)]
     for name, values in history.violation.items():
         if np.any(values > 0) and np.isfinite(values).all():
             label = f"The distance of {name} from its constraint goes from {short(values[0])} to {short(values[-1])}."
-            figures.append(_figure(curve(seconds, values, label=label, across="seconds", up=f"distance of {name}"), label))
+            figures.append(figure(curve(seconds, values, label=label, across="seconds", up=f"distance of {name}"), label))
     every = max(1, len(history) // 20)
     rows = [(record.iteration, f"{record.seconds:.2f}", short(record.objective)) for record in history[::every]]
-    table = _table("The objective at some of the checks", ("iteration", "seconds", "objective"), rows)
-    return "Convergence", "".join(figures) + f"<details><summary>The numbers</summary>{table}</details>"
+    numbers = table("The objective at some of the checks", ("iteration", "seconds", "objective"), rows)
+    return "Convergence", "".join(figures) + f"<details><summary>The numbers</summary>{numbers}</details>"
 
 
 def parts(subject: Subject) -> Section:
@@ -242,7 +250,7 @@ def parts(subject: Subject) -> Section:
     for number, part in enumerate(shown):
         peak = float(np.abs(part).max()) or 1.0
         rows = [(subject.features[j], _bar(abs(part[j]) / peak), short(float(part[j]))) for j in top_of(part, _TOP)]
-        tables.append(_table(subject.name_of(number), ("feature", "", "weight"), rows, raw=(1,)))
+        tables.append(table(subject.name_of(number), ("feature", "", "weight"), rows, raw=(1,)))
     return title, f'<p>The features with the largest weights.</p>{more}<div class="tops">{"".join(tables)}</div>'
 
 
@@ -255,7 +263,7 @@ def sizes(subject: Subject) -> Section:
     if hasattr(model, "startprob_"):
         shares = np.asarray(model.startprob_)
         rows = [(subject.name_of(k), _bar(share / shares.max()), f"{share:.3f}") for k, share in enumerate(shares)]
-        return "Sizes", _table("The share of time in each state", ("state", "", "share"), rows, raw=(1,))
+        return "Sizes", table("The share of time in each state", ("state", "", "share"), rows, raw=(1,))
     number = len(subject.parts) if subject.parts is not None else int(model.labels_.max()) + 1
     if subject.parts is not None:
         columns = column_labels(model)
@@ -266,7 +274,7 @@ def sizes(subject: Subject) -> Section:
     tables = []
     for what, count in counts.items():
         rows = [(f"Part {k + 1}", _bar(size / max(1, count.max())), str(int(size))) for k, size in enumerate(count)]
-        tables.append(_table(f"How many {what} belong to each part most", ("part", "", what), rows, raw=(1,)))
+        tables.append(table(f"How many {what} belong to each part most", ("part", "", what), rows, raw=(1,)))
     return ("Sizes", f'<div class="tops">{"".join(tables)}</div>') if tables else None
 
 
@@ -281,14 +289,20 @@ def matrix(subject: Subject) -> Section:
         return None
     if len(columns) != X.shape[1] or len(subject.rows) != X.shape[0]:
         return None
-    picture = coarse(X, order_by(subject.rows)[0], order_by(columns)[0], most=480)
+    labels, of = subject.rows, "data"
+    if isinstance(X, Data):
+        some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(np.int64)
+        X, labels, of = X.take(some, 0), labels[some], f"data, {len(some)} of the samples"
+    X = X if sparse.issparse(X) or not np.isnan(np.sum(X)) else np.nan_to_num(X)
+    picture = coarse(X, order_by(labels)[0], order_by(columns)[0], most=480)
     positive = picture[picture > 0]
     most = float(np.quantile(positive, 0.98)) if len(positive) else 1.0
     items = "vertices" if hasattr(subject.model, "vertices_") else "samples and features"
-    words = f"The {X.shape[0]} × {X.shape[1]} data, {items} sorted by the part that they belong to most; strong shades are large."
+    shape = subject.X.shape
+    words = f"The {shape[0]} × {shape[1]} {of}, {items} sorted by the part that they belong to most; strong shades are large."
     kind = "" if picture.min() < 0 else ' class="ink"'
     image = f'<img{kind} src="{png(picture, most=most)}" alt="{words}">'
-    return "The data, reordered", f'<div class="matrix">{_figure(image, words)}</div>'
+    return "The data, reordered", f'<div class="matrix">{figure(image, words)}</div>'
 
 
 def transitions(subject: Subject) -> Section:
@@ -297,42 +311,52 @@ def transitions(subject: Subject) -> Section:
     if P is None:
         return None
     rows = [(f"from {i + 1}", *(f"{p:.3f}" for p in row)) for i, row in enumerate(P)]
-    return "Transitions", _table("Probability of the next state", ("", *(f"to {j + 1}" for j in range(len(P)))), rows)
+    return "Transitions", table("Probability of the next state", ("", *(f"to {j + 1}" for j in range(len(P)))), rows)
 
 
 def python(subject: Subject) -> Section:
     """The same in Python."""
     model = subject.model
-    paths = list(subject.about.get("data", ()))
     fit = ".fit(X, y)" if hasattr(model, "classes_") else ".fit(X)"
-    where = "nonneg.graph" if hasattr(model, "vertices_") else "nonneg"
+    imports, read = python_imports(model, subject.about)
+    return "The same in Python", code(f"{imports}\n{read}model = {model!r}{fit}")
+
+
+def python_imports(model: Any, about: Mapping[str, Any]) -> tuple[str, str]:
+    """What to import for an estimator and its data, and how these are read."""
+    paths = list(about.get("data", ()))
+    is_chain, is_graph = hasattr(model, "n_states"), type(model).__name__ == "GraphClustering"
     path = paths[0] if len(paths) == 1 else paths
-    read = f"X = files.read({path!r}).values\n" if paths and not hasattr(model, "symbols_") else "X = ...  # your data\n"
-    imports = f"from {where} import {type(model).__name__}{', files' if 'files' in read and where == 'nonneg' else ''}\n"
-    imports += "from nonneg import files\n" if "files" in read and where != "nonneg" else ""
-    return "The same in Python", _code(f"{imports}\n{read}model = {model!r}{fit}")
+    read = f"X = files.read({path!r}).values\n" if paths and not is_chain else "X = ...  # your data\n"
+    needs_files = "files" in read
+    if is_graph:
+        return f"from nonneg.graph import {type(model).__name__}\n{'from nonneg import files' if needs_files else ''}\n", read
+    return f"from nonneg import {type(model).__name__}{', files' if needs_files else ''}\n", read
 
 
 def details(subject: Subject) -> Section:
     """Parameters, rules and versions."""
     model = subject.model
     rows = [(name, _cut(repr(value))) for name, value in model.get_params(deep=False).items()]
-    found = _table("Parameters", ("name", "value"), rows)
-    rules = (
-        f"<p>The objective, and the rules that follow from it:</p>{_code(str(model.model_))}" if hasattr(model, "model_") else ""
-    )
-    versions = [
-        ("nonneg", __version__),
-        ("Python", platform.python_version()),
-        ("system", f"{platform.system()} {platform.machine()}"),
-    ]
-    versions += [(name, metadata.version(name)) for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    return "Details", found + rules + _table("Versions", ("", "version"), versions)
+    found = table("Parameters", ("name", "value"), rows)
+    rules = f"<p>The objective, and the rules that follow from it:</p>{code(str(model.model_))}" if hasattr(model, "model_") else ""
+    return "Details", found + rules + versions()
+
+
+def ranks(subject: Subject) -> Section:
+    """What a scan said about ranks, where there was one."""
+    found = subject.about.get("ranks")
+    if found is None:
+        return None
+    from .ranks import ranks as section
+
+    return section(found)
 
 
 SECTIONS = {
     "summary": summary,
     "notes": notes,
+    "ranks": ranks,
     "convergence": convergence,
     "parts": parts,
     "sizes": sizes,
@@ -341,10 +365,41 @@ SECTIONS = {
     "python": python,
     "details": details,
 }
-"""In the order of the page. Rank curves are to come where there are any."""
+"""In the order of the page."""
 
 
 # ---- pieces
+
+
+def _length(X: Any) -> float:
+    """‖X‖, without the entries that are missing."""
+    if isinstance(X, Data):
+        return float(np.sqrt(X.power_sum(2)))
+    entries = X.data[:, None] if sparse.issparse(X) else np.asarray(X)
+    step = max(1, 1_000_000 // max(1, entries.shape[1]))
+    length = 0.0
+    for start in range(0, len(entries), step):
+        block = np.nan_to_num(entries[start : start + step])
+        peak = float(np.abs(block).max()) or 1.0  # squares of large numbers would be infinite, and of small ones nothing
+        length = math.hypot(length, float(np.linalg.norm(block / peak)) * peak)
+    return length
+
+
+def facts(known: Mapping[str, Any]) -> str:
+    """Names and values, those that are known."""
+    listed = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>" for name, value in known.items() if value)
+    return f"<dl>{listed}</dl>"
+
+
+def versions() -> str:
+    """Of what took part."""
+    found = [
+        ("nonneg", __version__),
+        ("Python", platform.python_version()),
+        ("system", f"{platform.system()} {platform.machine()}"),
+    ]
+    found += [(name, metadata.version(name)) for name in ("numpy", "scipy", "scikit-learn", "numba")]
+    return table("Versions", ("", "version"), found)
 
 
 def _number(model: Any, name: str) -> str | None:
@@ -356,7 +411,7 @@ def _bar(share: float) -> str:
     return f'<span style="width:{100 * float(share):.1f}%"></span>'
 
 
-def _code(text: str, *, wraps: bool = False) -> str:
+def code(text: str, *, wraps: bool = False) -> str:
     return f'<pre class="wrap">{escape(text)}</pre>' if wraps else f'<pre tabindex="0">{escape(text)}</pre>'
 
 
@@ -364,11 +419,11 @@ def _cut(text: str, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
 
 
-def _figure(content: str, caption: str) -> str:
+def figure(content: str, caption: str) -> str:
     return f"<figure>{content}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _table(caption: str, header: tuple[str, ...], rows: list[Any], raw: tuple[int, ...] = ()) -> str:
+def table(caption: str, header: tuple[str, ...], rows: list[Any], raw: tuple[int, ...] = ()) -> str:
     """A table; the first cell of a row names it, and those in `raw` are HTML already."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in header)
     lines = []

@@ -11,9 +11,9 @@ They need matplotlib: ``pip install 'nonneg[plot]'``.
 '16 components'
 """
 
-from .curves import convergence
+from .curves import convergence, ranks
 from .graphs import matching, partition, transitions
 from .matrices import memberships, reordered
 from .parts import components, top_features
 
-__all__ = ["components", "convergence", "matching", "memberships", "partition", "reordered", "top_features", "transitions"]
+__all__ = ["components", "convergence", "matching", "memberships", "partition", "ranks", "reordered", "top_features", "transitions"]

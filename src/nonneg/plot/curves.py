@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,4 +44,40 @@ def convergence(model: Any, *, by: str = "seconds", ax: Any = None) -> Any:
         beside.spines[["top"]].set_visible(False)
     status = getattr(model, "status_", getattr(model, "status", None))
     ax.set_title("Convergence" if status is None else f"Convergence: {getattr(status, 'value', status)}")
+    return ax
+
+
+Curve = Mapping[str, Any]
+"""What a criterion says about ranks, as `RankScan.curves` gives it."""
+
+
+def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
+    """What a criterion says about ranks, with standard errors; the rank that it speaks for is marked.
+
+    Parameters
+    ----------
+    scan : RankScan
+        As `nonneg.selection.rank_scan` returns it.
+    criterion : str, optional
+        Which one; the first by default.
+    ax : Axes, optional
+    """
+    found = scan.curves(criterion)
+    ax = axes(ax)
+    for number, curve in enumerate(found):
+        colour = ("#0072b2", "#d55e00")[number % 2]
+        name = f"ranks {curve['which']}" if curve["which"] else None
+        ax.plot(curve["ranks"], curve["values"], "o-", color=colour, label=name)
+        if np.isfinite(curve["errors"]).all():
+            ax.errorbar(curve["ranks"], curve["values"], curve["errors"], fmt="none", ecolor=colour)
+        if curve["permuted"]:
+            ax.plot(curve["ranks"], curve["permuted"], "--", color="grey", label="permuted columns")
+        ax.axvline(curve["best"], color=colour, linestyle=":")
+    ax.set_xlabel("rank")
+    ax.set_ylabel(found[0]["label"])
+    light_frame(ax)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend()
+    best = ", ".join(str(curve["best"]) for curve in found)
+    ax.set_title(f"{found[0]['criterion']} speaks for rank {best}")
     return ax

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, file_option, model_file, reading, report, seed, shell_command
+from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
 from ..running import Session, check_outputs
 
 MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "ONMTF", "font": "FONT"}
@@ -22,6 +22,8 @@ MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "
 @seed
 @assignments
 @reading
+@missing
+@checkpoint
 @model_file
 @file_option("--rows", help="Write to which group each sample belongs: .csv, …")
 @file_option("--columns", help="Write to which group each feature belongs: .csv, …")
@@ -40,7 +42,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     from .. import sharing
 
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
-    check_outputs(out, given["report"], tables=(given["rows"], given["columns"]))
+    check_outputs(out, given["report"], given["checkpoint"], tables=(given["rows"], given["columns"]))
     try:
         ranks = tuple(int(part) for part in rank.replace("x", ",").split(","))
     except ValueError:
@@ -53,10 +55,13 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         "divergence": sharing.number_or_text(given["divergence"]),
         "n_init": given["restarts"],
         "random_state": given["seed"],
+        "missing": given["missing"] if given["missing"] != "raise" else None,
+        "checkpoint": None if given["checkpoint"] is None else str(given["checkpoint"]),
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
-    table = sharing.read_table(data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=True)
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)

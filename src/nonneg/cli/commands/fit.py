@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, file_option, model_file, reading, report, seed, shell_command
+from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
 from ..running import Session, check_outputs
 
 MODELS = {
@@ -25,7 +25,7 @@ MODELS = {
 @shell_command("fit")
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @click.option("-m", "--model", type=click.Choice(list(MODELS)), default="opnmf", show_default=True, help="What to fit.")
-@click.option("-r", "--rank", type=int, required=True, help="How many parts.")
+@click.option("-r", "--rank", required=True, help="How many parts; or several, 2-12, of which the best is found: see nonneg rank.")
 @click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @click.option("--orthogonality", help="soft, exact, or a number between 0 and 1; for models with orthogonal parts.")
@@ -38,6 +38,8 @@ MODELS = {
 @seed
 @assignments
 @reading
+@missing
+@checkpoint
 @model_file
 @file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
 @file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
@@ -55,14 +57,16 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     Example, as it stands:
         nonneg datasets digits -o digits.npz
         nonneg fit digits.npz --model opnmf --rank 16 --report digits.html
+
+    Ctrl-C ends the fit at its next check: what was best until then is written, and the exit code is 130. Files of more than a
+    gigabyte (.npy, .h5ad, .h5, .zarr, .parquet) are read where they lie, in blocks.
     """
     from .. import sharing
 
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
     tables = (given["components"], given["loadings"], given["labels"], given["atlas"])
-    check_outputs(out, given["report"], tables=tables)
-    if given["rank"] < 1:
-        raise click.BadParameter(f"{given['rank']} parts cannot be learned; at least 1.", param_hint="--rank")
+    check_outputs(out, given["report"], given["checkpoint"], tables=tables)
+    ranks = sharing.ranks_of(given["rank"])
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
     session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
@@ -71,8 +75,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     from ...plot.views import column_labels
 
     cls = getattr(estimators, MODELS[model])
+    name = "n_clusters" if model == "clustering" else "n_components"
     wanted = {
-        "n_clusters" if model == "clustering" else "n_components": given["rank"],
+        name: ranks[0] if len(ranks) == 1 else None,
         "form": given["form"],
         "divergence": sharing.number_or_text(given["divergence"]),
         "orthogonality": sharing.number_or_text(given["orthogonality"]),
@@ -83,15 +88,24 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         "tol": given["tol"],
         "n_jobs": given["jobs"],
         "random_state": given["seed"],
+        "missing": given["missing"] if given["missing"] != "raise" else None,
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
-    table = sharing.read_table(data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=len(ranks) == 1)
     if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
         raise click.UsageError("--atlas is for volumes (NIfTI).")
+    if len(ranks) > 1:
+        scan = sharing.scanned(session, estimator, table.values, ranks, criteria=(), seed=given["seed"], jobs=given["jobs"])
+        session.say(f"{'rank':<12} {scan.best_}. {scan.why_}")
+        estimator.set_params(**{name: scan.best_})
+    if given["checkpoint"]:
+        estimator.set_params(checkpoint=str(given["checkpoint"]))
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)
     about = sharing.about_of(session, data, table)
+    about |= {"ranks": session.result["ranks"]} if "ranks" in session.result else {}
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:
