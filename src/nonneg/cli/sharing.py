@@ -245,8 +245,10 @@ def ranks_of(text: str) -> list[int]:
             found |= set(range(int(first), int(last if mark else first) + 1, int(step or 1)))
     except ValueError:
         found = set()
-    if not found or min(found) < 1:
-        raise click.BadParameter(f"{text!r} is not a rank of at least 1, nor several: 2-12, 2-20:2, or 2,4,8.", param_hint="--rank")
+    if not found:
+        raise click.BadParameter(f"{text!r} is not a number of parts, nor several: 2-12, 2-20:2, or 2,4,8.", param_hint="--rank")
+    if min(found) < 1:
+        raise click.BadParameter(f"{min(found)} parts cannot be learned; at least 1.", param_hint="--rank")
     return sorted(found)
 
 
@@ -264,12 +266,14 @@ def scanned(
     """What ranks are worth, as `nonneg.selection.rank_scan` finds it."""
     from ..selection import rank_scan
 
-    scan = None
-    with told(session):
-        given = list(criteria) or "auto"
-        scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
-    if scan is None:
-        at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
-        raise KeyboardInterrupt(f"stopped before every rank was measured.{at}")
+    at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
+    try:
+        with told(session):
+            given = list(criteria) or "auto"
+            scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
+        if session.interrupted:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped before every rank was measured.{at}") from None
     session.result["ranks"] = scan.summary()
     return scan
