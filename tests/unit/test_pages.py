@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA
+from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
 from nonneg.graph import GraphClustering
+from nonneg.pages import write_rank_report, write_report
 from nonneg.pages.drawing import curve, png, short, ticks
+from nonneg.selection import rank_scan
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
@@ -43,7 +45,11 @@ class Reader(HTMLParser):
 
 def page_of(model, tmp_path, *arguments, **settings):
     model.report(tmp_path / "page.html", *arguments, **settings)
-    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    return checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def checked(text):
+    """The text of a page that is whole."""
     reader = Reader()
     reader.feed(text)
     assert not reader.open
@@ -130,3 +136,22 @@ def test_short_numbers(value, text):
 def test_ticks_are_round():
     assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert ticks(93.0, 107.0) == [95.0, 100.0, 105.0]
+
+
+def test_ranks(tmp_path):
+    """A scan has a page of its own, and a section on that of a fit."""
+    scan = rank_scan(NMF(), X, (1, 3, 5), criteria=["gabriel", "error"], random_state=0)
+    write_rank_report(NMF(), scan.summary(), tmp_path / "ranks.html", about={"data": ["X.csv"], "command": "nonneg rank X.csv"})
+    text = checked((tmp_path / "ranks.html").read_text(encoding="utf8"))
+    assert text.count("<svg") == 2
+    assert "it speaks for 3." in text
+    write_report(NMF(3, random_state=0).fit(X), tmp_path / "page.html", X, about={"ranks": scan.summary()})
+    assert 'id="ranks"' in checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def test_data_in_files(tmp_path):
+    """What is shown of data that are not in memory is a sample, and the same but for that."""
+    np.save(tmp_path / "X.npy", X)
+    model = OPNMF(3, random_state=0).fit(X)
+    near, far = (page_of(model, tmp_path, data) for data in (X, open_data(tmp_path / "X.npy")))
+    assert far.replace(", 40 of the samples", "") == near

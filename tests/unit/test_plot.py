@@ -12,6 +12,7 @@ from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeLDA, ProjectiveClusteri
 from nonneg.files import Layout  # noqa: E402
 from nonneg.graph import GraphClustering, match_graphs  # noqa: E402
 from nonneg.plot.views import coarse, column_labels, row_labels  # noqa: E402
+from nonneg.selection import rank_scan  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
@@ -122,3 +123,12 @@ def test_missing_library(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'nonneg\[plot\]'"):
         plot.convergence(MODELS["NMF"]())
+
+
+@pytest.mark.parametrize(("model", "ranks"), [(NMF(), (1, 2, 3)), (NMTF(), (1, 2))], ids=["one", "two"])
+def test_ranks(model, ranks):
+    scan = rank_scan(model, X, ranks, criteria="error", random_state=0)
+    ax = plot.ranks(scan)
+    check_drawn(ax)
+    assert plot.ranks(scan, ax=ax) is ax
+    assert len(scan.curves()) == (1 if isinstance(scan.best_, int) else 2)
