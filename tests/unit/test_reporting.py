@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from nonneg import NMF, OPNMF, factorize
+from nonneg import NMF, OPNMF, factorize, open_data
 from nonneg.engine.solution import Progress
 from nonneg.reporting import Estimate, LinePrinter, Listener, listening, pace, readable_seconds
 
@@ -160,3 +160,10 @@ def test_scikit_learns_progress_bar(capsys):
     pytest.importorskip("rich")
     NMF(2, random_state=0).set_callbacks(callback.ProgressBar()).fit(X)
     assert "NMF - fit" in capsys.readouterr().out
+
+
+def test_readings_are_heard(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    stream = io.StringIO()
+    NMF(2, random_state=0, callback=LinePrinter(stream, every=0.0)).fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 3))
+    assert "reading 1, row 20 of 30" in stream.getvalue()

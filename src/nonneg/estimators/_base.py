@@ -42,6 +42,7 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
+from ..reporting import readings_heard
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
@@ -102,7 +103,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         began = time.perf_counter()
         X = opened(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
-        with heeded(X) as interrupt, told_to_callbacks(self, self.n_init):
+        with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
             run = self._fit(X, began, interrupt)
         X = self._with_fills(X, run)
         self._keep(X, run)
