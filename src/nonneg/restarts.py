@@ -83,6 +83,12 @@ class Reporter:
         """Whether there is no use in going on."""
         return self.over.is_set() or self.interrupt.is_set()
 
+    def looked(self, progress: Progress) -> bool:
+        """The callback of a run that only looks for a start."""
+        if self.listener is not None:
+            self.listener.phase(f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}")
+        return self.is_over
+
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
         if self.listener is not None:
@@ -337,7 +343,7 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
         patience = _LONGER if problem.data.is_far else 1
-        factors = searched(rough, np.random.default_rng(seed), lambda _: reporter.is_over, patience)
+        factors = searched(rough, np.random.default_rng(seed), reporter.looked, patience)
     reporter.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}  # the start is random
@@ -354,7 +360,7 @@ def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter:
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
         return init, solver
-    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: reporter.is_over)
+    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, reporter.looked)
     reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
     lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
@@ -374,7 +380,7 @@ def _shared(
     """The factors that the best of several starts leads to on what stands for the data, which all of them bring up to date."""
     problem = compressed.small
     factors = [start_factors(problem, start, seed + number) for number, start in enumerate(starts)]
-    best = compressed.best_of(factors, solver, stopping, lambda _: reporter.is_over)
+    best = compressed.best_of(factors, solver, stopping, reporter.looked)
     reporter.say(f"tried {len(starts)} starts, objective {compressed.small.point(best).objective()[0]:.8g} in units of the problem")
     return problem.units.to_user(best)
 
@@ -392,7 +398,7 @@ def _best_of(
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: reporter.is_over)
+        run = solve_from(problem, start, solver, stopping, seed + number, reporter.looked)
         reporter.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
