@@ -12,6 +12,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from nonneg import files
+from nonneg.exceptions import DataError
 from nonneg.files import FileError, Layout, Table, read, write
 
 ROWS, COLUMNS = ["first", "second, with a comma", "drittes ä"], ["a", "b b", "c"]
@@ -448,3 +449,31 @@ class TestWriting:
         monkeypatch.setitem(__import__("sys").modules, "h5py", None)
         with pytest.raises(ImportError, match=r"pip install 'nonneg\[files\]'"):
             write(table(), tmp_path / "X.h5ad")
+
+
+class TestMatricesOfOtherLibraries:
+    def test_hdf5_and_zarr(self, tmp_path):
+        h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+        with h5py.File(tmp_path / "X.h5", "w") as file:
+            file["one"], file["two"] = VALUES, 2 * VALUES
+        np.testing.assert_array_equal(read(tmp_path / "X.h5", variable="two").values, 2 * VALUES)
+        with pytest.raises(DataError, match="2 matrices: 'one', 'two'"):
+            read(tmp_path / "X.h5")
+        zarr.save(tmp_path / "X.zarr", VALUES)
+        np.testing.assert_array_equal(read(tmp_path / "X.zarr").values, VALUES)
+
+    @pytest.mark.parametrize("suffix", [".npy", ".h5ad", ".parquet"])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+    def test_in_blocks(self, suffix, convert, tmp_path, monkeypatch):
+        """The same numbers and names, whether a file is read or left where it lies."""
+        needs(suffix)
+        samples, features = [f"s{i}" for i in range(VALUES.shape[0])], [f"f{j}" for j in range(VALUES.shape[1])]
+        write(Table(convert(VALUES), samples, features), tmp_path / f"X{suffix}")
+        monkeypatch.setattr("nonneg.files.large.LARGE", 8)
+        near, far = (read(tmp_path / f"X{suffix}", in_blocks=in_blocks) for in_blocks in (False, True))
+        assert (near.is_far, far.is_far) == (False, True)
+        assert far.shape == near.shape == VALUES.shape
+        np.testing.assert_array_equal(far.values.whole(), VALUES)
+        np.testing.assert_array_equal(far.T.values.whole(), VALUES.T)
+        for name in ("samples", "features"):
+            np.testing.assert_array_equal(getattr(far, name), getattr(near, name))
