@@ -41,13 +41,23 @@ ONE_IN = {
     "unit/test_runs.py": 3,
     "unit/test_similarities.py": 3,
     "unit/test_starts.py": 3,
+    "unit/test_selection.py": 2,
     "unit/test_units.py": 2,
+    "unit/test_weighted.py": 2,
 }
 """Of the cases of each parametrized test in these files."""
 WIDE = (
     "test_benchmarks.py::test_every_group_measures_something",
     "test_benchmarks.py::test_nothing_fails_and_what_is_left_out_says_why",
     "test_benchmarks.py::test_small_data_are_not_judged",
+    "estimators/test_similarities.py::test_olivetti",
+    "peers/test_opnmf.py::test_printed_rule[R]",
+    "peers/test_opnmf.py::test_estimator_under_the_papers_protocol[R]",
+    "peers/test_opnmf.py::test_single_precision",
+    "properties/test_engine.py::test_the_models_differ",
+    "properties/test_monotone.py::test_the_cases_differ",
+    "unit/test_selection.py::test_held_out_items_of_a_quadratic_co_clustering_have_one_cluster",
+    "unit/test_selection.py::test_the_same_seed_gives_the_same_whatever_the_threads",
 )
 """What takes minutes."""
 

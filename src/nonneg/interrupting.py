@@ -5,11 +5,20 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Event, current_thread, main_thread
 from typing import Any
 
 from .data import Data
 from .exceptions import Stopped as Stopped
+
+_ASKED: ContextVar[Event | None] = ContextVar("the event of the fit that is going on", default=None)
+
+
+def is_interrupted() -> bool:
+    """Whether Ctrl-C was pressed in the fit that this is part of."""
+    asked = _ASKED.get()
+    return asked is not None and asked.is_set()
 
 
 @contextmanager
@@ -35,6 +44,7 @@ def heeded(*others: Any) -> Iterator[Event]:
 
     if is_ours:
         signal.signal(signal.SIGINT, handle)
+        token = _ASKED.set(asked)
     for log in logs:
         log.over = asked.is_set
     try:
@@ -43,4 +53,5 @@ def heeded(*others: Any) -> Iterator[Event]:
         for log in logs:
             log.over = None
         if is_ours:
+            _ASKED.reset(token)
             signal.signal(signal.SIGINT, signal.default_int_handler)

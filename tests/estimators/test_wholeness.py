@@ -48,16 +48,19 @@ def state(estimator):
 @unconverged
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", ITERATIVE)
-def test_an_interrupted_refit_leaves_the_last_fit(name, n_jobs, X, monkeypatch):
+def test_an_interrupted_refit_holds_the_best_so_far(name, n_jobs, X, monkeypatch):
+    """It is of one fit, the interrupted one, and says so."""
     estimator = MAKERS[name](max_iter=5).fit(X[:, :9])
-    before = state(estimator.set_params(n_init=2, n_jobs=n_jobs, init="random", solver="multiplicative", **ENDLESS))
+    estimator.set_params(n_init=2, n_jobs=n_jobs, init="random", solver="multiplicative", **ENDLESS)
     running = others()
     monkeypatch.setattr(sys, "stdout", Interrupting())
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=f"{type(estimator).__name__} was interrupted; it holds the best so far"):
         estimator.fit(X)
     assert all_end([thread for thread in others() if thread not in running])
-    assert state(estimator) == before
-    assert estimator.transform(X[:, :9]).shape == (20, 3)
+    assert estimator.status_ == "stopped_by_user"
+    assert estimator.n_features_in_ == X.shape[1]
+    assert estimator.objective_ == pytest.approx(estimator.history_[-1].objective)
+    assert estimator.transform(X).shape == (20, 3)
 
 
 @unconverged
@@ -91,7 +94,7 @@ def test_where_one_start_fails_the_others_end(X, monkeypatch):
 
     under_way, solve, numbers = threading.Event(), restarts.solve_from, iter([1, 2])
 
-    def solved(problem, init, solver, stopping, seed=None, callback=None, sketched=None):
+    def solved(problem, init, solver, stopping, seed=None, callback=None, **others):
         if next(numbers) == 2:
             under_way.wait(60)
             raise ValueError("the second start cannot be")

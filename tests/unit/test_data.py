@@ -7,7 +7,7 @@ from scipy import sparse
 
 from nonneg import factorize
 from nonneg.data import Request, Unreached
-from nonneg.data import base as storage
+from nonneg.data import visiting as storage
 from nonneg.data.dense import DenseData
 from nonneg.data.gram import GramData
 from nonneg.data.namespace import namespace_of

@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from at_hand import at_hand
 from nonneg import datasets
 from nonneg.datasets import FetchError, _cache, _formats, _registry, assignment_names, faces, load_assignment
 from nonneg.datasets._registry import ASSIGNMENTS, CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
 from nonneg.graph import match_graphs
-
-from .at_hand import at_hand
 
 SOURCE = Path(datasets.__file__).parent
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]

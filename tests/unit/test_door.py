@@ -16,10 +16,10 @@ from nonneg import Model, factorize
 from nonneg.constraints import NAMES as CONSTRAINTS
 from nonneg.constraints import Disjoint, NearOrthogonal, PartlyFixed, Sparse
 from nonneg.data import Data, Facts, base
-from nonneg.data.base import put_together, visit_rows
 from nonneg.data.dense import DenseData
 from nonneg.data.namespace import namespace_of
 from nonneg.data.reading import read_data
+from nonneg.data.visiting import put_together, visit_rows
 from nonneg.divergences import Beta
 from nonneg.engine.binding import bind
 from nonneg.initialization import STARTS

@@ -11,13 +11,12 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from at_hand import graph_at_hand
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, KernelProjection, NonnegativeLearning, Refined
 from nonneg.metrics import purity
-
-from .at_hand import graph_at_hand
 
 SIZES = (15, 10, 20)
 PLANTED = np.repeat([0, 1, 2], SIZES)

@@ -13,11 +13,10 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from at_hand import at_hand
 from nonneg.datasets import FetchError, _cache, graph_names, graphs, load_graph
 from nonneg.datasets import _graph_formats as formats
 from nonneg.datasets._registry import FILES, GRAPHS, File
-
-from .at_hand import at_hand
 
 
 def folder(*paths):

@@ -12,12 +12,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import estimator_checks
 
 import nonneg
+from at_hand import at_hand
 from nonneg import NNMFHMM, QNMFHMM, Model, datasets, factorize, hmm
 from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, ShapeError
 from nonneg.hmm import pair_counts
 from nonneg.hmm._chain import normalised, stationary, transitions
-
-from .at_hand import at_hand
 
 WORDS = ["banana", "panorama", "salami", "tomato", "potato", "radio", "avocado"]
 BOTH = {"qnmf": QNMFHMM(2, random_state=0), "nnmf": NNMFHMM(2, max_iter=50, random_state=0)}

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from at_hand import graph_at_hand
 from nonneg import Model, factorize
 from nonneg.constraints import Permutation, get_constraint
 from nonneg.data.reading import read_data
@@ -19,8 +20,6 @@ from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umey
 from nonneg.kernels.swaps import search_swaps, swap_pairs
 from nonneg.solvers import Multiplicative
 from nonneg.solvers.multiplicative import moved
-
-from .at_hand import graph_at_hand
 
 
 def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):

@@ -185,7 +185,7 @@ def test_euclidean_models_never_form_the_approximation(form, solver, products):
 
 @pytest.mark.parametrize("divergence", [Beta(1), Beta(0), Alpha(2)], ids=str)
 def test_others_form_it_in_blocks_only(divergence, products, monkeypatch):
-    monkeypatch.setattr("nonneg.data.base._BLOCK_ENTRIES", {"cpu": 620, "accelerator": 620})
+    monkeypatch.setattr("nonneg.data.visiting._BLOCK_ENTRIES", {"cpu": 620, "accelerator": 620})
     run((40, 31), "W H", 5, divergence)
     assert max(rows for rows, inner, columns in products if columns == 31 and inner == 3) == 16
 

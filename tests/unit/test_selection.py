@@ -299,7 +299,6 @@ def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
         ({"criteria": ["halves", Halves(3)]}, "more than once"),
         ({"criteria": "eigengap"}, "about graphs"),
         ({"criteria": "likelihood"}, "about sequences"),
-        ({"criteria": "speckled"}, "NMF has no parameter `missing`"),
         ({"criteria": Gabriel(n_folds=20)}, "20 folds need 40 at least"),
         ({"estimator": NMF(init=np.ones((2, 36)))}, "gives factors"),
         ({"lengths": [3]}, "only chains have"),
@@ -339,28 +338,11 @@ def test_data_that_cannot_be_scanned():
         rank_scan(QNMFHMM(), np.full((4, 4), 0.5), [1])
 
 
-class TestSpeckled:
-    def test_it_asks_for_missing_values_to_be_ignored(self):
-        """The seam for estimators that take missing values: one that fills them in stands for them here."""
-
-        class Filling(NMF):
-            def __init__(self, n_components=2, *, missing=None, random_state=None):
-                super().__init__(n_components, random_state=random_state)
-                self.missing = missing
-
-            def _filled(self, X):
-                assert self.missing == "ignore"
-                assert np.isnan(X).any()
-                return np.where(np.isnan(X), np.nanmean(X), X)
-
-            def fit(self, X, y=None):
-                return super().fit(self._filled(X))
-
-            def transform(self, X):
-                return super().transform(self._filled(X))
-
-        scan = rank_scan(Filling(), mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
-        assert scan.columns_["speckled"][1] < scan.columns_["speckled"][0]
+@pytest.mark.parametrize("estimator", [NMF(), OPNMF(), NMF(divergence="kullback-leibler")], ids=str)
+def test_entries_held_out_one_by_one(estimator):
+    scan = rank_scan(estimator, mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
+    assert scan.columns_["speckled"][1] < scan.columns_["speckled"][0]
+    assert scan.best_ == 2
 
 
 # ---- criteria, one by one

@@ -14,11 +14,10 @@ import pytest
 from scipy.io import loadmat, savemat
 from scipy.sparse import csr_array, load_npz
 
+from at_hand import at_hand
 from nonneg.datasets import FetchError, _cache, load_text, text_names, texts
 from nonneg.datasets import _text_formats as formats
 from nonneg.datasets._registry import FILES, TEXTS, File
-
-from .at_hand import at_hand
 
 
 def folder(*paths):

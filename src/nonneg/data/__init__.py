@@ -1,10 +1,11 @@
 """The data: one class for each kind, and the only code that touches X."""
 
-from .base import Curve, Data, Descent, ElementwiseOperand, Facts, Need, Request, SquaredDifference, Sweep, Total, Unreached
+from .base import Data, Facts, Need, Total
 from .host import as_dense
 from .opening import is_elsewhere, lazily, open_data, opened, refuse_name
 from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
 from .signed import Operator
+from .steps import Curve, Descent, ElementwiseOperand, Request, SquaredDifference, Sweep, Unreached
 
 __all__ = [
     "Curve",

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,11 +20,8 @@ from scipy import sparse
 from ..exceptions import IncompatibleError
 from .host import as_dense
 from .namespace import Array, Namespace
+from .steps import Descent, Request, Sweep
 
-_BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
-"""Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
-_LEAST_ENTRIES = 2**17
-"""Entries of X̂ below which a second thread costs more than it saves."""
 _CHUNK = 2**20
 """Entries of X that are looked at together where it is gone over in pieces."""
 
@@ -45,7 +42,8 @@ class Facts(NamedTuple):
     lowest: float
     highest: float
     non_zeros: int
-    """Entries that are not zero: what decides about the path of a run, which is not to depend on how X is stored."""
+    """Entries that are not zero. Zeros that are stored are not counted: plans and sketches go by this number, so that dense and
+    sparse X take the same path."""
 
     @property
     def peak(self) -> float:
@@ -55,161 +53,6 @@ class Facts(NamedTuple):
 
 Total = tuple[Literal["power", "logarithm"], float]
 """A sum over all entries: ("power", p) is Σ Xᵖ, ("logarithm", p) is Σ Xᵖ ln X with 0 ln 0 = 0."""
-
-
-class ElementwiseOperand(Protocol):
-    """An m × n matrix made of X and X̂ entry by entry."""
-
-    @property
-    def on_pattern(self) -> bool: ...
-
-    @property
-    def needs_data(self) -> bool: ...
-
-    @property
-    def exponents(self) -> tuple[float, float] | None:
-        """(p, e) if it is X^p ∘ X̂^e, and None if it is something else."""
-
-    def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array: ...
-
-
-class Request(NamedTuple):
-    """One product with an elementwise operand E: E·matrix (``"right"``), matrix·E (``"left"``), or E itself (no matrix)."""
-
-    operand: ElementwiseOperand
-    side: Literal["left", "right"]
-    matrix: Array | None
-
-
-class Unreached:
-    """One where X is positive and X̂ is not, zero elsewhere."""
-
-    on_pattern = True
-    needs_data = True
-    exponents = None
-
-    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
-        floor = floor_of(xp, approximation.dtype)
-        return xp.astype((x > 0) & (approximation <= floor), approximation.dtype)
-
-
-class SquaredDifference:
-    """(X − X̂)²."""
-
-    on_pattern = False
-    needs_data = True
-    exponents = None
-
-    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
-        difference = x - xp.where(approximation <= floor_of(xp, approximation.dtype), 0.0 * approximation, approximation)
-        return difference * difference
-
-
-class Sweep(NamedTuple):
-    """What coordinate descent over the rows of F goes by, kept up to date in place.
-
-    The objective is −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩; C and Q are X Xᵀ (or Xᵀ X), or C is X made symmetric and Q the identity.
-    """
-
-    F: Array
-    """The factor, by rows."""
-    Y: Array
-    """Xᵀ F (or X F) where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
-    B: Array
-    """Fᵀ Q F."""
-    G: Array
-    """Fᵀ F."""
-    order: Array
-    """In which order to go over the rows."""
-    options: tuple[float, float, int, int, float]
-    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
-
-    def value(self) -> float:
-        """The objective but for a constant, where C = Q."""
-        penalty, overlap = self.options[:2]
-        sums = penalty * self.F.sum() + overlap / 2 * (np.square(self.F.sum(axis=1)).sum() - np.trace(self.G))
-        return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
-
-
-class Curve(NamedTuple):
-    """A divergence d(x, x̂) of two numbers as the kernels of Newton's method take it: monomials slope · xᵖ x̂^(φ−1) of its slope."""
-
-    slopes: np.ndarray
-    data_powers: np.ndarray
-    powers: np.ndarray | None
-    """The φ, of all monomials but X̂ itself; None stands for [0], as of the I-divergence."""
-    linear: float
-    """The slope of X̂ itself, 0 where it is not among them."""
-    bounds: tuple[float, float]
-    """The lowest and the highest φ of those that are convex."""
-
-    @property
-    def on_pattern(self) -> bool:
-        """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
-        return not self.is_dual and bool(np.all(self.data_powers > 0))
-
-    @property
-    def is_suited(self) -> bool:
-        """Whether Newton's steps serve it well.
-
-        Its powers should be made of products and square roots. And where X and X̂ are zero nothing should be left of it but what is
-        linear or quadratic: a bound on changes in relation to X̂ lets no entry leave zero there.
-        """
-        if self.powers is None or self.is_dual:
-            return not self.is_dual
-        bends = (self.data_powers == 0) & (self.slopes * (self.powers - 1) > 0) & (self.powers != 2)
-        return bool(np.all(4 * self.powers % 1 == 0)) and not bends.any()
-
-    @property
-    def is_dual(self) -> bool:
-        """Whether it is the dual I-divergence, which has no monomials."""
-        return len(self.slopes) == 0
-
-
-class Descent(NamedTuple):
-    """What Newton's method goes over, row by row: Σ d(X, F V) is to fall. Rows do not depend on each other."""
-
-    F: Array
-    """In rows; changed in place."""
-    V: Array
-    curve: Curve
-    options: tuple[float, float, int, int, float]
-    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
-    first_row: int = 0
-    """The first row that is not given."""
-    totals: np.ndarray = np.empty((0, 0))
-    """For each row the sums over the monomials that the objective is made of, where there is room for them."""
-
-    def padded(self) -> Descent:
-        """The same with V as wide as `over_dense` needs it."""
-        from ..kernels.newton import TOGETHER
-
-        return self._replace(V=np.pad(self.V, ((0, 0), (0, -self.V.shape[1] % TOGETHER))))
-
-    def over_dense(self, rows: slice, X: np.ndarray) -> None:
-        """Go over some rows of F, with those of X beside them."""
-        from ..kernels.newton import newton_rows
-
-        curve = self.curve
-        newton_rows(
-            0,
-            X.shape[0],
-            self.first_row - rows.start,
-            self.F[rows],
-            np.ascontiguousarray(X, dtype=self.F.dtype),
-            self.V,
-            self.linear,
-            *curve[:3],
-            curve.bounds,
-            floor_of(np, self.F.dtype),
-            self.options,
-            self.totals[rows] if len(self.totals) else self.totals,
-        )
-
-    @property
-    def linear(self) -> np.ndarray:
-        """The slope by each entry of a row that X̂ itself makes."""
-        return np.asarray(self.curve.linear * self.V.sum(axis=1, dtype=np.float64))
 
 
 class Data(ABC):
@@ -243,7 +86,10 @@ class Data(ABC):
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for."""
+        """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for.
+
+        V is None where U is X̂ itself. Entries of X̂ are taken for at least `floor_of` of their type.
+        """
 
     @abstractmethod
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
@@ -380,7 +226,7 @@ class Data(ABC):
         return self.namespace.is_host
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
-        """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X), in place."""
+        """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X; see `Sweep`), in place."""
         from ..kernels.coordinates import quadratic_rows
 
         F, Y, B, G, order, options = sweep
@@ -399,7 +245,7 @@ class Data(ABC):
         raise self.refuse({Need.ENTRIES})
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
-        """The same for C = (X + Xᵀ)/2 and Q = I; X is square."""
+        """As `sweep`, for C = (X + Xᵀ)/2 and Q = I; X is square."""
         from .sparse import sweep_sparse
 
         for start in range(0, len(sweep.order), step := chunk_rows(self.shape[1])):
@@ -456,87 +302,3 @@ def chunks(rows: int, columns: int) -> Iterator[np.ndarray]:
     step = chunk_rows(columns)
     for start in range(0, rows, step):
         yield np.arange(start, min(start + step, rows))
-
-
-def floor_of(xp: Any, dtype: Any) -> float:
-    """The least that X̂ is taken for, which keeps X/X̂ finite where a product is exactly zero."""
-    return float(xp.finfo(dtype).smallest_normal) ** 0.5
-
-
-def row_blocks(m: int, n: int, device: Any) -> Iterator[slice]:
-    """Ranges of rows that are worked on at a time."""
-    entries = _BLOCK_ENTRIES["cpu" if "cpu" in str(device).lower() else "accelerator"]
-    # Each block reads all of V in X̂ = U·V: very wide data want several rows at a time, and BLAS likes them in sixteens.
-    step = max(16, entries // max(n, 1) // 16 * 16)
-    for start in range(0, m, step):
-        yield slice(start, min(start + step, m))
-
-
-class Pass:
-    """One walk over the rows: gathers the requested products and sums block by block."""
-
-    def __init__(self, data: Data, U: Array, V: Array | None, requests: Sequence[Request]) -> None:
-        self.data, self.U, self.V, self.requests = data, U, V, requests
-        self.namespace = data.namespace
-        self.floor = floor_of(self.namespace.xp, self.namespace.dtype)
-        self.results = [self._zeros(request) for request in requests]
-
-    def _zeros(self, request: Request) -> Array:
-        m, n = self.data.shape
-        width = n if request.matrix is None else request.matrix.shape[request.side == "right"]
-        shape = (m, width) if request.side == "right" else (width, n)
-        return self.namespace.xp.zeros(shape, dtype=self.namespace.dtype, device=self.namespace.device)
-
-    def approximation(self, rows: slice) -> Array:
-        block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
-        return self.namespace.xp.clip(as_dense(block), self.floor, None)
-
-    def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array]) -> None:
-        """Add one block of rows to the results."""
-        blocks: dict[ElementwiseOperand, Array] = {}
-        for i, (operand, side, matrix) in enumerate(self.requests):
-            if operand not in blocks:
-                blocks[operand] = evaluate(operand)
-            block = blocks[operand]
-            if matrix is None:
-                self.results[i][rows, :] = as_dense(block)
-            elif side == "right":
-                self.results[i][rows, :] = as_dense(block @ matrix)
-            else:
-                self.results[i] += as_dense(matrix[:, rows] @ block)
-
-
-Walk = Callable[[slice, Any, Sequence[Request]], tuple[list[Array], Any]]
-"""(rows, rows of U, requests for these rows) → products and a sum."""
-
-
-def visit_rows(walk: Walk, rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
-    """Visit a range of rows on its own, with what belongs to these rows of everything that is long."""
-    own = [r if r.side == "right" or r.matrix is None else r._replace(matrix=r.matrix[:, rows]) for r in requests]
-    return walk(rows, U[rows, :], own)
-
-
-def put_together(
-    namespace: Namespace, requests: Sequence[Request], visits: Sequence[tuple[list[Array], Any]]
-) -> tuple[list[Array], Any]:
-    """What visits to ranges of rows, in order, come to: products side by side or added up, and a sum."""
-    results, sums = zip(*visits, strict=True)
-    if len(results) == 1:
-        return results[0], sums[0]
-    products = [
-        namespace.xp.concat(parts) if request.side == "right" else sum(parts[1:], parts[0])
-        for request, parts in zip(requests, zip(*results, strict=True), strict=True)
-    ]
-    return products, None if sums[0] is None else sum(sums[1:], sums[0])
-
-
-def share_out(data: Data, walk: Walk, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
-    """Visit ranges of the rows of data on the host side by side.
-
-    BLAS has one thread meanwhile: its products are small, and it would wait for them where the walks do not.
-    """
-    from ..kernels.threads import over_pieces, suited_to
-
-    with suited_to(0):
-        visits = over_pieces(lambda start, stop: visit_rows(walk, slice(start, stop), U, requests), *data.shape, _LEAST_ENTRIES)
-    return put_together(data.namespace, requests, visits)

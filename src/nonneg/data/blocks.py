@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .base import Data, Facts, Request, Total, chunk_rows
+from .base import Data, Facts, Total, chunk_rows
 from .host import as_dense
 from .namespace import Array
+from .steps import Request
 
 How = Literal["stack", "add", "list"]
 """How the results of blocks are put together: one below the other, as a sum, or as a list."""
@@ -25,7 +26,7 @@ Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
 """(block, shared, own) → results."""
 
 
-class Place(NamedTuple):
+class Slot(NamedTuple):
     """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
 
     kind: Literal["shared", "own", "made"]
@@ -35,7 +36,7 @@ class Place(NamedTuple):
 class Applied(NamedTuple):
     """X M, or Xᵀ M, for a block."""
 
-    matrix: Place
+    matrix: Slot
     transposed: bool
     sign: str
 
@@ -43,9 +44,9 @@ class Applied(NamedTuple):
 class Visited(NamedTuple):
     """A visit of a block; requests as (operand, side, matrix), those on the left by the transpose of their matrix."""
 
-    left: Place
-    right: Place
-    requests: tuple[tuple[Any, Literal["left", "right"], Place], ...]
+    left: Slot
+    right: Slot
+    requests: tuple[tuple[Any, Literal["left", "right"], Slot], ...]
     log_power: float | None
 
 
@@ -274,7 +275,7 @@ def _programmed(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
     made: list[Any] = []
     kinds = {"shared": matrices, "own": own, "made": made}
 
-    def at(place: Place) -> Array:
+    def at(place: Slot) -> Array:
         return kinds[place.kind][place.number]
 
     for each in work:

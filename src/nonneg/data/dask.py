@@ -94,7 +94,7 @@ class DaskBlocks(Blocks):
         def compute(how: Sequence[How]) -> Any:
             send = _sender(self._seen["scheduler"])
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            everywhere = send(shared, broadcast=True)
+            everywhere = send(shared)
             done = [
                 dask.delayed(_worked, pure=False)(
                     part, settings, everywhere, send(mine), tuple(how), dask_key_name=f"nonneg-{name}-{number}-{place}"
@@ -262,14 +262,17 @@ def _is_reached(scheduler: str) -> bool:
 
 
 def _sender(scheduler: str | None) -> Callable[..., Any]:
-    """What puts something where tasks can have it: on workers, where there is a cluster."""
+    """What puts something where tasks can have it: on a worker, where there is a cluster.
+
+    The others have it from there. It is not sent to all of them at once (`broadcast`), since that would never end if one were lost.
+    """
     dask = _dask()
     if scheduler is not None and not _is_reached(scheduler):
         raise DataError(f"The Dask scheduler at {scheduler}, which X was first read by, cannot be reached any more.")
     client = _client() if scheduler is not None else None
     if client is None:
-        return lambda value, broadcast=False: dask.delayed(value, traverse=False, pure=False)
-    return lambda value, broadcast=False: client.scatter([value], broadcast=broadcast, hash=False)[0]
+        return lambda value: dask.delayed(value, traverse=False, pure=False)
+    return lambda value: client.scatter([value], hash=False)[0]
 
 
 def _is_loss(error: BaseException) -> bool:

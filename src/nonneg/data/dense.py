@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import Data, Descent, Facts, Pass, Request, Sweep, Total, row_blocks, share_out
+from .base import Data, Facts, Total
 from .host import multiplied
 from .namespace import Array, Namespace, to_host
+from .steps import Descent, Request, Sweep
+from .visiting import Pass, row_blocks, share_out
 
 _MANY = 8192
 """So many rows are worth more than one thread."""

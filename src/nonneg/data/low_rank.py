@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from .base import Data, Facts, Need, Request, Total
+from .base import Data, Facts, Need, Total
 from .namespace import Array, Namespace
+from .steps import Request
 
 
 @dataclass(eq=False)

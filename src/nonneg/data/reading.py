@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
-from .base import Data, Total, row_blocks
+from .base import Data, Total
 from .dense import DenseData
 from .gram import GramData
 from .host import as_dense
@@ -19,6 +19,7 @@ from .opening import opened
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
+from .visiting import row_blocks
 from .weighted import ObservedData, Pair, PairWeighted, WeightedDense
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
-from .base import Data, Facts, Need, Request, Total
+from .base import Data, Facts, Need, Total
 from .namespace import Array, Namespace
+from .steps import Request
 
 
 @dataclass(eq=False)

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import linalg
 
 from ..exceptions import IncompatibleError
-from .base import Data, Facts, Need, Request, Total
+from .base import Data, Facts, Need, Total
 from .dense import DenseData
 from .namespace import Array, Namespace, to_host
+from .steps import Request
 
 
 @dataclass(eq=False)

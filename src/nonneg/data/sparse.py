@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import Data, Descent, ElementwiseOperand, Facts, Pass, Request, Sweep, Total, floor_of, row_blocks, share_out
+from .base import Data, Facts, Total
 from .host import as_dense, multiplied
 from .namespace import Array, Namespace
+from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
+from .visiting import Pass, row_blocks, share_out
 
 _Way = Callable[[Array, Array | None, Sequence[Request], float | None], tuple[list[Array], Array | None]]
 

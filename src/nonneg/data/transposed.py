@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import Data, Facts, Need, Request, Sweep, Total
+from .base import Data, Facts, Need, Total
 from .namespace import Array, Namespace
+from .steps import Request, Sweep
 
 _OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}
 

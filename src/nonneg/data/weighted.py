@@ -16,11 +16,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .base import Data, ElementwiseOperand, Facts, Pass, Request, Total, Unreached, chunk_rows, row_blocks, share_out
+from .base import Data, Facts, Total, chunk_rows
 from .dense import DenseData
 from .host import as_dense
 from .namespace import Array, Namespace
 from .sparse import SparseData
+from .steps import ElementwiseOperand, Request, Unreached
+from .visiting import Pass, row_blocks, share_out
 
 
 class Pair(NamedTuple):

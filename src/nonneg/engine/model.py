@@ -36,7 +36,8 @@ class Rule:
     negative: Sum
     """∇⁻, before the constraint."""
     terms: tuple[Sum, ...]
-    """What each term of the derivative by X̂ makes of them; contracted with the factor, they are the sums of the value."""
+    """The derivative by the factor of each term of `Middles.terms`. Contracted with the factor and divided by the degree, they are
+    the sums that the objective is made of."""
     numerator: Sum
     denominator: Sum
     bounds: Bounds

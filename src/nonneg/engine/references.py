@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from ..algebra.expression import Letter, Word, parse
 from ..constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
@@ -107,6 +108,12 @@ def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[st
     return renamed, names[factor], divergence, tuple(sorted(written.items())), signed
 
 
+@cache
+def _published_keys() -> list[Key]:
+    """What each published rule is a rule for, in their order."""
+    return [_published_key(published) for published in PUBLISHED]
+
+
 def _published_key(published: Published) -> Key:
     form = parse(published.form)
     learned = [name for name in form.names if name != published.data]
@@ -117,7 +124,7 @@ def _published_key(published: Published) -> Key:
 def citations(wanted: list[Key], exponent: float, *, simplified: bool = False) -> list[str]:
     """Where the papers print a rule, those with the theory's exponent first; a form is looked for as it is, then transposed."""
     for number, key in enumerate(wanted):
-        found = [published for published in PUBLISHED if _published_key(published) == key]
+        found = [published for published, its in zip(PUBLISHED, _published_keys(), strict=True) if its == key]
         found.sort(key=lambda published: abs(published.exponent - exponent) > 1e-12)
         if found:
             transposed = ", transposed" if number else ""

@@ -33,8 +33,8 @@ from .stopping import Stopping
 
 _PER_COMPONENT = 4
 """Directions for each component."""
-_REFINEMENTS, _REFINEMENTS_FAR = 5, 20
-"""At most, before X itself takes over. Where data are far, a sweep over X costs more than a refinement."""
+_RUNS, _RUNS_FAR = 5, 20
+"""On a sketch, at most, before X itself takes over. Where data are far, a sweep over X costs more than a refinement."""
 _STATIONARY_FOR_DATA = 5e-4
 """The K.K.T. residual for the data themselves at which a solution for the sketch is one for them."""
 _LEAST = 2**16
@@ -115,7 +115,7 @@ class Sketched:
     ) -> Run:
         """A run on a sketch that is refined until its end is stationary for the data; on the data, if that takes too long."""
         stage = (keeper.stage() if keeper is not None else None) or Stage(factors=factors)
-        is_far, most = self.problem.data.is_far, _REFINEMENTS_FAR if self.problem.data.is_far else _REFINEMENTS
+        is_far, most = self.problem.data.is_far, _RUNS_FAR if self.problem.data.is_far else _RUNS
         going_on = keeper.run(self.small if stage.number < most else self.problem) if keeper is not None else None
 
         def now() -> Stage:
@@ -139,7 +139,8 @@ class Sketched:
                     last = replace(stage.history[-1], objective=value, readings=readings(point.problem))
                     run.point, run.good, run.history, run.n_iter = point, None, History([*stage.history[:-1], last]), stage.done
                     return run
-                self.refine(point)
+                if stage.number < most:
+                    self.refine(point)
             except Interrupted:  # what the sketch says is all that is known without a reading
                 run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
                 return run

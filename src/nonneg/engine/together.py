@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import Letter, Word
-from ..data.blocks import Applied, Blocks, How, Place, Visited
+from ..data.blocks import Applied, Blocks, How, Slot, Visited
 from ..divergences.base import Logarithm
 from ..planning import LOGARITHM, Apply, Multiply, SignedPart, Step, Visit, canonical
 from ..planning.planner import COLUMNS, ROWS
@@ -94,16 +94,16 @@ class _Reading:
             self._results.append(word)
         return True
 
-    def _place(self, word: Word, *, is_own: bool) -> Place | None:
+    def _place(self, word: Word, *, is_own: bool) -> Slot | None:
         """Where a block finds a matrix: among its own rows, among what all have, or what it has made; None if it has to wait."""
         key = canonical(word)[0]
         if is_own and key in self._rows:
-            return Place("made", self._rows[key])
+            return Slot("made", self._rows[key])
         if key in self._later:
             return None
         words = self._own if is_own else self._shared
         words.append(word)
-        return Place("own" if is_own else "shared", len(words) - 1)
+        return Slot("own" if is_own else "shared", len(words) - 1)
 
     def _visited(self, step: Visit) -> tuple[Visited | None, list[tuple[Word | None, bool]]]:
         model, is_turned = self._point.problem.model, self._is_turned
@@ -111,7 +111,7 @@ class _Reading:
         powers = tuple(model.divergence.log_powers) if step.logarithm else ()
         own, shared = (step.right.T, step.left.T) if is_turned else (step.left, step.right)
         left, right = self._place(own, is_own=True), self._place(shared, is_own=False)
-        requests: list[tuple[Any, str, Place | None]] = []
+        requests: list[tuple[Any, str, Slot | None]] = []
         results: list[tuple[Word | None, bool]] = []
         for word in step.products:
             place = next(i for i, letter in enumerate(word) if letter.name in operands)

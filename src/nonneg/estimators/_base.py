@@ -125,7 +125,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
-        """X, checked; it is read once. What lies in files, or on other machines, is checked when it is first read."""
+        """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""
         check_missing(self.missing)
         X = opened(X)
         refuse_name(X)

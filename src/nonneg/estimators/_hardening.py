@@ -14,10 +14,11 @@ from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..divergences import Beta
 from ..engine.binding import bind, point_at
 from ..engine.model import Model
-from ..engine.solution import History, Solution
+from ..engine.solution import History, Progress, Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
 from ..initialization.lines import k_lines
+from ..interrupting import is_interrupted
 from ..naming import is_number
 from ..solvers import Coordinate, Stopping
 from ..solving import objective_of, penalties, solve_from
@@ -78,7 +79,9 @@ def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: f
         model = Model("X W W.T", "euclidean", {"W": Disjoint(penalty * explained)})
         brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
         stopping = Stopping(tol=tol, max_iter=max_iter) if penalty == last else brief
-        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping).factors["W"]
+        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping, callback=_is_over).factors[
+            "W"
+        ]
     return W if degree < 1 else partitioned(X, W)
 
 
@@ -127,15 +130,24 @@ def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter:
 def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
     """A run with the factors of these names as they are, and whatever else was learned fitted again to them.
 
-    Iterations are those of the run; its history ends with the objective of what is returned.
+    Iterations are those of the run; its history ends with the objective of what is returned. Where the run was interrupted, or this
+    is, a few iterations are enough.
     """
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
-    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol)
+    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=_is_over)
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
     objective = solution.objective + penalties(model, solution.factors, np, names)
     history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
     return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
+
+
+def _is_over(progress: Progress) -> bool:
+    return progress.iteration >= _FEW and is_interrupted()
+
+
+_FEW = 20
+"""Iterations of what is fitted again although the user has asked to stop."""
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:

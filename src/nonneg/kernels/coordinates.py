@@ -218,7 +218,7 @@ def quadratic_gram(
     passes: int,
     enough: float,
 ) -> None:
-    """Rows of F in the given order, with C and Q at hand. CF and QF are (CF)ᵀ and (QF)ᵀ, and are kept.
+    """Rows of F in the given order, with C and Q at hand. CF and QF hold (CF)ᵀ and (QF)ᵀ, and are brought up to date in place.
 
     An empty Q stands for the identity; QF empty, for Q = C.
     """

@@ -167,15 +167,15 @@ class EitherSignPlace(Place):
 
 
 class Quadratic(Place):
-    """F Fᵀ B: −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with C = X Bᵀ and Q = B Bᵀ."""
+    """F Fᵀ R, R the rest of the form: −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with C = X Rᵀ and Q = R Rᵀ."""
 
     needs_warmup = True
 
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         super().__init__(problem, letter, is_turned, before, after)
-        F, B = self.F, self.after
-        self.C, self.Q = self.X + B.T, B + B.T
-        self.BF, self.CF, self.FCF, self.FF = B.T + F, self.C + F, F.T + self.C + F, F.T + F
+        F, R = self.F, self.after
+        self.C, self.Q = self.X + R.T, R + R.T
+        self.RF, self.CF, self.FCF, self.FF = R.T + F, self.C + F, F.T + self.C + F, F.T + F
         self.is_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_data and not problem.is_formed(self.C)
@@ -194,9 +194,9 @@ class Quadratic(Place):
     def _trim(self, point: Point) -> None:
         """Keep only products that a sweep needs, where rows are many, and others as long as F."""
         if self.is_implicit and self.has_products:
-            for word in (self.BF, self.FF):
+            for word in (self.RF, self.FF):
                 point.product(word)
-            point.forget_all_but(self.BF, self.FF, self.FCF)
+            point.forget_all_but(self.RF, self.FF, self.FCF)
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
         self._trim(point)
@@ -206,18 +206,18 @@ class Quadratic(Place):
             learned = F[self.first_row :, options[2] :]  # what is given stays
             learned[learned < _TINY * F.max()] = 0.0
         order = _order(generator, self.first_row, F.shape[0])
-        gram = np.array(_evaluated(point, self.FF), dtype=np.float64)
-        before = np.trace(gram)
-        kept = self._sweep(point, F, gram, order, options)
+        G = np.array(_evaluated(point, self.FF), dtype=np.float64)
+        before = np.trace(G)
+        kept = self._sweep(point, F, G, order, options)
         point = self.replaced(point, F)
-        if settings.keeps and np.trace(gram) > _CANCELLED * before:
-            for word, product in (kept | {self.FF: gram}).items():
+        if settings.keeps and np.trace(G) > _CANCELLED * before:
+            for word, product in (kept | {self.FF: G}).items():
                 point.keep(word, product)
         return point
 
     def measure(self, point: Point) -> float:
         """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
-        pair = (self.BF, self.BF) if self.is_implicit and self.has_products else (self.F, self.CF)
+        pair = (self.RF, self.RF) if self.is_implicit and self.has_products else (self.F, self.CF)
         B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
         F = point.value(self.F)
         return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
@@ -232,8 +232,8 @@ class Quadratic(Place):
         None where the objective would rise, which this rule does not exclude.
         """
         self._trim(point)
-        data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.BF)
-        B, G = _inner(point, self.BF, self.BF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
+        data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
+        B, G = _inner(point, self.RF, self.RF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
         nothing = np.arange(0)
         before = Sweep(F, Y, B, G, nothing, self.options(_ONCE)).value()
         info = np.finfo(F.dtype)
@@ -249,7 +249,7 @@ class Quadratic(Place):
         if not after.value() <= before:
             return None
         point = self.replaced(point, F)
-        for word, product in ((self.BF, Y * scale), (self.FF, after.G), (self.FCF, after.B)):
+        for word, product in ((self.RF, Y * scale), (self.FF, after.G), (self.FCF, after.B)):
             point.keep(word, product)
         return point
 
@@ -257,11 +257,11 @@ class Quadratic(Place):
         """Go over the rows of F, in place; the products that are known afterwards."""
         data = point.problem.data
         if self.is_implicit:
-            pair = (self.BF, self.BF) if self.has_products else (self.F, self.CF)
-            Y = np.array(_evaluated(point, self.BF), order="C") if self.has_products else F
+            pair = (self.RF, self.RF) if self.has_products else (self.F, self.CF)
+            Y = np.array(_evaluated(point, self.RF), order="C") if self.has_products else F
             sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
             data.sweep(sweep, transposed=self.is_turned)
-            return {self.FCF: sweep.B} | ({self.BF: Y} if self.has_products else {})
+            return {self.FCF: sweep.B} | ({self.RF: Y} if self.has_products else {})
         if not self.after:
             data.sweep_symmetric(Sweep(F, F, G.copy(), G, order, options))
             return {}

@@ -1,0 +1,169 @@
+"""What goes over X, as data are given it: a visit entry by entry, a sweep of coordinate descent, a descent by Newton's method."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from .namespace import Array
+
+
+def floor_of(xp: Any, dtype: Any) -> float:
+    """The least that X̂ is taken for, which keeps X/X̂ finite where a product is exactly zero."""
+    return float(xp.finfo(dtype).smallest_normal) ** 0.5
+
+
+class ElementwiseOperand(Protocol):
+    """An m × n matrix made of X and X̂ entry by entry."""
+
+    @property
+    def on_pattern(self) -> bool: ...
+
+    @property
+    def needs_data(self) -> bool: ...
+
+    @property
+    def exponents(self) -> tuple[float, float] | None:
+        """(p, e) if it is X^p ∘ X̂^e, and None if it is something else."""
+
+    def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array: ...
+
+
+class Request(NamedTuple):
+    """One product with an elementwise operand E: E·matrix (``"right"``), matrix·E (``"left"``), or E itself (no matrix)."""
+
+    operand: ElementwiseOperand
+    side: Literal["left", "right"]
+    matrix: Array | None
+
+
+class Unreached:
+    """One where X is positive and X̂ is not, zero elsewhere."""
+
+    on_pattern = True
+    needs_data = True
+    exponents = None
+
+    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        floor = floor_of(xp, approximation.dtype)
+        return xp.astype((x > 0) & (approximation <= floor), approximation.dtype)
+
+
+class SquaredDifference:
+    """(X − X̂)²."""
+
+    on_pattern = False
+    needs_data = True
+    exponents = None
+
+    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        difference = x - xp.where(approximation <= floor_of(xp, approximation.dtype), 0.0 * approximation, approximation)
+        return difference * difference
+
+
+class Sweep(NamedTuple):
+    """What coordinate descent over the rows of F goes by, kept up to date in place.
+
+    The objective is −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩; C and Q are X Xᵀ (or Xᵀ X), or C is X made symmetric and Q the identity.
+    """
+
+    F: Array
+    """The factor, by rows."""
+    Y: Array
+    """Xᵀ F (or X F) where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
+    B: Array
+    """Fᵀ Q F."""
+    G: Array
+    """Fᵀ F."""
+    order: Array
+    """In which order to go over the rows."""
+    options: tuple[float, float, int, int, float]
+    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+
+    def value(self) -> float:
+        """The objective but for a constant, where C = Q."""
+        penalty, overlap = self.options[:2]
+        sums = penalty * self.F.sum() + overlap / 2 * (np.square(self.F.sum(axis=1)).sum() - np.trace(self.G))
+        return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
+
+
+class Curve(NamedTuple):
+    """A divergence d(x, x̂) of two numbers as the kernels of Newton's method take it: monomials slope · xᵖ x̂^(φ−1) of its slope."""
+
+    slopes: np.ndarray
+    data_powers: np.ndarray
+    powers: np.ndarray | None
+    """The φ, of all monomials but X̂ itself; None stands for [0], as of the I-divergence."""
+    linear: float
+    """The slope of X̂ itself, 0 where it is not among them."""
+    bounds: tuple[float, float]
+    """The lowest and the highest φ of those that are convex."""
+
+    @property
+    def on_pattern(self) -> bool:
+        """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
+        return not self.is_dual and bool(np.all(self.data_powers > 0))
+
+    @property
+    def is_suited(self) -> bool:
+        """Whether Newton's steps serve it well.
+
+        Its powers should be made of products and square roots. And where X and X̂ are zero nothing should be left of it but what is
+        linear or quadratic: a bound on changes in relation to X̂ lets no entry leave zero there.
+        """
+        if self.powers is None or self.is_dual:
+            return not self.is_dual
+        bends = (self.data_powers == 0) & (self.slopes * (self.powers - 1) > 0) & (self.powers != 2)
+        return bool(np.all(4 * self.powers % 1 == 0)) and not bends.any()
+
+    @property
+    def is_dual(self) -> bool:
+        """Whether it is the dual I-divergence, which has no monomials."""
+        return len(self.slopes) == 0
+
+
+class Descent(NamedTuple):
+    """What Newton's method goes over, row by row: Σ d(X, F V) is to fall. Rows do not depend on each other."""
+
+    F: Array
+    """In rows; changed in place."""
+    V: Array
+    curve: Curve
+    options: tuple[float, float, int, int, float]
+    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    first_row: int = 0
+    """The first row that is not given."""
+    totals: np.ndarray = np.empty((0, 0))
+    """For each row the sums over the monomials that the objective is made of, where there is room for them."""
+
+    def padded(self) -> Descent:
+        """The same with V as wide as `over_dense` needs it."""
+        from ..kernels.newton import TOGETHER
+
+        return self._replace(V=np.pad(self.V, ((0, 0), (0, -self.V.shape[1] % TOGETHER))))
+
+    def over_dense(self, rows: slice, X: np.ndarray) -> None:
+        """Go over some rows of F, with those of X beside them."""
+        from ..kernels.newton import newton_rows
+
+        curve = self.curve
+        newton_rows(
+            0,
+            X.shape[0],
+            self.first_row - rows.start,
+            self.F[rows],
+            np.ascontiguousarray(X, dtype=self.F.dtype),
+            self.V,
+            self.linear,
+            *curve[:3],
+            curve.bounds,
+            floor_of(np, self.F.dtype),
+            self.options,
+            self.totals[rows] if len(self.totals) else self.totals,
+        )
+
+    @property
+    def linear(self) -> np.ndarray:
+        """The slope by each entry of a row that X̂ itself makes."""
+        return np.asarray(self.curve.linear * self.V.sum(axis=1, dtype=np.float64))

@@ -1,0 +1,95 @@
+"""How data in rows are visited: block by block of X̂ = U·V, ranges of rows side by side, and what comes of it put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .base import Data
+from .host import as_dense
+from .namespace import Array, Namespace
+from .steps import ElementwiseOperand, Request, floor_of
+
+_BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
+"""Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
+_LEAST_ENTRIES = 2**17
+"""Entries of X̂ below which a second thread costs more than it saves."""
+
+
+def row_blocks(m: int, n: int, device: Any) -> Iterator[slice]:
+    """Ranges of rows that are worked on at a time."""
+    entries = _BLOCK_ENTRIES["cpu" if "cpu" in str(device).lower() else "accelerator"]
+    # Each block reads all of V in X̂ = U·V: very wide data want several rows at a time, and BLAS likes them in sixteens.
+    step = max(16, entries // max(n, 1) // 16 * 16)
+    for start in range(0, m, step):
+        yield slice(start, min(start + step, m))
+
+
+class Pass:
+    """One walk over the rows: gathers the requested products and sums block by block."""
+
+    def __init__(self, data: Data, U: Array, V: Array | None, requests: Sequence[Request]) -> None:
+        self.data, self.U, self.V, self.requests = data, U, V, requests
+        self.namespace = data.namespace
+        self.floor = floor_of(self.namespace.xp, self.namespace.dtype)
+        self.results = [self._zeros(request) for request in requests]
+
+    def _zeros(self, request: Request) -> Array:
+        m, n = self.data.shape
+        width = n if request.matrix is None else request.matrix.shape[request.side == "right"]
+        shape = (m, width) if request.side == "right" else (width, n)
+        return self.namespace.xp.zeros(shape, dtype=self.namespace.dtype, device=self.namespace.device)
+
+    def approximation(self, rows: slice) -> Array:
+        block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
+        return self.namespace.xp.clip(as_dense(block), self.floor, None)
+
+    def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array]) -> None:
+        """Add one block of rows to the results."""
+        blocks: dict[ElementwiseOperand, Array] = {}
+        for i, (operand, side, matrix) in enumerate(self.requests):
+            if operand not in blocks:
+                blocks[operand] = evaluate(operand)
+            block = blocks[operand]
+            if matrix is None:
+                self.results[i][rows, :] = as_dense(block)
+            elif side == "right":
+                self.results[i][rows, :] = as_dense(block @ matrix)
+            else:
+                self.results[i] += as_dense(matrix[:, rows] @ block)
+
+
+Walk = Callable[[slice, Any, Sequence[Request]], tuple[list[Array], Any]]
+"""(rows, rows of U, requests for these rows) → products and a sum."""
+
+
+def visit_rows(walk: Walk, rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
+    """Visit a range of rows on its own, with what belongs to these rows of everything that is long."""
+    own = [r if r.side == "right" or r.matrix is None else r._replace(matrix=r.matrix[:, rows]) for r in requests]
+    return walk(rows, U[rows, :], own)
+
+
+def put_together(
+    namespace: Namespace, requests: Sequence[Request], visits: Sequence[tuple[list[Array], Any]]
+) -> tuple[list[Array], Any]:
+    """What visits to ranges of rows, in order, come to: products side by side or added up, and a sum."""
+    results, sums = zip(*visits, strict=True)
+    if len(results) == 1:
+        return results[0], sums[0]
+    products = [
+        namespace.xp.concat(parts) if request.side == "right" else sum(parts[1:], parts[0])
+        for request, parts in zip(requests, zip(*results, strict=True), strict=True)
+    ]
+    return products, None if sums[0] is None else sum(sums[1:], sums[0])
+
+
+def share_out(data: Data, walk: Walk, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
+    """Visit ranges of the rows of data on the host side by side.
+
+    BLAS has one thread meanwhile: its products are small, and it would wait for them where the walks do not.
+    """
+    from ..kernels.threads import over_pieces, suited_to
+
+    with suited_to(0):
+        visits = over_pieces(lambda start, stop: visit_rows(walk, slice(start, stop), U, requests), *data.shape, _LEAST_ENTRIES)
+    return put_together(data.namespace, requests, visits)
