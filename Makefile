@@ -1,4 +1,4 @@
-# make demo    a real factorization, with a picture to look at
+# make demo    a real factorization from the command line, with a page to look at
 # make test    linters, types, and tests: all kinds of them, a part of the widest grids
 # make test-all    the same with all of the grids, before an issue is resolved
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
@@ -17,7 +17,9 @@ BIN := $(VENV)/bin
 .PHONY: demo test test-all lint unit fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/nonneg datasets digits --out demo-digits.npz
+	$(BIN)/nonneg fit demo-digits.npz --model opnmf --rank 16 --restarts 5 --out demo.nonneg --report demo.html
+	@echo "Open $(CURDIR)/demo.html in a browser."
 
 test: $(VENV)/.test lint unit
 
@@ -55,7 +57,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
@@ -64,4 +66,4 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf demo.png demo.html demo.nonneg demo-digits.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,6 +1,6 @@
 """Handwritten digits, taken apart: an orthogonal projective factorization of scikit-learn's digits.
 
-Prints what was found and writes a picture of the parts, ``demo.png``. Run it with ``make demo``.
+Prints what was found and writes a picture of the parts, ``demo.png``. ``make demo`` does the like from the command line.
 """
 
 import sys

@@ -14,8 +14,11 @@ from nonneg import (
     divergences,
     encoding,
     estimators,
+    files,
     initialization,
     metrics,
+    pages,
+    plot,
     reporting,
     selection,
     solvers,
@@ -23,8 +26,7 @@ from nonneg import (
 )
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
-MODULES += (selection, selection.criteria)
-
+MODULES += (selection, selection.criteria, files, plot, pages)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

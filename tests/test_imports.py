@@ -12,8 +12,11 @@ import nonneg
 SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
-    ("exceptions", "naming", "kernels"),
+    ("exceptions", "naming", "kernels", "version"),
+    ("atomic", "libraries"),
     ("data",),
+    ("files",),
+    ("plot",),
     ("algebra",),
     ("divergences", "constraints"),
     ("planning",),
@@ -22,19 +25,24 @@ LAYERS = [
     ("solvers",),
     ("search", "checkpoints", "interrupting"),
     ("solving",),
-    ("reporting", "atomic", "metrics"),
+    ("reporting", "metrics", "model_files"),
+    ("pages",),
+    ("shareable",),
     ("restarts",),
     ("factorization", "rayleigh", "testing", "datasets", "coclusters", "validation"),
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),
     ("selection",),
-    ("catalogue",),
+    ("catalogue", "loading"),
     ("__init__",),
+    ("cli",),
+    ("__main__",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
 OPTIONAL = ("torch", "dask", "distributed", "matplotlib", "cupy", "networkx", "pandas", "jax", "h5py", "zarr", "pyarrow")
+OPTIONAL += ("nibabel", "PIL", "click", "rich")
 
 
 def unit_of(path):

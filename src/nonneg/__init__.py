@@ -1,18 +1,18 @@
 """Orthogonal, projective and quadratic non-negative matrix factorization."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import coclusters, constraints, datasets, divergences, graph, metrics, solvers
-from .checkpoints import Checkpoint
-from .data.opening import open_data
-from .data.reading import Gram, Observed
-from .engine.model import Model
-from .engine.solution import Solution, Status
-from .factorization import factorize
-from .rayleigh import maximize_rayleigh
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, selection, solvers
     from .catalogue import methods
+    from .checkpoints import Checkpoint
+    from .data.opening import open_data
+    from .data.reading import Gram, Observed
+    from .engine.model import Model
+    from .engine.solution import Solution, Status
     from .estimators import (
         FONT,
         NMF,
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
         TruncatedNonnegativeSVD,
     )
     from .estimators.imputer import NMFImputer
+    from .factorization import factorize
     from .hmm import NNMFHMM, QNMFHMM
-
-__version__ = "0.1.0.dev0"
+    from .loading import load
+    from .rayleigh import maximize_rayleigh
 
 __all__ = [
     "BiORNM3F",
@@ -69,38 +70,46 @@ __all__ = [
     "datasets",
     "divergences",
     "factorize",
+    "files",
     "graph",
+    "load",
     "maximize_rayleigh",
     "methods",
     "metrics",
     "open_data",
+    "plot",
     "selection",
     "solvers",
 ]
 
 
+_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "selection", "solvers")
+_ELSEWHERE = {
+    "Checkpoint": "checkpoints",
+    "Gram": "data.reading",
+    "Model": "engine.model",
+    "NMFImputer": "estimators.imputer",
+    "NNMFHMM": "hmm",
+    "Observed": "data.reading",
+    "QNMFHMM": "hmm",
+    "Solution": "engine.solution",
+    "Status": "engine.solution",
+    "factorize": "factorization",
+    "load": "loading",
+    "maximize_rayleigh": "rayleigh",
+    "methods": "catalogue",
+    "open_data": "data.opening",
+}
+"""Where names are that are not those of modules, nor of estimators."""
+
+
 def __getattr__(name: str) -> Any:
-    """Estimators, imported when they are first asked for: scikit-learn takes longer to import than all of this."""
-    if name == "selection":
-        from importlib import import_module
-
-        return import_module(".selection", __name__)
-    if name == "methods":
-        from .catalogue import methods as found
-    elif name in ("NNMFHMM", "QNMFHMM"):
-        from . import hmm
-
-        found = getattr(hmm, name)
-    elif name == "NMFImputer":
-        from .estimators import imputer
-
-        found = imputer.NMFImputer
-    elif name in __all__:
-        from . import estimators
-
-        found = getattr(estimators, name)
-    else:
+    """Whatever is public, imported when it is first asked for: the command line is there before scikit-learn is."""
+    if name not in __all__:
         raise AttributeError(f"module 'nonneg' has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    found = getattr(import_module(f".{_ELSEWHERE.get(name, 'estimators')}", __name__), name)
     globals()[name] = found
     return found
 

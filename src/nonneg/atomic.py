@@ -1,12 +1,16 @@
-"""All attributes of an estimator are of one fit."""
+"""Whole or not at all: the attributes of an estimator are of one fit, and a file is there as a whole or as it was before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from .interrupting import Stopped
+from .exceptions import Stopped
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,3 +35,68 @@ def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
             raise
 
     return guarded
+
+
+@contextmanager
+def written_whole(path: Any) -> Iterator[Path]:
+    """A file to write to, which takes the place of `path` once it is complete and on the disk; it is removed if that fails."""
+    path = Path(os.path.realpath(path))
+    check_writable(path)
+    _, dot, suffixes = path.name.lstrip(".").partition(".")  # libraries tell by the end of a name what to write
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".tmp{dot}{suffixes}", dir=path.parent)
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        try:
+            yield unfinished
+            with open(unfinished, "rb") as written:
+                os.fsync(written.fileno())
+            os.chmod(unfinished, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+            os.replace(unfinished, path)
+        except OSError as error:
+            kept = " The one before it is still there, whole." if path.exists() else ""
+            raise OSError(f"{path} could not be written: {error}.{kept}") from error
+        _sync_folder(path.parent)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+
+
+def left_over(path: Path) -> list[Path]:
+    """What processes that were killed while they wrote a file have left beside it."""
+    return [beside for beside in path.parent.iterdir() if beside.name.startswith(f".{path.name}.") and ".tmp" in beside.suffixes]
+
+
+def check_writable(path: Any) -> None:
+    """An error, as writing would raise it, where a file cannot be written."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a file, and is not written to.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} is not a folder, so {path.name} cannot be written there.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(f"{path} may not be written.")
+    try:
+        with tempfile.NamedTemporaryFile(prefix=".nonneg-", dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; not every system lets folders be synced."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

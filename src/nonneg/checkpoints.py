@@ -6,7 +6,6 @@ beside the old one, and takes its place when all of it is on the disk: whatever 
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import io
 import json
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from .atomic import left_over, written_whole
 from .data import Data
 from .data.namespace import to_host
 from .data.weighted import LowRank
@@ -246,37 +246,17 @@ def _short(value: Any) -> str:
 
 def replace_file(path: Path, write: Callable[[Any], None]) -> None:
     """Write a file that takes the place of another when all of it is on the disk; or, if that fails, leave the other as it is."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(beside, "wb") as file:
+        with written_whole(path) as unfinished, open(unfinished, "wb") as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-        _sync_folder(path.parent)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        kept = " The one before it is still there, whole." if path.exists() else ""
-        raise DataError(f"The checkpoint {path} could not be written: {error}.{kept}") from error
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        raise DataError(f"The checkpoint {error}") from error
 
 
 def _remove_left_over(path: Path) -> None:
     """Remove what processes that were killed while they wrote have left beside a file that nobody else has now."""
-    for beside in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    for beside in left_over(path) if path.parent.is_dir() else ():
         beside.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """The name of a new file is on the disk, too, where a system can be asked for that."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _locked(path: Path) -> Callable[[], None]:

@@ -1,8 +1,10 @@
 """What can go wrong before any number is computed, each with its own name.
 
 All of them are `ValueError`, so code written for scikit-learn catches them. A message says what was given, why it
-cannot be, and what would be.
+cannot be, and what would be. `Stopped` is none of them: it is a `KeyboardInterrupt`.
 """
+
+from typing import Any
 
 
 class ExpressionError(ValueError):
@@ -19,3 +21,17 @@ class DataError(ValueError):
 
 class IncompatibleError(ValueError):
     """Two parts of a model that cannot be used together, or one that is not known."""
+
+
+class FileError(DataError):
+    """A file that is not what it should be: empty, cut off, of another kind, or more than can be held."""
+
+
+class MissingLibraryError(DataError, ImportError):
+    """Something that needs a library which is not installed."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, after what was found so far has been kept: in the estimator, or as `solution`."""
+
+    solution: Any = None

@@ -22,6 +22,7 @@ from .exceptions import IncompatibleError
 from .initialization import STARTS, RandomState
 from .interrupting import Stopped, heeded
 from .naming import unknown
+from .reporting import readings_heard
 from .restarts import solve_problem
 from .solvers import Solver, get_solver
 
@@ -123,7 +124,7 @@ def factorize(
         if solver == "auto" and (kept is None or not kept.exists):
             foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
     problem = bind(model, X, rank, init, horizon=max_iter)
-    with heeded(X) as interrupt:
+    with heeded(X) as interrupt, readings_heard(X, callback):
         found = solve_problem(problem, init, solver, stopping, random_state, callback, kept, interrupt)
     if interrupt.is_set():
         stopped = Stopped("The factorization was interrupted; `solution` is the best so far.")

@@ -10,13 +10,7 @@ from threading import Event, current_thread, main_thread
 from typing import Any
 
 from .data import Data
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after what was found so far has been kept: in the estimator, or as `solution`."""
-
-    solution: Any = None
-
+from .exceptions import Stopped as Stopped
 
 _ASKED: ContextVar[Event | None] = ContextVar("the event of the fit that is going on", default=None)
 

@@ -27,7 +27,7 @@ from .engine.solution import History, Progress, Solution, Status
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
 from .kernels.threads import limited
-from .reporting import print_progress, say
+from .reporting import Listener, heard_by, listener_of, print_progress, say
 from .search import can_search, searched
 from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
 from .solving import solve_from, start_factors
@@ -50,6 +50,8 @@ class Reporter:
         What else is to see the progress of a run.
     interrupt : threading.Event, optional
         Set where the user has asked to stop.
+    listener : Listener, optional
+        Who is to hear what is being done.
     """
 
     def __init__(
@@ -60,9 +62,10 @@ class Reporter:
         over: Event | None = None,
         callback: Callback | None = None,
         interrupt: Event | None = None,
+        listener: Listener | None = None,
     ) -> None:
         self.began, self.verbose, self.name, self.over, self.callback = began, verbose, name, over or Event(), callback
-        self.interrupt = interrupt or Event()
+        self.interrupt, self.listener = interrupt or Event(), listener
         self._print = print_progress(every=1.0, name=name) if verbose else None
         self._waited = 0.0
 
@@ -80,8 +83,16 @@ class Reporter:
         """Whether there is no use in going on."""
         return self.over.is_set() or self.interrupt.is_set()
 
+    def looked(self, progress: Progress) -> bool:
+        """The callback of a run that only looks for a start."""
+        if self.listener is not None:
+            self.listener.phase(f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}")
+        return self.is_over
+
     def say(self, line: str) -> None:
         """Print a line, with the name of the start and the time, if there is to be any."""
+        if self.listener is not None:
+            self.listener.phase(line)
         if self.verbose:
             say(f"{self.name}{'  ' if self.name else ''}{line}, {time.perf_counter() - self.began:.2f} s")
 
@@ -123,7 +134,7 @@ def run_starts(
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
     problem = bind(model, X, rank, starts[0] if isinstance(starts[0], Mapping) else None, horizon=max_iter * n_init)
     starts = [_chosen(problem, start, number) for number, start in enumerate(starts)]
-    stopping, over = Stopping(max_iter=max_iter, **tolerances), Event()
+    stopping, over, listener = Stopping(max_iter=max_iter, **tolerances), Event(), listener_of(callback)
     book = None
     if checkpoint is not None:
         own = {"seeds": None if random_state is None else seeds, "starts": starts, "resumes": resumes}
@@ -132,11 +143,14 @@ def run_starts(
 
     def run(number: int) -> Solution:
         name = f"start {number + 1} of {n_init}" if n_init > 1 else ""
-        reporter = Reporter(began, bool(verbose), name, over, callback, interrupt)
+        told = heard_by(listener, number, callback)
+        reporter = Reporter(began, bool(verbose), name, over, told, interrupt, listener)
         keeper = None if book is None else book.keeper(number)
         found = None if keeper is None else keeper.solution(problem)
         if found is not None:
             return found
+        if listener is not None:
+            listener.began(number, n_init, max_iter, stopping.tol)
         try:
             with limited(limit):
                 init, seed = starts[number], seeds[number]
@@ -146,6 +160,8 @@ def run_starts(
         except BaseException:
             over.set()
             raise
+        if listener is not None:
+            listener.ended(found, number)
         if n_init > 1 and not over.is_set():
             reporter.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
         return found
@@ -252,7 +268,28 @@ def solve_problem(
     """What `factorize` runs: `run_start` for "auto", `solve_from` for an initialization that is named or given."""
     generator = make_generator(random_state)
     seeds = [int(generator.uniform() * 2**31)] if isinstance(init, str) and init == "auto" else [0]
-    reporter = Reporter(time.perf_counter(), callback=callback, interrupt=interrupt)
+    listener = listener_of(callback)
+    reporter = Reporter(time.perf_counter(), callback=heard_by(listener, 0, callback), interrupt=interrupt, listener=listener)
+    if listener is not None:
+        listener.began(0, 1, stopping.max_iter, stopping.tol)
+    found = _solved_or_read(problem, init, solver, stopping, random_state, seeds, generator, reporter, checkpoint)
+    if listener is not None:
+        listener.ended(found, 0)
+    return found
+
+
+def _solved_or_read(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState,
+    seeds: list[int],
+    generator: RandomState,
+    reporter: Reporter,
+    checkpoint: Checkpoint | None,
+) -> Solution:
+    """A solution, which a checkpoint may have already."""
     if checkpoint is None:
         return _solved(problem, init, solver, stopping, seeds[0], generator, reporter, None)
     state = random_state if isinstance(random_state, int | None) else repr(type(random_state))
@@ -306,7 +343,7 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     rough = sketched.rough if sketched is not None else rough_of_gram(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
         patience = _LONGER if problem.data.is_far else 1
-        factors = searched(rough, np.random.default_rng(seed), lambda _: reporter.is_over, patience)
+        factors = searched(rough, np.random.default_rng(seed), reporter.looked, patience)
     reporter.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}  # the start is random
@@ -323,7 +360,7 @@ def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter:
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
         return init, solver
-    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, lambda _: reporter.is_over)
+    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, reporter.looked)
     reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
     lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
@@ -343,7 +380,7 @@ def _shared(
     """The factors that the best of several starts leads to on what stands for the data, which all of them bring up to date."""
     problem = compressed.small
     factors = [start_factors(problem, start, seed + number) for number, start in enumerate(starts)]
-    best = compressed.best_of(factors, solver, stopping, lambda _: reporter.is_over)
+    best = compressed.best_of(factors, solver, stopping, reporter.looked)
     reporter.say(f"tried {len(starts)} starts, objective {compressed.small.point(best).objective()[0]:.8g} in units of the problem")
     return problem.units.to_user(best)
 
@@ -361,7 +398,7 @@ def _best_of(
     best: dict[str, np.ndarray] = {}
     lowest, problem = math.inf, problem if sketched is None else sketched.small
     for number, start in enumerate(starts):
-        run = solve_from(problem, start, solver, stopping, seed + number, lambda _: reporter.is_over)
+        run = solve_from(problem, start, solver, stopping, seed + number, reporter.looked)
         reporter.say(f"tried {start!r}, {number + 1} of {len(starts)}: objective {run.objective:.8g} after {run.n_iter} iterations")
         if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective

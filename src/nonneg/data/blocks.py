@@ -63,11 +63,15 @@ class ReadingLog:
     """How many there will have been at the most, where that is known."""
     over: Callable[[], bool] | None = None
     """Whether a reading is to be broken off."""
+    told: Callable[[str], Any] | None = None
+    """Who is to hear how far a reading is."""
 
-    def check(self) -> None:
-        """Break off a reading, if that is wanted; called before each block."""
+    def check(self, place: str = "") -> None:
+        """Break off a reading, if that is wanted; called before each block, with where that is."""
         if self.over is not None and self.over():
             raise Interrupted("A reading of the data was interrupted.")
+        if self.told is not None:
+            self.told(f"reading {self.count + 1}{f', {place}' if place else ''}")
 
     @property
     def count(self) -> int:

@@ -94,7 +94,7 @@ class FileBlocks(Blocks):
         self._check_unchanged()
         blocks = ahead(lambda number=number: self._block(number) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
         for start, stop in pairwise(self.cuts):
-            self.log.check()
+            self.log.check(f"row {start} of {self.shape[0]}")
             yield slice(start, stop), next(blocks)
         self._check_unchanged()
         self._conclude()

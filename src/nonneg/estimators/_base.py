@@ -42,9 +42,12 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
+from ..reporting import readings_heard
 from ..restarts import Reporter, run_starts
+from ..shareable import Shareable
 from ..solving import error_of, objective_of
 from ..validation import read_codes, read_non_negative, read_samples
+from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
 
@@ -68,9 +71,10 @@ def _can_transform(estimator: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, BaseEstimator):
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Callbacks, Parameters, BaseEstimator):
     """The base of the estimators; see `_model`, `_minimised` and `_start` for what they add."""
 
+    _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
@@ -81,6 +85,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
     # ---- fitting
 
     @atomic_fit
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
         """Learn the factors of X.
 
@@ -98,7 +103,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parameters, 
         began = time.perf_counter()
         X = opened(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
-        with heeded(X) as interrupt:
+        with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
             run = self._fit(X, began, interrupt)
         X = self._with_fills(X, run)
         self._keep(X, run)

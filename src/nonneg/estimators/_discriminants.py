@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import is_number
 from ..rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
+from ..shareable import Shareable
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
 from ._ridges import choose
@@ -34,7 +35,7 @@ RIDGE = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
     """What both have in common: a ratio of scatters for each direction, and a decision from the projections."""
 
     n_components: Any = "auto"

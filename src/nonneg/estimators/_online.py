@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class Stream:
 
 class OnlineMixin(Factorizer):
     """`partial_fit`, in memory that does not depend on how many samples there are."""
+
+    _made_of: ClassVar[tuple[type, ...]] = (Stream,)
 
     @property
     def _has_sketch(self) -> bool:

@@ -25,6 +25,7 @@ from ..interrupting import heeded
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
+from ._callbacks import told_to_callbacks, with_callbacks
 from ._kernels import check_kernel, kernel_options
 from ._parameters import Procedure
 from .clustering import labelled
@@ -92,7 +93,8 @@ class _Pairwise(Factorizer):
         return check_non_negative(K)
 
     @atomic_fit
-    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
 
         Parameters
@@ -113,7 +115,7 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = read_data(self._symmetric(self._checked_similarities(X)))
-        with heeded(K) as interrupt:
+        with heeded(K) as interrupt, told_to_callbacks(self, self.n_init):
             run = self._fit(K, began, interrupt)
         self._keep(K, run)
         W = self.factors_["W"]

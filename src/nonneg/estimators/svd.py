@@ -16,11 +16,12 @@ from ..data import as_dense
 from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..initialization import make_generator
+from ..shareable import Shareable
 from ..validation import check_non_negative, read_codes, read_samples
 
 
 @dataclass(eq=False, repr=False)
-class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
     r"""Truncated SVD with its negative entries cut off (tSVD): a non-negative approximation of X, without non-negative parts.
 
     A baseline to compare with. Choose it to see what a factorization without parts would reach; for parts, any of the others.

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -17,6 +17,7 @@ from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
+from ..shareable import Shareable
 from ..validation import validated
 from ._partitions import compact, trace_of
 from ._reading import (
@@ -31,11 +32,11 @@ from ._reading import (
     undirected,
 )
 from .methods import METHODS, Effort, Method
-from .similarities import SIMILARITIES, Similarity, cosine_graph, degrees
+from .similarities import SIMILARITIES, DiscriminativeKMeans, Regularized, Similarity, VertexSimilarity, cosine_graph, degrees
 
 
 @dataclass(eq=False, repr=False)
-class GraphClustering(ClusterMixin, BaseEstimator):
+class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     r"""The vertices of a graph in parts, so that those within a part are alike.
 
     .. math:: \max_{W \ge 0,\ W^T W = I} \operatorname{tr}(W^T S W)
@@ -82,6 +83,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     vertices_ : array of shape (n_vertices,)
         What the vertices are called: nodes of a networkx graph, or numbers.
     similarity_ : Similarity
+        S; not kept in files.
     n_iter_ : int
         Iterations, or partitions tried for "auto".
     n_features_in_ : int
@@ -101,6 +103,9 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     >>> GraphClustering(2, random_state=0).fit_predict(two_triangles)
     array([0, 0, 0, 1, 1, 1])
     """
+
+    _made_of: ClassVar[tuple[type, ...]] = (Method, DiscriminativeKMeans, Regularized, VertexSimilarity)
+    _left_out: ClassVar[tuple[str, ...]] = ("similarity_",)  # as large as the graph, and made of functions
 
     n_clusters: int = 8
     _: KW_ONLY

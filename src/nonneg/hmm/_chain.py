@@ -19,6 +19,7 @@ from ..engine.solution import History, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..naming import is_number
+from ..shareable import Shareable
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 
@@ -37,7 +38,7 @@ class LearnedChain(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class HiddenChain(BaseEstimator, ABC):
+class HiddenChain(Shareable, BaseEstimator, ABC):
     """The base of the chains; a subclass says how X ≈ W Y Wᵀ is found, and what its objective is."""
 
     n_states: int = 2

@@ -19,7 +19,9 @@ from ..exceptions import IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..kernels.threads import limited
 from ..naming import find
-from ..reporting import say
+from ..plot.curves import Curve
+from ..plot.curves import ranks as draw_ranks
+from ..reporting import current_listener, listening, readable_seconds, say
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
 from .criteria.restarts import clustered
@@ -152,14 +154,19 @@ class Work:
         tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
-        count = 0
+        count, listener = 0, current_listener()
 
         def measured(one: Criterion, number: int, rank: Rank) -> Found:
             nonlocal count
+            if listener is not None:
+                gone = time.perf_counter() - self.began
+                left = f", about {readable_seconds(gone / count * (len(tasks) - count))} left" if count else ""
+                place = f"part {number + 1} of {len(parts[one.name])}"
+                listener.phase(f"{one.name}, rank {rank}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
             found = self.store.read(name)
             if found is None:
-                with limited(limit):
+                with limited(limit), listening(None):
                     found = dict(one.measure(self.subject, parts[one.name][number], rank, self._seed(one.name, rank, number)))
                 self.store.write(name, found)
             count += 1
@@ -221,6 +228,8 @@ class RankScan:
     -------
     plot(ax=None, criterion=None)
         Draw what a criterion says about the ranks.
+    curves(criterion=None), summary()
+        The same as numbers; everything as numbers and text.
     consensus(rank)
         Consensus components, if "restarts" was among the criteria.
     """
@@ -275,7 +284,7 @@ class RankScan:
         return clustered([one["components"] for one in found])[0]
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
-        """Draw what a criterion says about the ranks, with every measurement behind it; the rank that it chose is marked.
+        """Draw what a criterion says about the ranks, with standard errors; the rank that it chose is marked.
 
         Parameters
         ----------
@@ -288,36 +297,53 @@ class RankScan:
         -------
         Axes
         """
-        if ax is None:
-            from matplotlib import pyplot
+        return draw_ranks(self, criterion=criterion, ax=ax)
 
-            ax = pyplot.subplots()[1]
+    def curves(self, criterion: str | None = None) -> list[Curve]:
+        """What a criterion says about the ranks, as numbers to draw: one curve, or two for models with two ranks.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Which one; the first by default.
+        """
         name = self.criteria[0].name if criterion is None else criterion
         one = next((one for one in self.criteria if one.name == name), None)
         if one is None:
             raise IncompatibleError(f"{criterion!r} was not scanned; there are {', '.join(map(repr, self.choices_))}.")
+        found: list[Curve] = []
         for which, axis in enumerate(self.axes):
-            ranks = [rank if isinstance(rank, int) else rank[which] for rank in axis]
             rows = [one.row(self.found_[name][rank]) for rank in axis]
             suffix = ("", " of samples", " of features")[which + 1 if len(self.axes) > 1 else 0]
             shown = f"{one.shown}{suffix}" if f"{one.shown}{suffix}" in rows[0] else one.shown
-            bars = [row.get(f"{shown} s.e.", np.nan) for row in rows]
-            values = [row[shown] for row in rows]
-            (line,) = ax.plot(ranks, values, "o-", label=f"ranks{suffix}" if suffix else None)
-            if np.isfinite(bars).all():
-                ax.errorbar(ranks, values, bars, fmt="none", ecolor=line.get_color())
-            if f"{shown} permuted" in rows[0]:
-                ax.plot(ranks, [row[f"{shown} permuted"] for row in rows], "--", color="grey", label="permuted columns")
             best = self.choices_[name].rank
-            ax.axvline(best if len(self.axes) == 1 else best[which], color=line.get_color(), linestyle=":")
-        ax.set_xlabel("rank")
-        ax.set_ylabel(one.label)
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend()
-        return ax
+            found.append(
+                {
+                    "criterion": name,
+                    "label": one.label,
+                    "which": suffix.strip(),
+                    "ranks": [rank if isinstance(rank, int) else rank[which] for rank in axis],
+                    "values": [float(row[shown]) for row in rows],
+                    "errors": [float(row.get(f"{shown} s.e.", np.nan)) for row in rows],
+                    "permuted": [float(row[f"{shown} permuted"]) for row in rows] if f"{shown} permuted" in rows[0] else [],
+                    "best": int(best if len(self.axes) == 1 else best[which]),
+                }
+            )
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """All that was found as numbers and text: `best`, `why`, the `curves` of all criteria, and the `columns` of the table."""
+        best = list(self.best_) if isinstance(self.best_, tuple) else int(self.best_)
+        columns = {name: [_listed(value) for value in values.tolist()] for name, values in self.columns_.items()}
+        curves = [dict(curve) for one in self.criteria for curve in self.curves(one.name)]
+        return {"best": best, "why": self.why_, "curves": curves, "columns": columns}
 
     def __repr__(self) -> str:
         return f"RankScan(best_={self.best_}; {self.why_})"
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _column(ranks: list[Rank]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..atomic import written_whole
 from ..exceptions import DataError
 
 VERSION = 1
@@ -92,6 +92,5 @@ class Store:
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file so that it is there as a whole or not at all."""
-    arriving = path.with_name(f"{path.name}.{os.getpid()}.part")
-    arriving.write_bytes(content)
-    os.replace(arriving, path)
+    with written_whole(path) as unfinished:
+        unfinished.write_bytes(content)

@@ -57,6 +57,8 @@ def _is_handle(X: Any) -> bool:
 
 def open_source(X: Any, key: str | None = None) -> Source:
     """The matrix at a path, behind a handle, or in a list of them."""
+    if isinstance(X, Source):
+        return X
     if isinstance(X, list | tuple):
         parts = [open_source(each, key) for each in X]
         return parts[0] if len(parts) == 1 else Stacked(parts)

@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...exceptions import DataError
+from ...exceptions import DataError, FileError
 
 
 class Source(ABC):
@@ -57,6 +56,11 @@ class Source(ABC):
         """What a reading has to fetch, about."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
+    def whole(self) -> Any:
+        """X in memory."""
+        found = self.read(0, self.shape[0])
+        return found.T if self.is_turned else found
+
     def stamp(self) -> Hashable:
         """What changes when the file does."""
         return stamp_of(self.name)
@@ -85,9 +89,12 @@ def check_numbers(dtype: Any, name: str) -> np.dtype:
     """Refuse entries that are not real numbers."""
     kind = np.dtype(dtype)
     if kind.kind == "O":
-        raise DataError(f"{name} holds Python objects, which only unpickling would read, and that can run code: it is not done.")
+        raise FileError(
+            f"{name} holds Python objects, which are stored as a pickle; unpickling can run any code, so it is not done. Save "
+            "an array of numbers, or of text of a fixed length."
+        )
     if kind.kind not in "fiub":
-        raise DataError(f"{name} holds entries of type {kind}, which are not real numbers.")
+        raise FileError(f"{name} holds entries of type {kind}, which are not real numbers.")
     return kind
 
 
@@ -95,16 +102,8 @@ def check_matrix(shape: Iterable[int], name: str) -> tuple[int, int]:
     """Refuse what has not two dimensions."""
     sizes = tuple(int(size) for size in shape)
     if len(sizes) != 2 or min(sizes) < 0:
-        raise DataError(f"{name} has shape {sizes}; a matrix with rows and columns is needed.")
+        raise FileError(f"{name} has shape {sizes}; a matrix with rows and columns is needed.")
     return sizes[0], sizes[1]
-
-
-def needed(module: str, what: str) -> Any:
-    """A library that only some files need."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise DataError(f"{what} is read with {module}, which is not installed: pip install 'nonneg[files]' installs it.") from None
 
 
 class CompressedRows(Source):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import DataError
+from ...libraries import needed
 from .anndata import matrix_in
-from .base import Source, check_matrix, check_numbers, needed, stamp_of
+from .base import Source, check_matrix, check_numbers, stamp_of
 
 
 class Hdf5(Source):
@@ -30,7 +31,7 @@ class Hdf5(Source):
 
 def open_file(path: Path, key: str | None) -> Source:
     """A matrix in a file of HDF5."""
-    h5py = needed("h5py", str(path))
+    h5py = needed("h5py", "files", f"Reading {path}")
     try:
         file = h5py.File(path, "r")
     except OSError as error:
@@ -40,7 +41,7 @@ def open_file(path: Path, key: str | None) -> Source:
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """A dataset that is open, or a matrix in a file or group that is."""
-    h5py = needed("h5py", str(handle))
+    h5py = needed("h5py", "files", f"Reading {handle}")
     if not handle:
         raise DataError(f"{handle!r} is closed: nothing can be read from it.")
     return Hdf5(handle) if isinstance(handle, h5py.Dataset) else _found(h5py, handle, key)

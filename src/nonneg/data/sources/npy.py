@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ...exceptions import DataError
+from ...exceptions import DataError, FileError
 from .base import Source, check_matrix, check_numbers
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_MOST_OF_A_HEADER = 1 << 20
+"""Bytes that the header of an array may have."""
+
+
+class Header(NamedTuple):
+    """What an array says of itself."""
+
+    shape: tuple[int, ...]
+    is_fortran: bool
+    dtype: np.dtype
+    start: int
+    """Where its numbers begin."""
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(stream: BinaryIO | Any, label: str) -> Header:
+    """The header of an array in NumPy's form; arrays of Python objects are refused."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version not in _HEADERS:
+            raise ValueError(f"version {version} of the format is not known")
+        shape, is_fortran, dtype = _HEADERS[version](stream, max_header_size=_MOST_OF_A_HEADER)
+    except (ValueError, EOFError, OSError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise FileError(
+            f"{label} is not a .npy file that can be read, or not all of one: {error}. It was cut off or altered."
+        ) from error
+    if dtype.hasobject:
+        check_numbers(np.dtype(object), label)
+    return Header(shape, bool(is_fortran), dtype, stream.tell())
 
 
 class Npy(Source):
@@ -26,9 +59,9 @@ class Npy(Source):
         if there < self.n_bytes:
             row = there // (self.shape[1] * self.dtype.itemsize)
             unit = "column" if is_turned else "row"
-            raise DataError(
+            raise FileError(
                 f"{name} is truncated: it should have {self.shape[0]} {unit}s, {self.n_bytes} bytes, and ends in {unit} {row}, "
-                f"after {there}."
+                f"after {there}. It was cut off or altered."
             )
 
     def read(self, start: int, stop: int) -> np.ndarray:
@@ -52,12 +85,10 @@ def open_file(path: Path, key: str | None) -> Source:
     """The array in a .npy file."""
     try:
         with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
-            shape, is_fortran, dtype = _HEADERS.get(version, np.lib.format.read_array_header_2_0)(file)
-            offset = file.tell()
-    except (ValueError, EOFError, OSError) as error:
-        raise DataError(f"{path} is not a .npy file that can be read, or not all of one: {error}") from error
-    return Npy(str(path), shape, dtype, offset, is_turned=bool(is_fortran and len(shape) == 2))
+            found = read_header(file, str(path))
+    except OSError as error:
+        raise FileError(f"{path} is not a .npy file that can be read: {error}") from error
+    return Npy(str(path), found.shape, found.dtype, found.start, is_turned=found.is_fortran and len(found.shape) == 2)
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:

@@ -11,24 +11,31 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import DataError
-from .base import Source, needed, real
+from ...libraries import needed
+from .base import Source, real
 
 
 class Parquet(Source):
-    """A file of Parquet. What pandas has written as an index is left out; missing values are refused, as they are anywhere."""
+    """A file of Parquet. What pandas has written as an index is left out; missing values are refused, as they are anywhere.
 
-    def __init__(self, file: Any, name: str) -> None:
+    Parameters
+    ----------
+    file : pyarrow.parquet.ParquetFile
+    name : str
+    columns : list of str, optional
+        Those to read, which are of numbers; all but the index by default.
+    """
+
+    def __init__(self, file: Any, name: str, columns: list[str] | None = None) -> None:
         import pyarrow.types as kinds
 
         self._file, self.name, self._one_at_a_time = file, name, Lock()
         schema = file.schema_arrow
-        described = (schema.metadata or {}).get(b"pandas")
-        index = {label for label in json.loads(described)["index_columns"] if isinstance(label, str)} if described else set()
-        fields = [field for field in schema if field.name not in index]
+        index = index_of(schema)
+        fields = [field for field in schema if (field.name not in index if columns is None else field.name in columns)]
         for field in fields:
-            kind = field.type
-            if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
-                raise DataError(f"{name} has a column {field.name!r} of {kind}, which are not real numbers; leave it out.")
+            if not is_number(field.type):
+                raise DataError(f"{name} has a column {field.name!r} of {field.type}, which are not real numbers; leave it out.")
         self.feature_names = [field.name for field in fields]
         is_single = bool(fields) and all(kinds.is_float32(field.type) for field in fields)
         self.dtype = np.dtype(np.float32 if is_single else np.float64)
@@ -56,9 +63,22 @@ class Parquet(Source):
         return [*cuts, self.shape[0]]
 
 
+def index_of(schema: Any) -> set[str]:
+    """The columns that pandas has written as an index."""
+    described = (schema.metadata or {}).get(b"pandas")
+    return {label for label in json.loads(described)["index_columns"] if isinstance(label, str)} if described else set()
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a column of this type holds real numbers."""
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_decimal(kind))
+
+
 def open_file(path: Path, key: str | None) -> Source:
     """The table in a Parquet file."""
-    pyarrow, parquet = needed("pyarrow", str(path)), needed("pyarrow.parquet", str(path))
+    pyarrow, parquet = needed("pyarrow", "files", f"Reading {path}"), needed("pyarrow.parquet", "files", f"Reading {path}")
     try:
         return Parquet(parquet.ParquetFile(path), str(path))
     except (pyarrow.ArrowInvalid, OSError) as error:

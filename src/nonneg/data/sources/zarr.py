@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import DataError
+from ...libraries import needed
 from .anndata import matrix_in
-from .base import Source, check_matrix, check_numbers, needed, stamp_of
+from .base import Source, check_matrix, check_numbers, stamp_of
 
 
 class Zarr(Source):
@@ -32,7 +33,7 @@ class Zarr(Source):
 
 def open_file(path: Path, key: str | None) -> Source:
     """An array in a zarr folder."""
-    zarr = needed("zarr", str(path))
+    zarr = needed("zarr", "files", f"Reading {path}")
     try:
         return _found(zarr, zarr.open(str(path), mode="r"), str(path), key)
     except (KeyError, FileNotFoundError, ValueError) as error:
@@ -44,7 +45,7 @@ def open_file(path: Path, key: str | None) -> Source:
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """An array that is open, or one in a group that is."""
     store = getattr(handle, "store", None)
-    return _found(needed("zarr", str(handle)), handle, str(getattr(store, "root", None) or store), key)
+    return _found(needed("zarr", "files", f"Reading {handle}"), handle, str(getattr(store, "root", None) or store), key)
 
 
 def _found(zarr: Any, item: Any, root: str, key: str | None) -> Source:

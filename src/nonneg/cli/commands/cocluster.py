@@ -1,0 +1,82 @@
+"""nonneg cocluster: samples and features grouped together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
+from ..running import Session, check_outputs
+
+MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "ONMTF", "font": "FONT"}
+
+
+@shell_command("cocluster")
+@click.argument("data", nargs=-1, required=True, type=PATH)
+@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="biornm3f", show_default=True, help="What to fit.")
+@click.option("-r", "--rank", required=True, metavar="ROWS[,COLUMNS]", help="How many groups of samples, and of features.")
+@click.option("--divergence", help="euclidean, kl, … or a number b for the β-divergence.")
+@click.option("--restarts", type=int, help="How many starts; the best is kept.")
+@seed
+@assignments
+@reading
+@missing
+@checkpoint
+@model_file
+@file_option("--rows", help="Write to which group each sample belongs: .csv, …")
+@file_option("--columns", help="Write to which group each feature belongs: .csv, …")
+@report
+@click.pass_obj
+def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, **given: Any) -> None:
+    """Group the samples and the features of DATA together.
+
+    \b
+    Example, as it stands:
+        nonneg datasets digits -o digits.npz
+        nonneg cocluster digits.npz --rank 10,8 --rows rows.csv --columns columns.csv
+    """
+    from ... import estimators
+    from ...model_files import write_model
+    from .. import sharing
+
+    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
+    check_outputs(out, given["report"], given["checkpoint"], tables=(given["rows"], given["columns"]))
+    try:
+        ranks = tuple(int(part) for part in rank.replace("x", ",").split(","))
+    except ValueError:
+        ranks = ()
+    if len(ranks) not in (1, 2) or min(ranks) < 1:
+        raise click.BadParameter(f"{rank!r} is not a number of at least 1, or two of them: 10,8.", param_hint="--rank")
+    cls = getattr(estimators, MODELS[model])
+    wanted = {
+        "n_clusters" if model.startswith("bi") else "n_components": ranks if len(ranks) == 2 else ranks[0],
+        "divergence": sharing.number_or_text(given["divergence"]),
+        "n_init": given["restarts"],
+        "random_state": given["seed"],
+        "missing": given["missing"] if given["missing"] != "raise" else None,
+        "checkpoint": None if given["checkpoint"] is None else str(given["checkpoint"]),
+    }
+    estimator = sharing.made(cls, wanted, given["assignments"])
+    session.phase(f"Reading {data[0]}")
+    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=True)
+    sharing.fitted(session, estimator, table.values)
+    sharing.keep_names(estimator, table.features)
+    sharing.describe(session, estimator, table)
+    about = sharing.about_of(session, data, table)
+    write_model(estimator, out, about)
+    session.wrote("model file", out)
+    for what, labels, names in (
+        ("rows", estimator.row_labels_, table.samples),
+        ("columns", estimator.column_labels_, table.features),
+    ):
+        if given[what]:
+            sharing.write_labels(labels, names, given[what])
+            session.wrote(what, given[what])
+    if given["report"]:
+        from ...pages import write_report
+
+        write_report(estimator, given["report"], table.values, about=about)
+        session.wrote("report", given["report"])

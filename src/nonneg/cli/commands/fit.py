@@ -1,0 +1,127 @@
+"""nonneg fit: learn parts from data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
+from ..running import Session, check_outputs
+
+MODELS = {
+    "nmf": "NMF",
+    "opnmf": "OPNMF",
+    "pnmf": "PNMF",
+    "onmf": "ONMF",
+    "sparse": "NonnegativeSparseCoding",
+    "clustering": "ProjectiveClustering",
+    "svd": "TruncatedNonnegativeSVD",
+    "form": "Factorization",
+}
+
+
+@shell_command("fit")
+@click.argument("data", nargs=-1, required=True, type=PATH)
+@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="opnmf", show_default=True, help="What to fit.")
+@click.option("-r", "--rank", required=True, help="How many parts; or several, 2-12, of which the best is found: see nonneg rank.")
+@click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
+@click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
+@click.option("--orthogonality", help="soft, exact, or a number between 0 and 1; for models with orthogonal parts.")
+@click.option("--init", help="How to start: auto, random, nndsvd, kmeans, …")
+@click.option("--solver", help="auto, coordinate, quasi-newton, multiplicative, paper, …")
+@click.option("--restarts", type=int, help="How many starts; the best is kept.")
+@click.option("--max-iter", type=int, help="The most iterations of a start.")
+@click.option("--tol", type=float, help="When the objective counts as settled.")
+@click.option("--jobs", type=int, help="How many starts at the same time.")
+@seed
+@assignments
+@reading
+@missing
+@checkpoint
+@model_file
+@file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
+@file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
+@file_option("--labels", help="Write to which part each feature belongs most: .csv, …")
+@file_option("--atlas", help="Write the same as a volume, .nii.gz; for NIfTI.")
+@report
+@click.pass_obj
+def command(session: Session, /, data: tuple[Path, ...], model: str, **given: Any) -> None:
+    """Learn parts from DATA, samples × features.
+
+    DATA is a table (.csv, .tsv, .parquet, .npy, .npz, .mtx, .mat, .h5ad), a folder or a list of images, a NIfTI file of four
+    dimensions, or several of three.
+
+    \b
+    Example, as it stands:
+        nonneg datasets digits -o digits.npz
+        nonneg fit digits.npz --model opnmf --rank 16 --report digits.html
+
+    Ctrl-C ends the fit at its next check: what was best until then is written, and the exit code is 130. Files of more than a
+    gigabyte (.npy, .h5ad, .h5, .zarr, .parquet) are read where they lie, in blocks.
+    """
+    from .. import sharing
+
+    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
+    tables = (given["components"], given["loadings"], given["labels"], given["atlas"])
+    check_outputs(out, given["report"], given["checkpoint"], tables=tables)
+    ranks = sharing.ranks_of(given["rank"])
+    if (model == "form") != bool(given["form"]):
+        raise click.UsageError("--form goes with --model form, and the other way round.")
+    session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
+    from ... import estimators
+    from ...model_files import write_model
+    from ...plot.views import column_labels
+
+    cls = getattr(estimators, MODELS[model])
+    name = "n_clusters" if model == "clustering" else "n_components"
+    wanted = {
+        name: ranks[0] if len(ranks) == 1 else None,
+        "form": given["form"],
+        "divergence": sharing.number_or_text(given["divergence"]),
+        "orthogonality": sharing.number_or_text(given["orthogonality"]),
+        "init": given["init"],
+        "solver": given["solver"],
+        "n_init": given["restarts"],
+        "max_iter": given["max_iter"],
+        "tol": given["tol"],
+        "n_jobs": given["jobs"],
+        "random_state": given["seed"],
+        "missing": given["missing"] if given["missing"] != "raise" else None,
+    }
+    estimator = sharing.made(cls, wanted, given["assignments"])
+    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=len(ranks) == 1)
+    if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
+        raise click.UsageError("--atlas is for volumes (NIfTI).")
+    if len(ranks) > 1:
+        scan = sharing.scanned(session, estimator, table.values, ranks, criteria=(), seed=given["seed"], jobs=given["jobs"])
+        session.say(f"{'rank':<12} {scan.best_}. {scan.why_}")
+        estimator.set_params(**{name: scan.best_})
+    if given["checkpoint"]:
+        estimator.set_params(checkpoint=str(given["checkpoint"]))
+    sharing.fitted(session, estimator, table.values)
+    sharing.keep_names(estimator, table.features)
+    sharing.describe(session, estimator, table)
+    about = sharing.about_of(session, data, table)
+    about |= {"ranks": session.result["ranks"]} if "ranks" in session.result else {}
+    write_model(estimator, out, about)
+    session.wrote("model file", out)
+    if given["components"]:
+        sharing.write_components(estimator.components_, table, given["components"])
+        session.wrote("components", given["components"])
+    if given["loadings"]:
+        sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        session.wrote("loadings", given["loadings"])
+    if given["labels"]:
+        sharing.write_labels(column_labels(estimator), table.features, given["labels"])
+        session.wrote("labels", given["labels"])
+    if given["atlas"]:
+        sharing.write_atlas(column_labels(estimator), table, given["atlas"])
+        session.wrote("atlas", given["atlas"])
+    if given["report"]:
+        from ...pages import write_report
+
+        write_report(estimator, given["report"], table.values, about=about)
+        session.wrote("report", given["report"])

@@ -1,0 +1,76 @@
+"""nonneg hmm: a hidden Markov chain from sequences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, assignments, file_option, model_file, report, seed, shell_command
+from ..running import Session, check_outputs
+
+
+@shell_command("hmm")
+@click.argument("sequences", type=PATH)
+@click.option("-k", "--states", type=click.IntRange(1), required=True, help="How many hidden states.")
+@click.option("--method", type=click.Choice(["qnmf", "nnmf"]), default="qnmf", show_default=True, help="Which factorization.")
+@click.option(
+    "--symbols",
+    type=click.Choice(["auto", "characters", "words"]),
+    default="auto",
+    show_default=True,
+    help="What the symbols of a line are; auto is words where a line has spaces in it.",
+)
+@click.option("--pairs", is_flag=True, help="The file is a square table: how often each symbol follows each.")
+@seed
+@assignments
+@model_file
+@file_option("--decoded", help="Write the likeliest states, a line a sequence, counted from 1: .txt")
+@report
+@click.pass_obj
+def command(session: Session, /, sequences: Path, states: int, method: str, **given: Any) -> None:
+    """Learn a hidden Markov chain from SEQUENCES, one a line.
+
+    \b
+    Example, as it stands:
+        nonneg datasets chain -o chain.txt
+        nonneg hmm chain.txt --states 3 -o chain.nonneg
+    """
+    from ... import hmm
+    from ...files import written_whole
+    from ...model_files import write_model
+    from .. import sharing
+
+    out = given["out"] or Path(f"{sharing.stem_of(sequences)}.nonneg")
+    check_outputs(out, given["report"], given["decoded"])
+    if given["pairs"] and given["decoded"]:
+        raise click.UsageError("--decoded needs sequences, and --pairs are counts of pairs.")
+    cls = hmm.QNMFHMM if method == "qnmf" else hmm.NNMFHMM
+    estimator = sharing.made(cls, {"n_states": states, "random_state": given["seed"]}, given["assignments"])
+    if given["pairs"]:
+        table = sharing.read_table([sequences])
+        sharing.fitted(session, estimator, table.values, table.features, method="fit_pairs")
+    else:
+        lines = sharing.read_sequences(sequences, given["symbols"])
+        sharing.fitted(session, estimator, lines)
+        session.result["log_likelihood"] = estimator.score(lines)
+    session.result |= {"transitions": estimator.transmat_, "stationary": estimator.startprob_}
+    sharing.describe(session, estimator)
+    for number, row in enumerate(estimator.transmat_, start=1):
+        top = sorted(zip(estimator.emissionprob_[number - 1], map(str, estimator.symbols_), strict=True), reverse=True)[:6]
+        likely = " ".join(f"{symbol} {share:.2f}" for share, symbol in top if share > 0)
+        session.say(f"{f'state {number}':<12} to {' '.join(f'{p:.2f}' for p in row)}; emits {likely}")
+    about = sharing.about_of(session, [sequences], None)
+    write_model(estimator, out, about)
+    session.wrote("model file", out)
+    if given["decoded"]:
+        with written_whole(given["decoded"]) as unfinished:
+            decoded = estimator.predict(lines)
+            unfinished.write_text("".join(" ".join(str(state + 1) for state in one) + "\n" for one in decoded), encoding="utf8")
+        session.wrote("decoded", given["decoded"])
+    if given["report"]:
+        from ...pages import write_report
+
+        write_report(estimator, given["report"], about=about)
+        session.wrote("report", given["report"])

@@ -1,0 +1,56 @@
+"""nonneg model: the rules of any form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..options import shell_command
+from ..running import Session
+
+_CONSTRAINTS = {
+    "orthogonal": "WᵀW = I",
+    "orthogonal-rows": "W Wᵀ = I",
+    "stochastic": "columns that sum to one",
+    "stochastic-rows": "rows that sum to one",
+    "doubly-stochastic": "rows and columns that sum to one",
+    "fixed": "given, not learned",
+}
+
+
+def _constraints(function: Any) -> Any:
+    for name, meaning in reversed(_CONSTRAINTS.items()):
+        option = click.option(
+            f"--{name}", name.replace("-", "_"), multiple=True, metavar="FACTOR", help=f"A factor with {meaning}."
+        )
+        function = option(function)
+    return function
+
+
+@shell_command("model")
+@click.argument("form")
+@click.option("--divergence", default="euclidean", show_default=True, help="euclidean, kl, itakura-saito, … or a number.")
+@_constraints
+@click.option("--data", default="X", show_default=True, help="What the form calls the data.")
+@click.pass_obj
+def command(session: Session, /, form: str, divergence: str, data: str, **given: tuple[str, ...]) -> None:
+    """Print the objective and the update rules that follow from FORM, a product of matrices.
+
+    \b
+    Example, as it stands:
+        nonneg model "W W.T X" --orthogonal W --divergence kl
+    """
+    from ...engine.model import Model
+
+    constraints = {factor: name.replace("_", "-") for name, factors in given.items() for factor in factors}
+    try:
+        number: Any = float(divergence)
+    except ValueError:
+        number = divergence
+    model = Model(form, number, constraints, data=data)
+    rules = {
+        name: {"rule": str(rule), "exponent": rule.exponent, "published": rule.published} for name, rule in model.rules.items()
+    }
+    session.result |= {"form": form, "text": str(model), "rules": rules}
+    session.say(str(model))

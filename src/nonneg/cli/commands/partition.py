@@ -1,0 +1,72 @@
+"""nonneg partition: a graph in parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, assignments, file_option, model_file, report, seed, shell_command
+from ..running import Session, check_outputs
+
+
+@shell_command("partition")
+@click.argument("graph", type=PATH)
+@click.option("-k", "--parts", type=click.IntRange(1), required=True, help="How many parts.")
+@click.option("--method", help="auto, onl, sqrt-onl, nsc, kernel-pnmf, kernel-kmeans, pod, …")
+@click.option("--similarity", help="adjacency, modularity, normalized, random-walk, …")
+@click.option("--symmetrize", type=click.Choice(["mean", "max"]), help="What to do with a directed graph.")
+@click.option("--restarts", type=int, help="Starts of each kind.")
+@seed
+@assignments
+@model_file
+@file_option("--labels", help="Write the part of each vertex: .csv, …")
+@report
+@click.pass_obj
+def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
+    """Divide the vertices of GRAPH into parts.
+
+    GRAPH is .gml, .graphml, Pajek's .net, a list of edges (.edges, .csv), a square table of weights, or .mtx.
+
+    \b
+    Example, as it stands:
+        nonneg datasets karate -o karate.edges
+        nonneg partition karate.edges --parts 4 --labels parts.csv
+    """
+    import numpy as np
+
+    from ...graph import GraphClustering
+    from ...model_files import write_model
+    from .. import sharing
+
+    out = given["out"] or Path(f"{sharing.stem_of(graph)}.nonneg")
+    check_outputs(out, given["report"], tables=(given["labels"],))
+    wanted = {
+        "n_clusters": parts,
+        "method": given["method"],
+        "similarity": given["similarity"],
+        "symmetrize": given["symmetrize"],
+        "n_init": given["restarts"],
+        "random_state": given["seed"],
+    }
+    estimator = sharing.made(GraphClustering, wanted, given["assignments"])
+    table = sharing.read_graph(graph)
+    sharing.fitted(session, estimator, table.values)
+    if table.samples is not None:
+        estimator.vertices_ = table.samples
+    sizes = np.bincount(estimator.labels_)
+    session.result |= {"labels": estimator.labels_ + 1, "vertices": table.samples, "sizes": sizes}
+    sharing.describe(session, estimator, table)
+    session.say(f"{'sizes':<12} {', '.join(map(str, sizes))}")
+    about = sharing.about_of(session, [graph], table)
+    write_model(estimator, out, about)
+    session.wrote("model file", out)
+    if given["labels"]:
+        sharing.write_labels(estimator.labels_, table.samples, given["labels"])
+        session.wrote("labels", given["labels"])
+    if given["report"]:
+        from ...pages import write_report
+
+        write_report(estimator, given["report"], table.values, about=about)
+        session.wrote("report", given["report"])

@@ -1,0 +1,113 @@
+"""nonneg rank: how many parts the data have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, assignments, file_option, missing, reading, report, seed, shell_command
+from ..running import Session, check_outputs
+from .cocluster import MODELS as COCLUSTERS
+from .fit import MODELS as PARTS
+
+MODELS = {name: cls for name, cls in PARTS.items() if name not in ("svd", "form")} | COCLUSTERS
+MODELS |= {"graph": "GraphClustering", "chain": "QNMFHMM"}
+CRITERIA = ("gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples")
+
+
+@shell_command("rank")
+@click.argument("data", nargs=-1, required=True, type=PATH)
+@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="opnmf", show_default=True, help="What to fit.")
+@click.option("-r", "--rank", "ranks", required=True, help="Which ranks: 2-12, 2-20:2, or 2,4,8.")
+@click.option(
+    "-c",
+    "--criterion",
+    "criteria",
+    multiple=True,
+    type=click.Choice(CRITERIA),
+    help="What to judge by; of several, the first decides.",
+)
+@click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
+@click.option("--jobs", type=int, help="How many fits at the same time.")
+@click.option("--keep", type=PATH, help="A folder for every measurement; the same command goes on where it ended.")
+@seed
+@assignments
+@reading
+@missing
+@file_option("-o", "--out", help="Write what each criterion says about each rank: .csv, .parquet, …")
+@file_option("--plot", help="Draw the curve: .png, .svg, .pdf.")
+@report
+@click.pass_obj
+def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str, **given: Any) -> None:
+    """Find out how many parts DATA have, and how far to trust that.
+
+    DATA are as for nonneg fit; a graph as for nonneg partition with --model graph; sequences with --model chain. Which criterion is
+    good for what is told in docs/ranks.md.
+
+    \b
+    Example, as it stands:
+        nonneg datasets iris -o iris.csv
+        nonneg rank iris.csv --ignore species --model nmf --rank 1-3 -o ranks.csv
+    """
+    from .. import sharing
+
+    check_outputs(given["report"], given["plot"], tables=(given["out"],))
+    wanted = sharing.ranks_of(ranks)
+    session.phase(f"Reading {data[0]}")
+    from ... import estimators, graph, hmm
+    from ...exceptions import FileError
+    from ...files import Table, write
+
+    cls = next(getattr(module, MODELS[model]) for module in (estimators, graph, hmm) if hasattr(module, MODELS[model]))
+    settings = {"divergence": sharing.number_or_text(given["divergence"])}
+    settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
+    estimator = sharing.made(cls, settings, given["assignments"])
+    table = None
+    if model in ("graph", "chain"):
+        if len(data) > 1:
+            raise FileError(f"One file is needed for --model {model}; there are {len(data)}.")
+        table = sharing.read_graph(data[0]) if model == "graph" else None
+        X = sharing.read_sequences(data[0], "auto") if table is None else table.values
+    else:
+        chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+        table = sharing.read_table(*chosen, missing=given["missing"])
+        X = table.values
+    scan = sharing.scanned(
+        session, estimator, X, wanted, criteria=given["criteria"], seed=given["seed"], jobs=given["jobs"], keep=given["keep"]
+    )
+    found = scan.summary()
+    names = ["×".join(map(str, one)) if isinstance(one, list) else str(one) for one in found["columns"]["rank"]]
+    columns = {name: values for name, values in found["columns"].items() if name != "rank"}
+    session.result |= {"rank": found["best"], "why": found["why"], "model": cls.__name__}
+    session.say("  ".join([f"{'rank':>6}", *columns]))
+    for number, name in enumerate(names):
+        session.say("  ".join([f"{name:>6}", *(f"{values[number]:>{len(key)}.4g}" for key, values in columns.items())]))
+    best = found["best"]
+    session.say(f"{'rank':<12} {'×'.join(map(str, best)) if isinstance(best, list) else best}. {found['why']}")
+    if given["out"]:
+        write(Table([list(row) for row in zip(*columns.values(), strict=True)], names, list(columns)), given["out"])
+        session.wrote("table", given["out"])
+    if given["plot"]:
+        _draw(scan, given["plot"])
+        session.wrote("plot", given["plot"])
+    if given["report"]:
+        from ...pages import write_rank_report
+
+        about = sharing.about_of(session, data, table) | {"seed": given["seed"]}
+        write_rank_report(estimator, found, given["report"], about=about)
+        session.wrote("report", given["report"])
+
+
+def _draw(scan: Any, path: Path) -> None:
+    """The curves of all criteria, one below the other, in a file."""
+    from ...atomic import written_whole
+    from ...libraries import needed
+    from ...plot import ranks
+
+    figure = needed("matplotlib.figure", "plot", "Drawing").Figure(figsize=(6, 3.4 * len(scan.criteria)), layout="constrained")
+    for ax, one in zip(figure.subplots(len(scan.criteria), squeeze=False)[:, 0], scan.criteria, strict=True):
+        ranks(scan, criterion=one.name, ax=ax)
+    with written_whole(path) as unfinished:
+        figure.savefig(unfinished, format=path.suffix.lstrip(".") or "png")

@@ -1,0 +1,47 @@
+"""nonneg report: a page about a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, file_option, reading, shell_command
+from ..running import Session, check_outputs
+
+
+@shell_command("report")
+@click.argument("model", type=PATH)
+@click.option("--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model: loadings, the matrix.")
+@reading
+@file_option("-o", "--out", required=True, help="The page: .html.")
+@click.pass_obj
+def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
+    """Write a page about MODEL, a file that fit, cocluster, partition, hmm or lda wrote.
+
+    \b
+    Example, as it stands:
+        nonneg datasets digits -o digits.npz
+        nonneg fit digits.npz --rank 16 -o digits.nonneg
+        nonneg report digits.nonneg --data digits.npz -o digits.html
+    """
+    from ...loading import read_stored
+    from ...pages import write_report
+    from .. import sharing
+
+    check_outputs(given["out"])
+    stored = read_stored(model)
+    values = None
+    if data and hasattr(stored.estimator, "vertices_"):
+        values = sharing.read_graph(data[0]).values
+    elif data:
+        layout = stored.about.get("layout")
+        mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
+        is_signed, missing = hasattr(stored.estimator, "classes_"), getattr(stored.estimator, "missing", "raise")
+        chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
+        table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True)
+        values = sharing.in_order(table, stored.estimator, str(data[0])).values
+    write_report(stored.estimator, given["out"], values, about=stored.about)
+    session.result["model"] = type(stored.estimator).__name__
+    session.wrote("report", given["out"])

@@ -1,0 +1,56 @@
+"""nonneg transform: what new samples are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, file_option, reading, shell_command
+from ..running import Session, check_outputs
+
+
+@shell_command("transform")
+@click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, required=True, type=PATH)
+@reading
+@file_option("-o", "--out", required=True, help="Where to write the codes, one row a sample: .csv, .npy, .npz, .parquet, …")
+@file_option("--labels", help="Write to which part each sample belongs: .csv, …; for models that predict.")
+@click.pass_obj
+def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
+    """Write how much of each part of MODEL is in each sample of DATA.
+
+    Columns are matched by name where both have names. Volumes are read in the mask that the model was fitted in.
+
+    \b
+    Example, as it stands:
+        nonneg datasets digits -o digits.npz
+        nonneg fit digits.npz --rank 16 -o digits.nonneg
+        nonneg transform digits.nonneg digits.npz -o codes.csv
+    """
+    from ...exceptions import IncompatibleError
+    from ...loading import read_stored
+    from .. import sharing
+
+    check_outputs(tables=(given["out"], given["labels"]))
+    stored = read_stored(model)
+    estimator, about = stored.estimator, stored.about
+    if not hasattr(estimator, "transform"):
+        raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which has no codes for new samples.")
+    if given["labels"] is not None and not hasattr(estimator, "predict"):
+        raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which puts samples into no clusters.")
+    layout = about.get("layout")
+    mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
+    is_signed, missing = hasattr(estimator, "classes_"), getattr(estimator, "missing", "raise")
+    chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
+    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True)
+    table = sharing.in_order(table, estimator, str(data[0]))
+    codes = sharing.quietly(estimator.transform, table.values)
+    sharing.write_codes(codes, table.samples, given["out"])
+    session.result |= {"model": type(estimator).__name__, "samples": len(codes), "parts": codes.shape[1]}
+    session.wrote("codes", given["out"])
+    if given["labels"] is not None:
+        labels = sharing.quietly(estimator.predict, table.values)
+        sharing.write_predictions(labels, table.samples, given["labels"])
+        session.wrote("labels", given["labels"])

@@ -1,0 +1,58 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .running import Command
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+PATH = click.Path(path_type=Path)
+
+
+def shell_command(name: str) -> Callable[[Callable[..., Any]], Command]:
+    """Make a function a command; its docstring is the help."""
+    return click.command(name, cls=Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+
+def together(*given: Decorator) -> Decorator:
+    """Several options as one decorator, in their order."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return add
+
+
+def file_option(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: A002
+    """A file to write."""
+    return click.option(*names, type=PATH, help=help, **settings)
+
+
+reading = together(
+    click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad)."),
+    click.option("--mask", type=PATH, help="Which voxels to read: a NIfTI volume that is not zero there."),
+    click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times."),
+    click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),
+)
+"""What of a file to read."""
+seed = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
+model_file = file_option("-o", "--out", help="The model file; by default the name of the data with .nonneg.")
+missing = click.option(
+    "--missing",
+    type=click.Choice(["raise", "ignore"]),
+    default="raise",
+    show_default=True,
+    help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
+)
+checkpoint = file_option(
+    "--checkpoint", help="Write down here how far the fit is, once a minute; the same command goes on from there."
+)
+report = file_option("--report", help="Write a page to look at: .html.")

@@ -1,0 +1,47 @@
+"""Progress on a terminal: one line that is kept up to date; a line a second where standard error is a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from ..engine.solution import Progress, Solution
+from ..reporting import LinePrinter, Listener, readable_seconds
+
+
+def shown_progress() -> Listener:
+    """A listener that suits where standard error goes."""
+    return TerminalProgress() if sys.stderr.isatty() else LinePrinter()
+
+
+class TerminalProgress(LinePrinter):
+    """One line, by rich, that goes away once the work is done."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        super().__init__()
+        self._status: Any = Console(stderr=True).status("starting")
+        self._status.start()
+        self._text, self._shown_at = "starting", 0.0
+
+    def phase(self, text: str) -> None:
+        self._show(text)
+
+    def checked(self, progress: Progress, start: int) -> None:
+        self._estimates[start].add(progress)
+        self._show(self.line(progress, start))
+
+    def ended(self, solution: Solution, start: int) -> None:
+        self._show(f"{solution.status.value} after {solution.n_iter} iterations, objective {solution.objective:.6g}")
+
+    def _show(self, text: str) -> None:
+        now = time.perf_counter()
+        if now - self._shown_at > 0.1:
+            self._shown_at = now
+            self._status.update(f"{readable_seconds(now - self._began)}  {text}")
+
+    def close(self) -> None:
+        """Take the line away."""
+        self._status.stop()

@@ -1,0 +1,170 @@
+"""What all commands share: errors in one sentence, exit codes, JSON for machines, and Ctrl-C that keeps what there is."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+FAILED, INTERRUPTED = 1, 130
+
+
+class Command(click.Command):
+    """A command with ``--json`` and ``--quiet``, whose errors are sentences."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.params += [
+            click.Option(["--json", "as_json"], is_flag=True, help="Print the result as one JSON object, for machines."),
+            click.Option(["-q", "--quiet"], is_flag=True, help="Print nothing but errors."),
+        ]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        as_json = bool(ctx.params.pop("as_json", False))
+        ctx.obj = Session(as_json, bool(ctx.params.pop("quiet", False)))
+        try:
+            super().invoke(ctx)
+            ctx.obj.finish()
+        except KeyboardInterrupt as error:
+            self._fail(ctx, str(error) or "stopped", INTERRUPTED, as_json)
+        except MemoryError as error:
+            self._fail(ctx, f"There is not enough memory. {error}", FAILED, as_json)
+        except OSError as error:
+            text = str(error) if error.strerror is None else f"{error.filename or ''}: {error.strerror}".lstrip(": ")
+            self._fail(ctx, text, FAILED, as_json)
+        except (ValueError, ImportError) as error:
+            if not _is_ours(error):
+                raise
+            self._fail(ctx, str(error), FAILED, as_json)
+
+    def _fail(self, ctx: click.Context, text: str, code: int, as_json: bool) -> None:
+        if as_json:
+            click.echo(json.dumps({"error": text, "exit_code": code}, ensure_ascii=False))
+        click.echo(f"nonneg {ctx.info_name}: {text}", err=True)
+        ctx.exit(code)
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether an error is about what was given, rather than a fault of the library."""
+    from ..exceptions import DataError, ExpressionError, FileError, IncompatibleError, ShapeError
+
+    is_named = isinstance(error, DataError | ExpressionError | FileError | IncompatibleError | ShapeError | ImportError)
+    return is_named or type(error) is ValueError
+
+
+class Session:
+    """One run of a command: what it prints, and what it waits for."""
+
+    def __init__(self, as_json: bool, quiet: bool) -> None:
+        self.as_json, self.quiet = as_json, quiet
+        self.began = time.perf_counter()
+        self.result: dict[str, Any] = {}
+        self.written: dict[str, str] = {}
+        self.interrupted = False
+
+    def say(self, line: str) -> None:
+        """A line of the result, for people."""
+        if not self.as_json and not self.quiet:
+            click.echo(line)
+
+    def warn(self, line: str) -> None:
+        """A line about something to know, on standard error."""
+        if not self.quiet:
+            click.echo(line, err=True)
+
+    def phase(self, text: str) -> None:
+        """What is being done now, on standard error, for people."""
+        if not self.as_json and not self.quiet:
+            click.echo(text, err=True)
+
+    def wrote(self, what: str, path: Any) -> None:
+        """Note a file that is there now."""
+        self.written[what] = str(path)
+        self.say(f"{what:<12} {path}")
+
+    def finish(self) -> None:
+        """Print what is for machines, and exit as an interrupted command does where it was."""
+        if self.as_json:
+            seconds = round(time.perf_counter() - self.began, 3)
+            found = {**self.result, "files": self.written, "seconds": seconds, "interrupted": self.interrupted}
+            click.echo(json.dumps(plain(found), ensure_ascii=False))
+        if self.interrupted:
+            click.get_current_context().exit(INTERRUPTED)
+
+    @contextmanager
+    def fitting(self) -> Iterator[Any]:
+        """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
+        from ..exceptions import Stopped
+        from ..reporting import Listener, listening
+
+        listener: Listener
+        if self.quiet or self.as_json:
+            listener = Listener()
+        else:
+            from .progress import shown_progress
+
+            listener = shown_progress()
+
+        try:
+            with listening(listener):
+                yield listener
+        except Stopped:
+            self.interrupted = True
+        finally:
+            close = getattr(listener, "close", None)
+            if close is not None:
+                close()
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not (value == value and abs(value) != float("inf")):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return getattr(value, "value", value)
+    return str(value)
+
+
+def check_outputs(*paths: Path | None, tables: tuple[Path | None, ...] = ()) -> None:
+    """Refuse, before any work, files that could not be written after it."""
+    from ..files import check_writable, kind_to_write
+
+    for path in (*paths, *tables):
+        if path is not None:
+            check_writable(path)
+    for path in tables:
+        if path is not None:
+            kind_to_write(path)
+
+
+def parsed(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters given as NAME=VALUE: numbers, true, false, null, lists; anything else is text."""
+    found = {}
+    for assignment in assignments:
+        name, mark, text = assignment.partition("=")
+        if not mark or not name.isidentifier():
+            raise click.BadParameter(f"{assignment!r} is not of the form NAME=VALUE.", param_hint="--set")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def shell() -> str:
+    """The command as it was given."""
+    import shlex
+
+    return shlex.join(["nonneg", *sys.argv[1:]])

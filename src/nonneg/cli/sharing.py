@@ -1,0 +1,279 @@
+"""Reading data, making and fitting estimators, and writing what they found: what the commands that fit have in common."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from .. import files
+from ..exceptions import FileError
+from ..files import Table
+from .running import Session, parsed, shell
+
+
+def read_table(
+    data: Sequence[Path],
+    variable: str | None = None,
+    mask: Any = None,
+    ignore: Sequence[str] = (),
+    transpose: bool = False,
+    *,
+    negative: bool = False,
+    missing: str = "raise",
+    in_blocks: bool = False,
+) -> Table:
+    """Data to fit, checked: an error names the cell. Large files may be left where they lie; they are checked as they are read."""
+    in_blocks = in_blocks and missing == "raise"  # cells that are missing are left out of data in memory only
+    table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
+    table = table.T if transpose else table
+    label = str(data[0]) if len(data) == 1 else f"{data[0]} and others"
+    if missing == "ignore":
+        table.refuse_infinite(label)
+    else:
+        table.refuse_missing(label, "Fill such cells, leave out their rows or columns, or fit the others: --missing ignore.")
+    if not negative:
+        table.refuse_negative(label)
+    return table
+
+
+def read_graph(path: Path) -> Table:
+    """A graph: edges, or a square table of weights; vertices by name."""
+    table = files.read(path, graph=True) if not _is_square(path) else files.read(path)
+    if table.shape[0] != table.shape[1]:
+        raise FileError(f"{path} is a table of {table.shape[0]} × {table.shape[1]}; a graph has as many columns as rows.")
+    return table
+
+
+def _is_square(path: Path) -> bool:
+    """Whether a file of text is a table of weights rather than a list of edges."""
+    try:
+        n, m = files.read(path).shape
+    except FileError:
+        return False
+    return n == m and m not in (2, 3)
+
+
+def read_sequences(path: Path, symbols: str) -> list[list[str]]:
+    """Sequences of symbols, one a line."""
+    source = files.Source(path)
+    source.refuse_useless()
+    if not source.is_text:
+        raise FileError(f"{path} is not text; sequences are read from text, one a line.")
+    lines = [line.strip() for line in source.text().splitlines() if line.strip()]
+    if not lines:
+        raise FileError(f"{path} has no sequences in it.")
+    as_words = symbols == "words" or (symbols == "auto" and any(" " in line or "\t" in line or "," in line for line in lines))
+    return [line.replace(",", " ").split() if as_words else list(line) for line in lines]
+
+
+def in_order(table: Table, estimator: Any, label: str) -> Table:
+    """The table with its columns in the order of the features that were fitted, where both have names."""
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or table.features is None or table.features.tolist() == list(known):
+        return table
+    places = {name: j for j, name in enumerate(table.features.tolist())}
+    missing = [str(name) for name in known if name not in places]
+    if missing:
+        shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise FileError(f"{label} lacks {len(missing)} of the {len(known)} columns that the model was fitted to: {shown}.")
+    if table.is_far:
+        raise FileError(f"{label} has its columns in another order than the model, and is too large to be put in order in memory.")
+    return Table(table.values[:, [places[name] for name in known]], table.samples, known, table.layout)
+
+
+def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
+    """Clusters, counted from 1, or classes by their names."""
+    if labels.dtype.kind in "iu":
+        return write_labels(labels, names, path)
+    with files.written_whole(path) as unfinished, open(unfinished, "w", encoding="utf8", newline="") as file:
+        writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t", lineterminator="\n")
+        writer.writerow(["", "class"])
+        given = names if names is not None else range(1, len(labels) + 1)
+        writer.writerows(zip(map(str, given), map(str, labels), strict=True))
+    return None
+
+
+def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
+    """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
+    with told(session):
+        getattr(estimator, method)(*data)
+    return estimator
+
+
+@contextmanager
+def told(session: Session) -> Iterator[None]:
+    """Work of which progress is shown; when it began, how long it took and what it warned of are kept, and the last is said."""
+    session.result["began"] = datetime.now().astimezone().isoformat(timespec="seconds")
+    began, before = time.perf_counter(), session.result.get("warnings", [])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with session.fitting():
+            yield
+    session.result["fit_seconds"] = round(time.perf_counter() - began, 3)
+    found = list(dict.fromkeys(str(one.message) for one in caught))
+    for text in found:
+        session.warn(f"Warning: {text}")
+    session.result["warnings"] = [*before, *found]
+
+
+def about_of(session: Session, data: Sequence[Path], table: Table | None, **more: Any) -> dict[str, Any]:
+    """What a model file and a report say of a fit beside the estimator."""
+    about: dict[str, Any] = {"command": shell(), "data": [str(path) for path in data]}
+    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings") if name in session.result}
+    if table is not None:
+        about |= {"shape": list(table.shape), "layout": table.layout, "features": table.features}
+        about["samples"] = table.samples if table.samples is None or len(table.samples) <= 100_000 else None
+    return about | more
+
+
+def keep_names(estimator: Any, names: Any) -> None:
+    """Features are called as in the file, as if it had been a data frame."""
+    if names is not None and len(names) == getattr(estimator, "n_features_in_", -1):
+        estimator.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+
+
+def quietly(method: Any, *arguments: Any) -> Any:
+    """A method of an estimator that knows names, called with an array that has none."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return method(*arguments)
+
+
+def part_names(count: int) -> list[str]:
+    """What components are called in tables."""
+    return [f"part {number}" for number in range(1, count + 1)]
+
+
+def write_components(components: np.ndarray, table: Table, path: Path) -> None:
+    """One row for each component; NIfTI where features are voxels."""
+    is_volume = table.layout is not None and len(table.layout.shape) == 3
+    files.write(
+        Table(
+            components, part_names(len(components)), table.features, table.layout if is_volume or path.suffix == ".npz" else None
+        ),
+        path,
+    )
+
+
+def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
+    """One row for each sample."""
+    files.write(Table(codes, samples, part_names(codes.shape[1])), path)
+
+
+def write_labels(labels: np.ndarray, names: Any, path: Path, what: str = "part") -> None:
+    """To which part each item belongs, counted from 1."""
+    if path.suffix.lower() in (".csv", ".tsv", ".txt", ".npz", ".parquet"):
+        given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
+        files.write(Table(np.asarray(labels)[:, None] + 1, given, [what]), path)
+    else:
+        files.write(Table(np.asarray(labels)[:, None] + 1), path)
+
+
+def write_atlas(labels: np.ndarray, table: Table, path: Path) -> None:
+    """The part that each voxel belongs to, 1, 2, …, as a volume; 0 is outside of the mask."""
+    if table.layout is None or len(table.layout.shape) != 3:
+        raise FileError("An atlas can be written where the data are volumes (NIfTI).")
+    files.write(Table(np.asarray(labels)[None].astype(np.int16) + 1, layout=table.layout), path)
+
+
+def describe(session: Session, estimator: Any, table: Table | None = None) -> None:
+    """How a fit ended, in lines and for machines."""
+    found: dict[str, Any] = {"model": type(estimator).__name__}
+    if table is not None:
+        found["samples"], found["features"] = table.shape
+    for name in ("objective_", "reconstruction_err_", "n_iter_", "n_components_"):
+        if hasattr(estimator, name):
+            found[name.rstrip("_")] = getattr(estimator, name)
+    if hasattr(estimator, "status_"):
+        found["status"] = estimator.status_.value
+        found["status_sentence"] = estimator.status_.sentence
+    if hasattr(estimator, "objectives_") and len(estimator.objectives_) > 1:
+        found["objectives"] = estimator.objectives_
+    if getattr(estimator, "orthogonality_", None):
+        found["orthogonality"] = {name: measures._asdict() for name, measures in estimator.orthogonality_.items()}
+    session.result |= found
+    size = "" if table is None else f" on {table.shape[0]} samples × {table.shape[1]} features"
+    session.say(f"{'model':<12} {estimator!r}{size}")
+    if "objective" in found:
+        session.say(f"{'objective':<12} {found['objective']:.6g} after {found.get('n_iter', '?')} iterations")
+    for name, measures in found.get("orthogonality", {}).items():
+        session.say(f"{'overlap':<12} mean cosine of two parts {1 - measures['rho']:.4f} ({name})")
+    if "status_sentence" in found:
+        session.say(f"{'ended':<12} {found['status_sentence']}")
+
+
+def made(cls: Any, wanted: Mapping[str, Any], assignments: Sequence[str] = ()) -> Any:
+    """An estimator with the parameters that were given; the others are left to their defaults."""
+    found = {name: value for name, value in wanted.items() if value is not None} | parsed(tuple(assignments))
+    known = inspect.signature(cls).parameters
+    for name in found:
+        if name not in known:
+            raise click.UsageError(f"{cls.__name__} has no parameter {name}; it has {', '.join(known)}.")
+    return cls(**found)
+
+
+def number_or_text(text: str | None) -> Any:
+    """What names and numbers alike can be given for."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file or folder without what says its kind."""
+    return path.resolve().name.partition(".")[0] or "model"
+
+
+def ranks_of(text: str) -> list[int]:
+    """The ranks that a text names: 8, 2-12, 2-20:2, or 2,4,8; in order."""
+    found: set[int] = set()
+    try:
+        for part in text.replace("–", "-").split(","):
+            span, _, step = part.partition(":")
+            first, mark, last = span.strip().partition("-")
+            found |= set(range(int(first), int(last if mark else first) + 1, int(step or 1)))
+    except ValueError:
+        found = set()
+    if not found:
+        raise click.BadParameter(f"{text!r} is not a number of parts, nor several: 2-12, 2-20:2, or 2,4,8.", param_hint="--rank")
+    if min(found) < 1:
+        raise click.BadParameter(f"{min(found)} parts cannot be learned; at least 1.", param_hint="--rank")
+    return sorted(found)
+
+
+def scanned(
+    session: Session,
+    estimator: Any,
+    X: Any,
+    ranks: Sequence[int],
+    *,
+    criteria: Sequence[str],
+    seed: int,
+    jobs: Any,
+    keep: Any = None,
+) -> Any:
+    """What ranks are worth, as `nonneg.selection.rank_scan` finds it."""
+    from ..selection import rank_scan
+
+    at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
+    try:
+        with told(session):
+            given = list(criteria) or "auto"
+            scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
+        if session.interrupted:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped before every rank was measured.{at}") from None
+    session.result["ranks"] = scan.summary()
+    return scan

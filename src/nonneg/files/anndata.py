@@ -1,0 +1,82 @@
+"""HDF5: matrices of single cells, .h5ad, cells × genes with the names of both, without the anndata package; and others, .h5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..data.sources import hdf5
+from ..exceptions import FileError
+from ..libraries import needed
+from .base import Kind, Source, Wanted
+from .large import values_of
+from .matlab import HDF5
+from .table import Table
+
+
+class AnnData(Kind):
+    """X, or the layer that is asked for, with the names of observations and variables."""
+
+    name: ClassVar[str] = "AnnData"
+    suffixes: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5")
+    has: ClassVar[frozenset[str]] = frozenset({"variable"})
+
+    def recognises(self, source: Source) -> bool:
+        return source.head.startswith(HDF5) and not source.name.endswith(".mat")
+
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        (source,) = sources
+        label = source.label
+        h5py = needed("h5py", "files", "Reading .h5ad")
+        try:
+            with h5py.File(source.path, "r") as file:
+                if not {"X", "obs", "var"} <= set(file):
+                    return Table(values_of(hdf5.open_file(source.path, wanted.variable), in_blocks=wanted.in_blocks))
+                layers = [f"layers/{name}" for name in file["layers"]] if "layers" in file else []
+                where = "X" if wanted.variable is None else f"layers/{wanted.variable}".replace("layers/X", "X")
+                if where not in ("X", *layers):
+                    raise FileError(f"{label} has no layer {wanted.variable!r}; it has X, {', '.join(layers) or 'and no others'}.")
+                samples, features = _names(file["obs"]), _names(file["var"])
+            return Table(values_of(hdf5.open_file(source.path, where), in_blocks=wanted.in_blocks), samples, features)
+        except (OSError, KeyError, RuntimeError) as error:
+            raise FileError(f"{label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
+
+    def write(self, table: Table, path: Path) -> None:
+        h5py = needed("h5py", "files", "Writing .h5ad")
+        n, m = table.shape
+        with h5py.File(path, "w") as file:
+            _encoded(file, "anndata", "0.1.0")
+            if sparse.issparse(table.values):
+                values = sparse.csr_array(table.values)
+                group = file.create_group("X")
+                _encoded(group, "csr_matrix", "0.1.0")
+                group.attrs["shape"] = values.shape
+                for name in ("data", "indices", "indptr"):
+                    group.create_dataset(name, data=getattr(values, name), compression="gzip")
+            else:
+                _encoded(file.create_dataset("X", data=np.asarray(table.values), compression="gzip"), "array", "0.2.0")
+            for name, names, count in (("obs", table.samples, n), ("var", table.features, m)):
+                group = file.create_group(name)
+                _encoded(group, "dataframe", "0.2.0")
+                group.attrs["_index"] = "_index"
+                group.attrs.create("column-order", data=np.array([], dtype=h5py.string_dtype()))
+                given = [str(i) for i in range(count)] if names is None else names.tolist()
+                stored = group.create_dataset("_index", data=np.array(given, dtype=object), dtype=h5py.string_dtype())
+                _encoded(stored, "string-array", "0.2.0")
+            for name in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
+                _encoded(file.create_group(name), "dict", "0.1.0")
+
+
+def _encoded(item: Any, kind: str, version: str) -> None:
+    item.attrs["encoding-type"], item.attrs["encoding-version"] = kind, version
+
+
+def _names(frame: Any) -> list[str]:
+    """What the rows of a data frame are called."""
+    is_old = not hasattr(frame, "keys")  # an array with fields
+    names = frame[()][frame.dtype.names[0]] if is_old else frame[frame.attrs.get("_index", "_index")][()]
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]

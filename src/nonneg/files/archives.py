@@ -1,0 +1,70 @@
+"""Zip archives and NumPy's arrays in them, read without trust in what they say of themselves."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..data.sources.npy import read_header
+from ..exceptions import FileError
+from .base import refuse_too_large
+
+_MEMBERS = 1_000_000
+
+
+@contextmanager
+def opened(path: Path, label: str) -> Iterator[zipfile.ZipFile]:
+    """A zip archive, once names and sizes in it have been looked at; errors of reading it say what is wrong with it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_members(archive, label)
+            yield archive
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
+        raise FileError(f"{label} is not a whole archive: {error}. It was cut off or altered.") from error
+
+
+def check_members(archive: zipfile.ZipFile, label: str) -> None:
+    """Refuse names that lead out of the archive, and more content than there is memory for."""
+    members = archive.infolist()
+    if len(members) > _MEMBERS:
+        raise FileError(f"{label} is an archive of {len(members)} files, more than any that is read here.")
+    for member in members:
+        path = PurePosixPath(member.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or not path.parts or ":" in path.parts[0]:
+            raise FileError(f"{label} is an archive with a file called {member.filename!r}, outside of it; it is not read.")
+        if member.flag_bits & 1:
+            raise FileError(f"{label} is an archive with a password on {member.filename!r}; it is not read.")
+    refuse_too_large(sum(member.file_size for member in members), label)
+
+
+def read_array(archive: zipfile.ZipFile, name: str, label: str) -> np.ndarray:
+    """An array of an archive."""
+    with archive.open(name) as stream:
+        return read_npy(stream, archive.getinfo(name).file_size, f"{label}, {name}")
+
+
+def read_npy(stream: BinaryIO | Any, n_bytes: int, label: str) -> np.ndarray:
+    """An array in NumPy's form; its header has to agree with how much there is, before any room is made for it."""
+    shape, is_fortran, dtype, start = read_header(stream, label)
+    check_size(shape, dtype, n_bytes - start, label)
+    content = stream.read(n_bytes - start)
+    if len(content) != n_bytes - start:
+        raise FileError(f"{label} has {len(content)} of {n_bytes - start} bytes: it was cut off.")
+    array = np.frombuffer(content, dtype=dtype)
+    return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")  # to the same bits in products
+
+
+def check_size(shape: tuple[int, ...], dtype: np.dtype, n_bytes: int, label: str) -> None:
+    """Refuse an array that says it has more, or less, than there is."""
+    expected = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or expected != n_bytes:
+        raise FileError(
+            f"{label} says that it is an array of {' × '.join(map(str, shape))}, {expected} bytes of {dtype}, and has {n_bytes}: "
+            "it was cut off or altered."
+        )

@@ -1,0 +1,150 @@
+"""What a kind of file says of itself, and what is looked at before it is read."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from ..data.memory import available_bytes, readable
+from ..exceptions import FileError
+from .table import Layout, Table
+
+_HEAD = 8192
+"""Bytes that are looked at to tell what a file is."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a file is wanted."""
+
+    variable: str | None = None
+    mask: Path | Layout | None = None
+    ignore: tuple[str, ...] = ()
+    in_blocks: bool = False
+    """Whether a large matrix is to be left where it lies, of kinds that can be read in blocks."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, and how it begins."""
+
+    path: Path
+
+    @property
+    def label(self) -> str:
+        return str(self.path)
+
+    @cached_property
+    def name(self) -> str:
+        """In lower case, without the end that says that it is compressed."""
+        return self.path.name.lower().removesuffix(".gz")
+
+    @cached_property
+    def is_compressed(self) -> bool:
+        with open(self.path, "rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, of what is inside where the file is compressed by gzip."""
+        if self.path.is_dir():
+            return b""
+        with open(self.path, "rb") as file:
+            if not self.is_compressed:
+                return file.read(_HEAD)
+            with gzip.open(file) as inside:
+                return _unzipped(self, inside, _HEAD)
+
+    @property
+    def is_text(self) -> bool:
+        return b"\0" not in self.head and not any(byte < 9 for byte in self.head)
+
+    def content(self) -> bytes:
+        """All of it, if there is room for it."""
+        if not self.is_compressed:
+            refuse_too_large(self.path.stat().st_size, self.label)
+            return self.path.read_bytes()
+        limit = available_bytes() or 1 << 62
+        with gzip.open(self.path) as inside:
+            found = _unzipped(self, inside, limit)
+            if len(found) == limit:
+                raise FileError(f"{self.label} unpacks to more than the {readable(limit)} of memory that are free.")
+            return found
+
+    def text(self) -> str:
+        """All of it, as text."""
+        content = self.content()
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return content.decode("latin-1")
+
+    def refuse_useless(self) -> None:
+        """An error for files that no kind reads: those that are not there, are empty, or would run code."""
+        if not self.path.exists():
+            raise FileNotFoundError(f"There is no file {self.label}.")
+        if self.path.is_dir():
+            return
+        if not self.path.is_file():
+            raise FileError(f"{self.label} is not a file.")
+        if not self.path.stat().st_size or not self.head:
+            raise FileError(f"{self.label} is empty.")
+        if self.head[:1] == b"\x80" and self.head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+            raise FileError(
+                f"{self.label} is a pickle. Reading one can run any code that it holds, so it is not read here; save arrays with "
+                "numpy.save."
+            )
+
+
+def _unzipped(source: Source, inside: gzip.GzipFile, most: int) -> bytes:
+    try:
+        return inside.read(most)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{source.label} cannot be unpacked by gzip: {error}. It was cut off or altered.") from error
+
+
+def refuse_too_large(n_bytes: int, label: str) -> None:
+    """An error where something would not fit into memory."""
+    available = available_bytes()
+    if available is not None and n_bytes > available:
+        raise FileError(f"{label} holds {readable(n_bytes)}, and {readable(available)} of memory are free.")
+
+
+class Kind(ABC):
+    """A kind of file. A subclass says how such files begin or end, and how they are read and written."""
+
+    name: ClassVar[str]
+    """What it is called in messages."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """How names of such files end, in lower case."""
+    writes: ClassVar[bool] = True
+    several: ClassVar[bool] = False
+    """Whether several files can be read as samples of one table."""
+    is_plain_text: ClassVar[bool] = False
+    """Whether the content does not tell, so that the name has to."""
+    has: ClassVar[frozenset[str]] = frozenset()
+    """Which of the fields of `Wanted` make sense."""
+
+    @abstractmethod
+    def recognises(self, source: Source) -> bool:
+        """Whether a file is of this kind, by how it begins."""
+
+    @abstractmethod
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        """What is in a file, or in several."""
+
+    def write(self, table: Table, path: Path) -> None:
+        """Write to a file that nobody else uses."""
+        raise FileError(f"Files of {self.name} are read here, but not written.")
+
+    def check_wanted(self, wanted: Wanted, source: Source) -> None:
+        """Refuse what makes no sense for this kind, rather than not to do it."""
+        for field, value in vars(wanted).items():
+            if value and field not in self.has and field != "in_blocks":
+                raise FileError(f"{source.label} is a file of {self.name}: there is no {field} in such files.")

@@ -1,0 +1,83 @@
+"""Folders of images of one size, and archives of them: one sample each, in grey levels."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..exceptions import FileError
+from ..libraries import needed
+from .archives import opened
+from .base import Kind, Source, Wanted
+from .table import Layout, Table
+
+_BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5\n", b"P5 ", b"P2\n", b"P6\n")
+_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
+
+
+class Images(Kind):
+    """Pictures, 0 for black and 1 for white."""
+
+    name: ClassVar[str] = "images"
+    suffixes: ClassVar[tuple[str, ...]] = (*_ENDINGS, ".zip")
+    several: ClassVar[bool] = True
+    writes: ClassVar[bool] = False
+
+    def recognises(self, source: Source) -> bool:
+        return (
+            source.path.is_dir()
+            or source.head.startswith(_BEGINNINGS)
+            or (source.head.startswith(b"PK") and source.name.endswith(".zip"))
+        )
+
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        pillow = needed("PIL.Image", "files", "Reading images")
+        pictures: list[np.ndarray] = []
+        names: list[str] = []
+        for label, name, content in _contents(sources):
+            picture = _grey(pillow, content, label)
+            if pictures and picture.shape != pictures[0].shape:
+                raise FileError(
+                    f"{label} has {picture.shape[0]} × {picture.shape[1]} pixels, and the images before it "
+                    f"{pictures[0].shape[0]} × {pictures[0].shape[1]}: images have to be of one size."
+                )
+            pictures.append(picture)
+            names.append(name)
+        if not pictures:
+            raise FileError(f"{sources[0].label} has no images in it ({', '.join(_ENDINGS)}).")
+        return Table(np.stack([picture.ravel() for picture in pictures]), samples=names, layout=Layout(pictures[0].shape))
+
+
+def _contents(sources: Sequence[Source]) -> Any:
+    """What errors call it, its name, and its bytes: of each image."""
+    for source in sources:
+        if source.path.is_dir():
+            for path in sorted(source.path.iterdir()):
+                if path.suffix.lower() in _ENDINGS:
+                    yield str(path), path.stem, path.read_bytes()
+        elif source.head.startswith(b"PK"):
+            with opened(source.path, source.label) as archive:
+                for name in sorted(archive.namelist()):
+                    if Path(name).suffix.lower() in _ENDINGS:
+                        yield f"{source.label}, {name}", Path(name).stem, archive.read(name)
+        else:
+            yield source.label, source.path.stem, source.path.read_bytes()
+
+
+def _grey(pillow: Any, content: bytes, label: str) -> np.ndarray:
+    try:
+        with pillow.open(io.BytesIO(content)) as picture:
+            if picture.width * picture.height > (pillow.MAX_IMAGE_PIXELS or 1 << 62):
+                raise FileError(f"{label} has {picture.width} × {picture.height} pixels, more than are read here.")
+            largest = 65535.0 if picture.mode.startswith("I;16") or picture.mode == "I" else 255.0
+            grey = picture if picture.mode in ("L", "F") or largest > 255 else picture.convert("L")
+            values = np.asarray(grey, dtype=np.float64)
+    except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{label} is not a whole image: {error}. It was cut off or altered.") from error
+    return values / largest

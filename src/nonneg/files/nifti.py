@@ -1,0 +1,109 @@
+"""Volumes of the brain, NIfTI: one of four dimensions, or several of three, and a mask that says which voxels are features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import FileError
+from ..libraries import needed
+from .base import Kind, Source, Wanted, refuse_too_large
+from .table import Layout, Table
+
+
+class NIfTI(Kind):
+    """Samples are volumes, features the voxels of the mask; without a mask, those that are not zero in every volume.
+
+    Written are maps, one volume a row; where a table is one row of whole numbers, an atlas.
+    """
+
+    name: ClassVar[str] = "NIfTI"
+    suffixes: ClassVar[tuple[str, ...]] = (".nii", ".nii.gz")
+    several: ClassVar[bool] = True
+    has: ClassVar[frozenset[str]] = frozenset({"mask"})
+
+    def recognises(self, source: Source) -> bool:
+        return source.head[344:347] in (b"n+1", b"ni1") or source.head[4:7] in (b"n+2", b"ni2")
+
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        volumes = [_volume(source) for source in sources]
+        shape, affine = volumes[0].shape[:3], np.asarray(volumes[0].affine)
+        for source, volume in zip(sources, volumes, strict=True):
+            _check_alike(source.label, sources[0].label, volume, shape, affine)
+        mask = None if wanted.mask is None else self._mask(wanted.mask, volumes[0], sources[0].label)
+        count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
+        dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
+        refuse_too_large(int(np.prod(shape)) * count * dtype.itemsize, sources[0].label)
+        if mask is None:
+            mask = np.zeros(shape, dtype=bool)
+            for source, volume in zip(sources, volumes, strict=True):
+                values = _values(volume, dtype, source.label)
+                mask |= (values != 0).any(axis=3) if values.ndim == 4 else values != 0
+            if not mask.any():
+                raise FileError(f"{sources[0].label} is zero in all voxels.")
+        rows, names = [], []
+        for source, volume in zip(sources, volumes, strict=True):
+            values = _values(volume, dtype, source.label)
+            inside = values[mask]
+            rows.append(inside[None] if inside.ndim == 1 else inside.T)
+            stem = source.path.name.removesuffix(".gz").rpartition(".")[0]
+            names += [stem] if inside.ndim == 1 else [f"{stem} {i + 1}" for i in range(inside.shape[1])]
+        return Table(np.ascontiguousarray(np.vstack(rows)), samples=names, layout=Layout(shape, mask, affine))
+
+    def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> np.ndarray:
+        shape, affine = first_volume.shape[:3], np.asarray(first_volume.affine)
+        if isinstance(given, Layout):
+            _check_alike(first, "what was fitted", first_volume, given.shape, affine if given.affine is None else given.affine)
+            return np.ones(shape, dtype=bool) if given.mask is None else given.mask
+        source = Source(given)
+        source.refuse_useless()
+        if not self.recognises(source):
+            raise FileError(f"{source.label} is not a NIfTI volume, as a mask has to be.")
+        volume = _volume(source)
+        _check_alike(source.label, first, volume, shape, affine)
+        values = _values(volume, np.dtype(np.float32), source.label)
+        mask = np.asarray((values if values.ndim == 3 else values[..., 0]) != 0)
+        if not mask.any():
+            raise FileError(f"{source.label} is zero in all voxels, so that no voxel would be read.")
+        return mask
+
+    def write(self, table: Table, path: Path) -> None:
+        nibabel = needed("nibabel", "neuro", "Writing NIfTI")
+        if table.layout is None or len(table.layout.shape) != 3:
+            raise FileError("NIfTI can be written where features are voxels: of what was fitted to volumes.")
+        values = table.values.toarray() if sparse.issparse(table.values) else np.asarray(table.values)
+        is_atlas = len(values) == 1 and values.dtype.kind in "iu"
+        values = values.astype(np.int16 if is_atlas else np.float32)
+        pictures = [table.layout.picture(row) for row in values]
+        affine = np.eye(4) if table.layout.affine is None else table.layout.affine
+        nibabel.save(nibabel.Nifti1Image(pictures[0] if len(pictures) == 1 else np.stack(pictures, axis=3), affine), path)
+
+
+def _volume(source: Source) -> Any:
+    nibabel = needed("nibabel", "neuro", "Reading NIfTI")
+    try:
+        volume = nibabel.load(source.path)
+    except Exception as error:  # nibabel raises many
+        raise FileError(f"{source.label} is not a NIfTI file that can be read: {error}") from error
+    if len(volume.shape) not in (3, 4):
+        raise FileError(f"{source.label} has shape {volume.shape}; volumes have three dimensions, or four with samples last.")
+    return volume
+
+
+def _values(volume: Any, dtype: np.dtype, label: str) -> np.ndarray:
+    try:
+        return np.asarray(volume.dataobj, dtype=dtype)
+    except (OSError, EOFError, ValueError) as error:
+        raise FileError(f"{label} is not a whole NIfTI file: {error}. It was cut off or altered.") from error
+
+
+def _check_alike(label: str, first: str, volume: Any, shape: tuple[int, ...], affine: np.ndarray) -> None:
+    """Refuse volumes that do not lie where the first one does."""
+    if volume.shape[:3] != shape:
+        raise FileError(f"{label} has {volume.shape[:3]} voxels, and {first} has {shape}: resample one to the other first.")
+    if not np.allclose(volume.affine, affine, atol=1e-3):
+        raise FileError(f"{label} and {first} have as many voxels, but lie elsewhere in space: resample one to the other first.")

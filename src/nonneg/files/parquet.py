@@ -1,0 +1,80 @@
+"""Tables in the form of Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..data.sources.parquet import Parquet as ParquetSource
+from ..data.sources.parquet import index_of, is_number
+from ..exceptions import FileError
+from ..libraries import needed
+from .base import Kind, Source, Wanted
+from .large import values_of
+from .table import Table
+
+
+class Parquet(Kind):
+    """Columns with names. A first column of text, or pandas' index, has the names of the rows."""
+
+    name: ClassVar[str] = "Parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    has: ClassVar[frozenset[str]] = frozenset({"ignore"})
+
+    def recognises(self, source: Source) -> bool:
+        return source.head.startswith(b"PAR1")
+
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        (source,) = sources
+        parquet = needed("pyarrow.parquet", "files", "Reading Parquet")
+        arrow = needed("pyarrow", "files", "Reading Parquet")
+        try:
+            file = parquet.ParquetFile(source.path)
+            schema, columns = file.schema_arrow, file.schema_arrow.names
+            refuse_unknown(wanted.ignore, columns, source.label)
+            index = _index_of(schema, wanted.ignore)
+            left = [name for name in columns if name != index and name not in wanted.ignore]
+            text = [name for name in left if not is_number(schema.field(name).type)]
+            if text:
+                raise FileError(columns_of_text(source.label, text))
+            beside = [*wanted.ignore, *([] if index is None else [index])]
+            names = {name: [str(cell) for cell in file.read(columns=[name])[name].to_pylist()] for name in beside}
+            values = values_of(ParquetSource(file, source.label, left), in_blocks=wanted.in_blocks)
+        except (arrow.ArrowInvalid, OSError) as error:
+            raise FileError(f"{source.label} is not a whole file of Parquet: {error}. It was cut off or altered.") from error
+        aside = {name: np.array(names[name]) for name in wanted.ignore}
+        return Table(values, None if index is None else names[index], left, aside=aside)
+
+    def write(self, table: Table, path: Path) -> None:
+        parquet = needed("pyarrow.parquet", "files", "Writing Parquet")
+        arrow = needed("pyarrow", "files", "Writing Parquet")
+        values = table.values.toarray() if sparse.issparse(table.values) else table.values
+        columns: dict[str, Any] = {} if table.samples is None else {"name": table.samples.tolist()}
+        features = [str(j) for j in range(values.shape[1])] if table.features is None else table.features
+        columns |= {name: values[:, j] for j, name in enumerate(features)}
+        parquet.write_table(arrow.table(columns), path)
+
+
+def _index_of(schema: Any, ignored: Sequence[str]) -> str | None:
+    """The column with the names of the rows: what pandas wrote as one, or a first column of text."""
+    first = [name for name in schema.names[:1] if not is_number(schema.field(name).type)]
+    return next((name for name in (*sorted(index_of(schema)), *first) if name in schema.names and name not in ignored), None)
+
+
+def refuse_unknown(names: Sequence[str], columns: Sequence[str], label: str) -> None:
+    """An error for columns that there are not."""
+    for name in names:
+        if name not in columns:
+            shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
+            raise FileError(f"{label} has no column {name!r}; it has {shown}.")
+
+
+def columns_of_text(label: str, names: Sequence[str]) -> str:
+    """What to do about columns without numbers."""
+    shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    are = "column holds" if len(names) == 1 else "columns hold"
+    return f"{label}: the {are} text in place of numbers: {shown}. Leave out such columns with ignore."

@@ -1,0 +1,187 @@
+"""What a file holds, once it is read: numbers, and what their rows and columns are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..data import Data
+from ..exceptions import DataError, FileError
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the features of a sample lie in a picture or a volume.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Height and width of a picture; the three axes of a volume.
+    mask : array of bool of that shape, optional
+        Which pixels or voxels are features, in the order of the array; all of them where there is none.
+    affine : array of shape (4, 4), optional
+        From voxels to millimetres.
+    """
+
+    shape: tuple[int, ...]
+    mask: np.ndarray | None = None
+    affine: np.ndarray | None = None
+
+    @property
+    def n_features(self) -> int:
+        return int(np.prod(self.shape)) if self.mask is None else int(np.count_nonzero(self.mask))
+
+    def picture(self, values: np.ndarray, outside: float = 0) -> np.ndarray:
+        """A row of values, one for each feature, where they lie."""
+        if len(values) != self.n_features:
+            raise FileError(f"A picture of {self.n_features} features cannot be made of {len(values)} values.")
+        if self.mask is None:
+            return np.asarray(values).reshape(self.shape)
+        picture = np.full(self.shape, outside, dtype=np.asarray(values).dtype)
+        picture[self.mask] = values
+        return picture
+
+
+_BLOCK = 1_000_000
+"""Entries that are looked at together."""
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """The row (0) or the column (1) of each entry of a flat block of rows, without an array of them."""
+
+    start: int
+    width: int
+    axis: int
+
+    def __getitem__(self, entry: Any) -> int:
+        return int(self.start + entry // self.width) if self.axis == 0 else int(entry % self.width)
+
+
+def place(row: int, column: int, samples: Any, features: Any) -> str:
+    """A cell in words: the number of its row, and the names of both where they have any."""
+    of_row = f"row {row + 1}" + ("" if samples is None else f" ('{samples[row]}')")
+    return f"{of_row}, column {column + 1}" if features is None else f"{of_row}, column '{features[column]}'"
+
+
+def names_of(names: Any, count: int, what: str) -> np.ndarray | None:
+    """Names as an array of str, one for each of so many."""
+    if names is None:
+        return None
+    found = np.array([str(name) for name in names], dtype=np.str_)
+    if len(found) != count:
+        raise FileError(f"There are {len(found)} names for {count} {what}.")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers with names.
+
+    Attributes
+    ----------
+    values : array, csr_array or Data of shape (n_samples, n_features)
+        Of a graph, its weights. `Data` are those of large files, which are read in blocks.
+    samples, features : array of str, optional
+        What rows and columns are called.
+    layout : Layout, optional
+        Where the features lie in a picture.
+    aside : dict of arrays of str
+        Columns of text that were left out of the values, by name.
+    is_graph : bool
+    """
+
+    values: Any
+    samples: Any = None
+    features: Any = None
+    layout: Layout | None = None
+    aside: Mapping[str, np.ndarray] = field(default_factory=dict)
+    is_graph: bool = False
+
+    def __post_init__(self) -> None:
+        values = self.values if sparse.issparse(self.values) or isinstance(self.values, Data) else np.asanyarray(self.values)
+        values = values[:, None] if len(values.shape) == 1 else values
+        if len(values.shape) != 2:
+            raise FileError(f"A table has rows and columns; this has shape {values.shape}.")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "samples", names_of(self.samples, values.shape[0], "rows"))
+        object.__setattr__(self, "features", names_of(self.features, values.shape[1], "columns"))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, m = self.values.shape
+        return int(n), int(m)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the values are left in their file, to be read, and checked, in blocks."""
+        return isinstance(self.values, Data)
+
+    @property
+    def T(self) -> Table:
+        """Features in the place of samples."""
+        return Table(self.values.T, self.features, self.samples)
+
+    def check_not_empty(self, label: str) -> None:
+        """Refuse a table without rows or columns."""
+        if not min(self.shape):
+            raise FileError(f"{label} holds no numbers: {self.shape[0]} rows and {self.shape[1]} columns.")
+
+    def place(self, row: int, column: int) -> str:
+        """A cell in words."""
+        return place(row, column, self.samples, self.features)
+
+    def refuse(self, wrong: Any, label: str, what: str, remedy: str) -> None:
+        """An error that names the first cell, if any is wrong.
+
+        Parameters
+        ----------
+        wrong : function of an array
+            True where an entry is wrong; zeros are right.
+        label : str
+            What the data are called.
+        what : str
+            What is wrong with the entry.
+        remedy : str
+            What to do, as a sentence.
+        """
+        if self.is_far or self.values.dtype.kind not in "fiu":
+            return
+        count, first = 0, None
+        for rows, columns, entries in self._blocks():
+            found = np.flatnonzero(wrong(entries))
+            count += len(found)
+            if first is None and len(found):
+                first = int(rows[found[0]]), int(columns[found[0]]), entries[found[0]]
+        if first is not None:
+            more = f", and {count - 1} more" if count > 1 else ""
+            raise DataError(f"{label}: {self.place(*first[:2])} is {first[2]:g}, {what}{more}. {remedy}")
+
+    def _blocks(self) -> Iterator[tuple[Any, Any, np.ndarray]]:
+        """The entries in flat blocks of rows, with their rows and columns; an array that is mapped from a file is read but once."""
+        if sparse.issparse(self.values):
+            entries = sparse.coo_array(self.values)
+            yield *entries.coords, entries.data
+            return
+        n, m = self.shape
+        step = max(1, _BLOCK // m)
+        for start in range(0, n, step):
+            block = np.asarray(self.values[start : start + step]).ravel()
+            yield _Counter(start, m, 0), _Counter(start, m, 1), block
+
+    def refuse_negative(self, label: str) -> None:
+        """An error that names the first cell below zero."""
+        self.refuse(lambda entries: entries < 0, label, "which is below zero", "Non-negative factorizations need numbers ≥ 0.")
+
+    def refuse_missing(self, label: str, remedy: str = "") -> None:
+        """An error that names the first cell that is missing or infinite."""
+        remedy = remedy or "Fill such cells, or leave out their rows or columns, before fitting."
+        self.refuse(lambda entries: ~np.isfinite(entries), label, "which is no number to fit", remedy)
+
+    def refuse_infinite(self, label: str) -> None:
+        """An error that names the first cell that is infinite; missing ones may be."""
+        self.refuse(np.isinf, label, "which is no number to fit", "Infinite entries cannot be approximated.")

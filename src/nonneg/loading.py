@@ -1,0 +1,34 @@
+"""Estimators read from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import estimators, graph, hmm
+from .model_files import Stored, known_classes, read_model
+from .shareable import Shareable
+
+__all__ = ["load", "read_stored"]
+_ = (estimators, graph, hmm)  # whose classes are known by their having been imported
+
+
+def load(path: Any) -> Any:
+    """An estimator from a file that `save` or the command line wrote, with its parameters and whatever it had learned.
+
+    Opening a file runs no code of it.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    return read_stored(path).estimator
+
+
+def read_stored(path: Any) -> Stored:
+    """All that a model file holds.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    return read_model(path, known_classes(Shareable))

@@ -1,0 +1,83 @@
+"""How a fit went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import IncompatibleError
+from .axes import axes, light_frame
+
+
+def convergence(model: Any, *, by: str = "seconds", ax: Any = None) -> Any:
+    """The objective at every check of the fit, and how far constrained factors are from their constraints.
+
+    Parameters
+    ----------
+    model : estimator or Solution
+        With `history_`, or `history`.
+    by : {"seconds", "iteration"}, default="seconds"
+    ax : Axes, optional
+    """
+    history = getattr(model, "history_", getattr(model, "history", None))
+    if history is None or not len(history):
+        raise IncompatibleError(f"{type(model).__name__} has no history to show.")
+    if by not in ("seconds", "iteration"):
+        raise IncompatibleError(f"by must be 'seconds' or 'iteration'; got {by!r}.")
+    ax = axes(ax)
+    x, objective = getattr(history, by), history.objective
+    ax.plot(x, objective, color="#0072b2", marker="." if len(x) < 40 else None, linewidth=1.8, label="objective")
+    if np.all(objective > 0) and objective.max() > 20 * objective.min():
+        ax.set_yscale("log")
+    ax.set_xlabel("seconds" if by == "seconds" else "iterations")
+    ax.set_ylabel("objective", color="#0072b2")
+    light_frame(ax)
+    violations = {name: values for name, values in history.violation.items() if np.any(values > 0)}
+    if violations:
+        beside = ax.twinx()
+        for number, (name, values) in enumerate(violations.items()):
+            beside.plot(x, values, color="#d55e00", linewidth=1.2, linestyle=("--", ":", "-.")[number % 3], label=f"{name}")
+        beside.set_ylabel(f"distance from the constraint of {', '.join(violations)}", color="#d55e00")
+        beside.set_ylim(bottom=0)
+        beside.spines[["top"]].set_visible(False)
+    status = getattr(model, "status_", getattr(model, "status", None))
+    ax.set_title("Convergence" if status is None else f"Convergence: {getattr(status, 'value', status)}")
+    return ax
+
+
+Curve = Mapping[str, Any]
+"""What a criterion says about ranks, as `RankScan.curves` gives it."""
+
+
+def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
+    """What a criterion says about ranks, with standard errors; the rank that it speaks for is marked.
+
+    Parameters
+    ----------
+    scan : RankScan
+        As `nonneg.selection.rank_scan` returns it.
+    criterion : str, optional
+        Which one; the first by default.
+    ax : Axes, optional
+    """
+    found = scan.curves(criterion)
+    ax = axes(ax)
+    for number, curve in enumerate(found):
+        colour = ("#0072b2", "#d55e00")[number % 2]
+        name = f"ranks {curve['which']}" if curve["which"] else None
+        ax.plot(curve["ranks"], curve["values"], "o-", color=colour, label=name)
+        if np.isfinite(curve["errors"]).all():
+            ax.errorbar(curve["ranks"], curve["values"], curve["errors"], fmt="none", ecolor=colour)
+        if curve["permuted"]:
+            ax.plot(curve["ranks"], curve["permuted"], "--", color="grey", label="permuted columns")
+        ax.axvline(curve["best"], color=colour, linestyle=":")
+    ax.set_xlabel("rank")
+    ax.set_ylabel(found[0]["label"])
+    light_frame(ax)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend()
+    best = ", ".join(str(curve["best"]) for curve in found)
+    ax.set_title(f"{found[0]['criterion']} speaks for rank {best}")
+    return ax

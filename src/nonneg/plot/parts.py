@@ -1,0 +1,102 @@
+"""Components as pictures, and as lists of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .axes import axes, light_frame, without_frame
+from .views import flat_picture, layout_of, names_of, parts_of, top_of
+
+
+def components(model: Any, shape: Any, *, count: int | None = None, columns: int | None = None, ax: Any = None) -> Any:
+    """Components as images, side by side, each from white to its own largest entry; of volumes, the slice with most of it.
+
+    Parameters
+    ----------
+    model : estimator
+    shape : tuple of int or Layout
+        Height and width of an image; or how features lie in a picture, as `nonneg.files.read` says it.
+    count : int, optional
+        How many to show; all of them by default.
+    columns : int, optional
+        How many in a row.
+    ax : Axes, optional
+    """
+    parts = parts_of(model)
+    shown = parts[: len(parts) if count is None else count]
+    layout = layout_of(shape, parts.shape[1])
+    tiles = [flat_picture(layout, part) for part in shown]
+    height, width = tiles[0].shape
+    columns = columns or _columns(len(tiles), height / width)
+    rows = -(-len(tiles) // columns)
+    gap = max(1, round(0.08 * max(height, width)))
+    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap), np.nan)
+    is_signed = bool((shown < 0).any())
+    for number, tile in enumerate(tiles):
+        top, left = (number // columns) * (height + gap), (number % columns) * (width + gap)
+        peak = float(np.abs(tile).max())
+        sheet[top : top + height, left : left + width] = tile / (peak or 1.0)
+    ax = axes(ax, (min(9.0, 0.9 * columns), min(9.0, 0.9 * rows * height / width + 0.4)))
+    colour, least = ("RdBu_r", -1.0) if is_signed else ("gray_r", 0.0)
+    ax.imshow(np.ma.masked_invalid(sheet), cmap=colour, vmin=least, vmax=1.0, interpolation="nearest")
+    without_frame(ax)
+    for number in range(len(tiles)):
+        top, left = (number // columns) * (height + gap), (number % columns) * (width + gap)
+        ax.add_patch(_frame(left, top, width, height))
+    ax.set_title(f"{len(shown)} components" + ("" if len(shown) == len(parts) else f" of {len(parts)}"))
+    return ax
+
+
+def _columns(count: int, slope: float) -> int:
+    """How many tiles to put into a row: somewhat more than into a column, with few places left empty."""
+    wanted = np.sqrt(1.5 * count * slope)
+    candidates = [c for c in range(1, count + 1) if 0.6 * wanted <= c <= 1.7 * wanted] or [min(count, max(1, round(wanted)))]
+    return int(min(candidates, key=lambda c: (-count % c) / count + abs(np.log(c / wanted))))
+
+
+def _frame(left: float, top: float, width: float, height: float) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((left - 0.5, top - 0.5), width, height, fill=False, edgecolor="0.8", linewidth=0.6)
+
+
+def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 8, ax: Any = None) -> Any:
+    """The features with the largest weights in each component, as bars relative to the largest.
+
+    Parameters
+    ----------
+    model : estimator
+    names : sequence of str, optional
+        What the features are called; by default as in `fit`.
+    count : int, default=6
+        How many features of each component.
+    first : int, default=8
+        How many components.
+    ax : Axes, optional
+    """
+    parts = parts_of(model)[:first]
+    labels = names_of(model, parts.shape[1], names)
+    ax = axes(ax, (6.0, 0.6 + 0.19 * (count + 1) * len(parts)))
+    place, ticks, shown = 0.0, [], []
+    for number, part in enumerate(parts):
+        top = top_of(part, count)
+        lengths = part[top] / (np.abs(part).max() or 1.0)
+        places = place + np.arange(len(top))
+        ax.barh(places, lengths, height=0.72, color="#0072b2" if number % 2 == 0 else "#56b4e9")
+        ticks += list(places)
+        shown += [_short(labels[j]) for j in top]
+        ax.text(1.02, place + (len(top) - 1) / 2, f"{number + 1}", transform=ax.get_yaxis_transform(), va="center", weight="bold")
+        place += len(top) + 1.0
+    ax.set_yticks(ticks, shown, fontsize="small")
+    ax.set_ylim(place - 1.2, -0.8)
+    ax.set_xlabel("weight, relative to the largest")
+    light_frame(ax)
+    ax.tick_params(axis="y", length=0)
+    ax.set_title("Top features of each component")
+    return ax
+
+
+def _short(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"

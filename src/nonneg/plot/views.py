@@ -1,0 +1,119 @@
+"""What an estimator of any kind has to show: its parts, what of samples and features belongs to them, and names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import IncompatibleError
+from ..files import Layout
+
+_PARTS = ("components_", "emissionprob_", "coef_", "dual_coef_")
+"""What has a row for each part and a column for each feature, in the order in which it is looked for."""
+
+
+def parts_of(model: Any) -> np.ndarray:
+    """A row for each component, direction or state."""
+    for name in _PARTS:
+        if hasattr(model, name):
+            return np.asarray(getattr(model, name))
+    raise IncompatibleError(f"{type(model).__name__} has no components to show; it has to be fitted, and to have parts.")
+
+
+def names_of(model: Any, count: int, given: Any = None) -> np.ndarray:
+    """What features are called: as given, as they were called in `fit`, or by number."""
+    if given is None:
+        given = next((getattr(model, name) for name in ("feature_names_in_", "symbols_") if hasattr(model, name)), None)
+    if given is None or len(given) != count:
+        if given is not None:
+            raise IncompatibleError(f"There are {len(given)} names for {count} features.")
+        return np.array([str(number) for number in range(count)])
+    return np.array([str(name) if str(name).strip() else "␣" * len(str(name)) for name in given])
+
+
+def layout_of(shape: Any, count: int) -> Layout:
+    """How features lie in a picture: a `Layout`, or height and width."""
+    layout = shape if isinstance(shape, Layout) else Layout(tuple(int(size) for size in shape))
+    if layout.n_features != count:
+        raise IncompatibleError(f"A picture of {' × '.join(map(str, layout.shape))} cannot be made of {count} features.")
+    return layout
+
+
+def flat_picture(layout: Layout, values: np.ndarray) -> np.ndarray:
+    """A row of values as a picture; of a volume, the slice across the last axis that has most of it."""
+    picture = layout.picture(values)
+    if picture.ndim == 3:
+        slices = np.abs(picture).sum(axis=(0, 1))
+        picture = np.rot90(picture[:, :, int(np.argmax(slices))])
+    return picture
+
+
+def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
+    """How much of each part is in each sample: as kept by the fit, or of X where it is given; None where neither tells."""
+    if hasattr(model, "memberships_"):
+        return np.asarray(model.memberships_)
+    if X is not None and hasattr(model, "transform"):
+        with warnings.catch_warnings():  # names of features are of no matter to a picture
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return np.asarray(model.transform(X))
+    return None
+
+
+def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
+    """To which part each sample belongs."""
+    for name in ("row_labels_", "labels_"):
+        if hasattr(model, name):
+            labels: np.ndarray = getattr(model, name)
+            return labels if X is None or len(labels) == X.shape[0] else None
+    codes = codes_of(model, X)
+    if codes is None:
+        return None
+    # A long component has small codes: what counts is how much of a sample a part makes up.
+    lengths = np.linalg.norm(parts_of(model), axis=1) if codes.shape[1] == len(parts_of(model)) else 1.0
+    return np.asarray((np.abs(codes) * lengths).argmax(axis=1))
+
+
+def column_labels(model: Any) -> np.ndarray:
+    """To which part each feature belongs; with the largest share in it, components being of one length."""
+    for name in ("column_labels_", "symbol_groups_"):
+        if hasattr(model, name):
+            return np.asarray(getattr(model, name))
+    if not any(hasattr(model, name) for name in _PARTS) and hasattr(model, "labels_"):
+        return np.asarray(model.labels_)  # of a graph
+    parts = np.abs(parts_of(model))
+    lengths = np.linalg.norm(parts, axis=1, keepdims=True)
+    return np.asarray((parts / np.where(lengths > 0, lengths, 1.0)).argmax(axis=0))
+
+
+def top_of(part: np.ndarray, count: int) -> np.ndarray:
+    """The features with the largest weights, largest first; those with less than a hundredth of the largest are left out."""
+    order = np.argsort(-np.abs(part), kind="stable")[:count]
+    return order[np.abs(part[order]) > 0.01 * np.abs(part).max()]
+
+
+def coarse(X: Any, rows: np.ndarray, columns: np.ndarray, most: int = 600) -> np.ndarray:
+    """X in another order of rows and columns, dense, in blocks that are averaged where there are more than `most` of either."""
+    n, m = len(rows), len(columns)
+    height, width = min(n, most), min(m, most)
+    row_block, column_block = np.arange(n) * height // n, np.arange(m) * width // m
+    place_row, place_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
+    place_row[rows], place_column[columns] = row_block, column_block
+    sizes = np.outer(np.bincount(row_block, minlength=height), np.bincount(column_block, minlength=width))
+    if sparse.issparse(X):
+        entries = sparse.coo_array(X)
+        across = (place_row[entries.coords[0]], place_column[entries.coords[1]])
+        total = sparse.coo_array((entries.data.astype(np.float64), across), shape=(height, width)).toarray()
+        return np.asarray(total / sizes)
+    X = np.asarray(X)
+    gathered = sparse.csr_array((np.ones(m), (np.arange(m), place_column)), shape=(m, width))
+    by_row = sparse.csr_array((np.ones(n), (place_row, np.arange(n))), shape=(height, n))
+    return np.asarray((by_row @ X) @ gathered) / sizes
+
+
+def order_by(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which items with the same label are neighbours, and where the next label begins."""
+    order = np.argsort(labels, kind="stable")
+    return order, np.flatnonzero(np.diff(labels[order])) + 1

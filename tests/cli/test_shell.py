@@ -1,0 +1,459 @@
+"""Every command from the shell, as its help shows it; and what becomes of files that are not what they should be.
+
+`shell` starts a process, `run` the same command in this one, where that adds nothing.
+"""
+
+import io
+import json
+import os
+import pickle
+import re
+import resource
+import signal
+import subprocess
+import sys
+import zipfile
+from contextlib import chdir
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import nonneg
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+COMMANDS = ["cocluster", "datasets", "fit", "hmm", "lda", "match", "methods", "model", "partition", "rank", "report", "transform"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(nonneg.__file__).parents[1]), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+
+
+def start(*arguments, cwd, **settings):
+    command = [sys.executable, "-m", "nonneg", *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=cwd, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings
+    )
+
+
+def shell(*arguments, cwd, **settings):
+    """Run a command; its exit code, and what it printed."""
+    process = start(*arguments, cwd=cwd, **settings)
+    out, err = process.communicate(timeout=600)
+    assert "Traceback" not in err, err
+    return process.returncode, out, err
+
+
+def run(*arguments, cwd):
+    """The same in this process."""
+    from click.testing import CliRunner
+
+    from nonneg.cli.app import app
+
+    with chdir(cwd), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["nonneg", *map(str, arguments)])
+        done = CliRunner().invoke(app, sys.argv[1:], prog_name="nonneg")
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def fails(*arguments, cwd, match, code=1):
+    """The command fails, with one sentence about it."""
+    status, _, err = run(*arguments, cwd=cwd)
+    assert (status, bool(re.search(match, err))) == (code, True), err
+
+
+def interrupt(process, when):
+    """Ctrl-C once a line with such words is there; it ends as it should, and this is what it said."""
+    seen, line = "", ""
+    while when not in line:
+        line = process.stderr.readline()
+        assert line, f"it goes on: {seen}"
+        seen += line
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=600)
+    assert (process.returncode, "Traceback" in err) == (130, False), seen + err
+    return seen + err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("shell")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A small table with names."""
+    X = np.random.default_rng(0).gamma(1.0, 1.0, (12, 2)) @ np.kron(np.eye(2), np.ones(3))
+    rows = [",".join(["id", *"abcdef"]), *(",".join([f"s{i}", *map(str, row)]) for i, row in enumerate(X))]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    return tmp_path
+
+
+def changed(table, row, column, value):
+    rows = [line.split(",") for line in (table / "table.csv").read_text().splitlines()]
+    rows[row][column] = value
+    (table / "table.csv").write_text("\n".join(",".join(line) for line in rows))
+
+
+class TestHelp:
+    def test_it_is_there_at_once(self, folder):
+        """Half a second, of the processor: what else runs on the machine is not what is measured."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        status, out, _ = shell("--help", cwd=folder)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert status == 0
+        assert all(re.search(rf"^  {name} ", out, re.MULTILINE) for name in COMMANDS)
+        assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
+
+    def test_nothing_heavy_is_imported(self):
+        code = (
+            "import sys; from nonneg.cli.app import app; [app.get_command(None, name) for name in app.list_commands(None)]; "
+            "print(*sys.modules)"
+        )
+        found = subprocess.run(
+            [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert not {"numpy", "scipy", "sklearn", "numba"} & set(found)
+
+    def test_mistyped(self, folder):
+        fails("fti", cwd=folder, match="Did you mean 'fit'", code=2)
+
+    def test_completion(self, folder):
+        environment = ENVIRONMENT | {"_NONNEG_COMPLETE": "bash_complete", "COMP_WORDS": "nonneg parti", "COMP_CWORD": "1"}
+        code = "import sys; sys.argv = ['nonneg']; from nonneg.cli import main; main()"
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+        assert "partition" in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_of_the_help_work(name, folder):
+    pytest.importorskip("networkx")
+    status, out, _ = shell(name, "--help", cwd=folder)
+    lines = [line.strip() for line in out.partition("Example, as it stands:")[2].splitlines() if line.strip().startswith("nonneg ")]
+    assert status == 0
+    assert lines, "there is an example"
+    for line in lines:
+        arguments = [one.strip('"') for one in re.findall(r'"[^"]*"|\S+', line)][1:]
+        target = arguments[arguments.index("-o") + 1] if "-o" in arguments else None
+        status, out, err = (shell if line == lines[-1] else run)(*arguments, cwd=folder)
+        assert status == 0, err
+        assert out.strip()
+        assert target is None or (folder / target).stat().st_size
+
+
+class TestFit:
+    def test_all_that_is_written(self, table):
+        outputs = {
+            "components": "parts.csv",
+            "loadings": "codes.parquet",
+            "labels": "labels.csv",
+            "report": "page.html",
+            "out": "m.nonneg",
+        }
+        pytest.importorskip("pyarrow")
+        options = [word for name, file in outputs.items() for word in (f"--{name}", file)]
+        status, out, err = run("fit", "table.csv", "-r", "2", "--json", *options, cwd=table)
+        assert status == 0, err
+        found = json.loads(out)
+        assert (found["status"], found["samples"], found["features"], found["interrupted"]) == ("converged", 12, 6, False)
+        assert set(found["files"].values()) == set(outputs.values())
+        parts, codes = (nonneg.files.read(table / outputs[name]) for name in ("components", "loadings"))
+        assert (parts.features.tolist(), parts.samples.tolist()) == (list("abcdef"), ["part 1", "part 2"])
+        assert codes.samples[:2].tolist() == ["s0", "s1"]
+        model = nonneg.load(table / "m.nonneg")
+        assert model.feature_names_in_.tolist() == list("abcdef")
+        labels = nonneg.files.read(table / "labels.csv").values.ravel()
+        assert len(set(labels[:3])) == len(set(labels[3:])) == 1
+        page = (table / "page.html").read_text(encoding="utf8")
+        assert "OPNMF of table.csv, 2 parts" in page
+        assert not re.search(r'(src|href)="(?!data:|#)', page), "nothing is fetched"
+        assert not run("transform", "m.nonneg", "table.csv", "-o", "again.csv", cwd=table)[0]
+        np.testing.assert_allclose(nonneg.files.read(table / "again.csv").values, codes.values)
+
+    def test_columns_in_another_order(self, table):
+        assert not run("fit", "table.csv", "-r", "2", "-q", "-o", "m.nonneg", "--loadings", "codes.csv", cwd=table)[0]
+        found = nonneg.files.read(table / "table.csv")
+        shuffled = nonneg.files.Table(found.values[:, ::-1], found.samples, found.features[::-1])
+        nonneg.files.write(shuffled, table / "shuffled.csv")
+        assert not run("transform", "m.nonneg", "shuffled.csv", "-o", "again.csv", cwd=table)[0]
+        codes, again = (nonneg.files.read(table / name).values for name in ("codes.csv", "again.csv"))
+        np.testing.assert_allclose(again, codes)
+        nonneg.files.write(nonneg.files.Table(found.values[:, 1:], found.samples, found.features[1:]), table / "fewer.csv")
+        fails("transform", "m.nonneg", "fewer.csv", "-o", "again.csv", cwd=table, match="lacks 1 of the 6 columns .* 'a'")
+
+    def test_quiet(self, table):
+        assert run("fit", "table.csv", "-r", "2", "--quiet", cwd=table) == (0, "", "")
+        assert (table / "table.nonneg").exists()
+
+    def test_parameters(self, table):
+        options = ["--divergence", "kl", "--restarts", "2", "--set", "warm_start=true", "--max-iter", "5", "--tol", "0"]
+        status, out, _ = run("fit", "table.csv", "-m", "nmf", "-r", "2", "--json", *options, cwd=table)
+        assert (status, len(json.loads(out)["objectives"]), json.loads(out)["n_iter"]) == (0, 2, 5)
+        assert nonneg.load(table / "table.nonneg").warm_start is True
+        fails("fit", "table.csv", "-r", "2", "--set", "colour=red", cwd=table, match="has no parameter colour", code=2)
+
+    def test_interrupted(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((400, 200)))
+        options = ["--tol", "0", "--max-iter", "100000000", "--solver", "multiplicative", "--init", "random"]
+        process = start("fit", "X.npy", "-r", "10", "--report", "page.html", *options, cwd=tmp_path)
+        interrupt(process, when="iteration")
+        assert "Stopped by the user" in (tmp_path / "page.html").read_text(encoding="utf8")
+        assert nonneg.load(tmp_path / "X.nonneg").status_ == "stopped_by_user"
+
+    def test_checkpoints(self, tmp_path):
+        """A fit that was stopped goes on to what it would have come to."""
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((60, 40)))
+        options = ["-m", "nmf", "-r", "3", "--tol", "0", "--solver", "multiplicative", "--init", "random", "--quiet"]
+        assert run("fit", "X.npy", *options, "--max-iter", "300", "-o", "whole.nonneg", cwd=tmp_path)[0] == 0
+
+        def ending(keeper, run, stage=None):
+            keeper._book.put(keeper._number, {"run": run, "stage": None, "resumes": False})
+            raise ZeroDivisionError
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("nonneg.checkpoints.StartKeeper.keep", ending)
+            with pytest.raises(ZeroDivisionError):
+                run("fit", "X.npy", *options, "--max-iter", "300", "--checkpoint", "run.nonneg", cwd=tmp_path)
+        assert (tmp_path / "run.nonneg").exists()
+        assert run("fit", "X.npy", *options, "--max-iter", "300", "--checkpoint", "run.nonneg", cwd=tmp_path)[0] == 0
+        whole, again = (nonneg.load(tmp_path / name) for name in ("whole.nonneg", "X.nonneg"))
+        np.testing.assert_array_equal(again.components_, whole.components_)
+        fails("fit", "X.npy", *options, "--max-iter", "9", "--checkpoint", "run.nonneg", cwd=tmp_path, match="of another fit")
+
+    def test_missing_cells(self, table):
+        """What is missing is left out of the fit, and of what the page shows."""
+        complete = nonneg.files.read(table / "table.csv").values
+        changed(table, 3, 2, "")
+        changed(table, 5, 6, "NaN")
+        options = ["-m", "nmf", "-r", "2", "--missing", "ignore", "--loadings", "codes.csv", "--report", "page.html"]
+        status, _, err = run("fit", "table.csv", *options, cwd=table)
+        assert status == 0, err
+        model = nonneg.load(table / "table.nonneg")
+        np.testing.assert_allclose(nonneg.files.read(table / "codes.csv").values @ model.components_, complete, atol=0.02)
+        assert run("transform", "table.nonneg", "table.csv", "-o", "again.csv", cwd=table)[0] == 0
+        fails("fit", "table.csv", "-m", "svd", "-r", "2", "--missing", "ignore", cwd=table, match="no parameter missing", code=2)
+
+    def test_large_files_are_read_where_they_lie(self, table, monkeypatch):
+        X = nonneg.files.read(table / "table.csv").values
+        np.save(table / "X.npy", X)
+        monkeypatch.setattr("nonneg.files.large.LARGE", 100)
+        assert nonneg.files.read(table / "X.npy", in_blocks=True).is_far
+        status, out, err = run("fit", "X.npy", "-r", "2", "--report", "page.html", "--loadings", "codes.npy", cwd=table)
+        assert status == 0, err
+        assert "12 samples × 6 features" in out
+        page = (table / "page.html").read_text(encoding="utf8")
+        assert "The data, reordered" in page
+        assert "Relative error" in page
+        codes = np.load(table / "codes.npy")
+        np.testing.assert_allclose(codes @ nonneg.load(table / "X.nonneg").components_, X, atol=0.02)
+        X[3, 4] = -1.0
+        np.save(table / "X.npy", X)
+        fails("fit", "X.npy", "-r", "2", cwd=table, match="-1 in row 3, column 4")
+
+    def test_annotated_matrices(self, tmp_path):
+        """Names of cells and genes go through, into files that anndata reads."""
+        anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+        X = np.random.default_rng(0).poisson(np.kron(np.ones((5, 1)), np.kron(np.eye(2), np.ones(4))) * 5 + 0.1).astype(float)
+        cells, genes = [f"cell {i}" for i in range(len(X))], [f"gene {j}" for j in range(8)]
+        frames = {"obs": pandas.DataFrame(index=cells), "var": pandas.DataFrame(index=genes)}
+        anndata.AnnData(sparse.csr_matrix(X), **frames).write_h5ad(tmp_path / "cells.h5ad")
+        options = ["-r", "2", "--components", "parts.h5ad", "--loadings", "codes.h5ad"]
+        status, _, err = run("fit", "cells.h5ad", *options, cwd=tmp_path)
+        assert status == 0, err
+        parts, codes = (anndata.read_h5ad(tmp_path / name) for name in ("parts.h5ad", "codes.h5ad"))
+        assert (list(parts.var_names), list(parts.obs_names)) == (genes, ["part 1", "part 2"])
+        assert (list(codes.obs_names), list(codes.var_names)) == (cells, ["part 1", "part 2"])
+        model = nonneg.load(tmp_path / "cells.nonneg")
+        np.testing.assert_array_equal(np.asarray(parts.X), model.components_)
+        assert list(model.feature_names_in_) == genes
+
+    def test_volumes(self, tmp_path):
+        """The grey matter of MNI152, cut into two halves of which subjects have more or less: maps and atlas line up with mask and
+        affine, and new volumes are read in the same mask."""
+        nibabel = pytest.importorskip("nibabel")
+        try:
+            brain = nonneg.datasets.load_mni152()
+        except (nonneg.datasets.FetchError, ImportError) as error:
+            pytest.skip(str(error))
+        step, rng = 8, np.random.default_rng(0)
+        grey = brain.images[1][::step, ::step, ::step] / 255
+        affine = brain.affine @ np.diag([step, step, step, 1])
+        mask = grey > 0.3
+        is_left = np.arange(grey.shape[0])[:, None, None] < grey.shape[0] / 2
+        halves = np.stack([grey * is_left, grey * ~is_left], axis=3)
+        subjects = halves @ rng.gamma(1.0, 1.0, (2, 20))
+        nibabel.save(nibabel.Nifti1Image(subjects, affine), tmp_path / "all.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(mask.astype(np.int16), affine), tmp_path / "mask.nii.gz")
+        options = ["--mask", "mask.nii.gz", "--components", "maps.nii.gz", "--atlas", "atlas.nii.gz", "--report", "page.html"]
+        status, _, err = run("fit", "all.nii.gz", "-r", "2", *options, cwd=tmp_path)
+        assert status == 0, err
+        maps, atlas = (nibabel.load(tmp_path / name) for name in ("maps.nii.gz", "atlas.nii.gz"))
+        for volume in (maps, atlas):
+            np.testing.assert_allclose(volume.affine, affine)
+        labels = np.asarray(atlas.dataobj)
+        assert maps.shape == (*mask.shape, 2)
+        assert not labels[~mask].any()
+        of_halves = [set(labels[mask & side].tolist()) for side in np.broadcast_arrays(is_left & mask, ~is_left & mask)]
+        assert sorted(map(tuple, of_halves)) == [(1,), (2,)]
+        status, _, err = run("transform", "all.nonneg", "all.nii.gz", "-o", "codes.csv", cwd=tmp_path)
+        assert status == 0, err
+        assert nonneg.files.read(tmp_path / "codes.csv").shape == (20, 2)
+
+
+class TestRank:
+    @pytest.fixture
+    def three(self, tmp_path):
+        """A table of three parts, with noise."""
+        rng = np.random.default_rng(0)
+        X = rng.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.1 * rng.random((40, 12))
+        nonneg.files.write(nonneg.files.Table(X, features=list("abcdefghijkl")), tmp_path / "three.csv")
+        return tmp_path
+
+    def test_all_that_is_written(self, three):
+        pytest.importorskip("matplotlib")
+        options = ["-c", "gabriel", "-c", "error", "-o", "ranks.csv", "--plot", "ranks.svg", "--report", "ranks.html", "--json"]
+        status, out, err = run("rank", "three.csv", "-m", "nmf", "-r", "1-5:2", *options, cwd=three)
+        assert status == 0, err
+        found = json.loads(out)
+        assert found["rank"] == 3
+        assert found["why"]
+        ranks = nonneg.files.read(three / "ranks.csv")
+        assert ranks.samples.tolist() == ["1", "3", "5"]
+        assert "<svg" in (three / "ranks.svg").read_text(encoding="utf8")
+        page = (three / "ranks.html").read_text(encoding="utf8")
+        assert "Ranks of NMF for three.csv" in page
+        assert page.count("<svg") == 2
+        assert "rank_scan(NMF(), X, [1, 3, 5])" in page
+
+    def test_fit_with_several(self, three):
+        status, _, err = run("fit", "three.csv", "-m", "nmf", "-r", "2-4", "--report", "page.html", cwd=three)
+        assert status == 0, err
+        assert nonneg.load(three / "three.nonneg").n_components == 3
+        assert 'id="ranks"' in (three / "page.html").read_text(encoding="utf8")
+        assert not run("report", "three.nonneg", "-o", "again.html", cwd=three)[0]
+        assert 'id="ranks"' in (three / "again.html").read_text(encoding="utf8")
+
+    def test_two_ranks_graphs_and_chains(self, table):
+        pytest.importorskip("networkx")
+        status, out, _ = run("rank", "table.csv", "-m", "nmtf", "-r", "1,2", "-c", "error", "--json", cwd=table)
+        assert (status, len(json.loads(out)["rank"])) == (0, 2)
+        assert run("datasets", "karate", "-o", "karate.edges", cwd=table)[0] == 0
+        (table / "chain.txt").write_text("ababab" * 5 + "cdcdcd" * 5)
+        for file, *options in (("karate.edges", "-m", "graph", "-c", "eigengap"), ("chain.txt", "-m", "chain")):
+            status, out, err = run("rank", file, "-r", "2,3", *options, "--json", cwd=table)
+            assert status == 0, err
+            assert json.loads(out)["rank"] in (2, 3)
+
+    def test_interrupted(self, tmp_path):
+        """What was measured is kept, and gone on from."""
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
+        options = ["-m", "nmf", "-r", "1-40", "-c", "error", "--keep", "measured"]
+        process = start("rank", "X.npy", *options, cwd=tmp_path)
+        err = interrupt(process, when="left")
+        assert "the same command goes on from there" in err
+        assert list((tmp_path / "measured").glob("*.npz"))
+
+    def test_what_goes_wrong(self, table):
+        fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)
+        fails("rank", "table.csv", "-r", "0-3", cwd=table, match="0 parts cannot be learned", code=2)
+        fails("rank", "table.csv", "-r", "1-99", cwd=table, match="rank")
+        fails("rank", "nothing.csv", "-r", "1-3", cwd=table, match="There is no file")
+        changed(table, 3, 2, "NaN")
+        fails("rank", "table.csv", "-r", "1-3", cwd=table, match=r"row 3 \('s2'\), column 'b' is nan.*--missing ignore")
+
+
+class TestWhatGoesWrong:
+    def test_no_file(self, tmp_path):
+        fails("fit", "nothing.csv", "-r", "2", cwd=tmp_path, match="There is no file nothing.csv")
+
+    def test_another_kind_of_file(self, tmp_path):
+        (tmp_path / "X.npy").write_bytes(b"\0\1\2\3")
+        fails("fit", "X.npy", "-r", "2", cwd=tmp_path, match="does not begin as one does")
+
+    def test_an_empty_file(self, tmp_path):
+        (tmp_path / "X.csv").touch()
+        fails("fit", "X.csv", "-r", "2", cwd=tmp_path, match="X.csv is empty")
+
+    def test_a_truncated_archive(self, tmp_path):
+        np.savez(tmp_path / "X.npz", X=np.ones((50, 50)))
+        (tmp_path / "X.npz").write_bytes((tmp_path / "X.npz").read_bytes()[:5000])
+        fails("fit", "X.npz", "-r", "2", cwd=tmp_path, match="not a whole archive.* cut off")
+
+    @pytest.mark.parametrize(
+        ("value", "match"),
+        [
+            ("-1", r"row 3 \('s2'\), column 'b' is -1, which is below zero"),
+            ("much", r"row 3 \('s2'\), column 'b' is 'much', which is not a number"),
+            ("NaN", r"row 3 \('s2'\), column 'b' is nan, which is no number to fit.*--missing ignore"),
+        ],
+    )
+    def test_cells(self, value, match, table):
+        changed(table, 3, 2, value)
+        fails("fit", "table.csv", "-r", "2", cwd=table, match=match)
+
+    def test_ranks(self, table):
+        fails("fit", "table.csv", "-r", "0", cwd=table, match="0 parts cannot be learned", code=2)
+        fails("fit", "table.csv", "-r", "7", cwd=table, match="do not fit into 6 features")
+        fails("cocluster", "table.csv", "-r", "2,0", cwd=table, match="not a number of at least 1", code=2)
+        fails("partition", "table.csv", "-k", "0", cwd=table, match="--parts", code=2)
+
+    def test_outputs_are_looked_at_before_the_work(self, tmp_path):
+        """There are no data; it is the output that is complained about."""
+        fails("fit", "nothing.csv", "-r", "2", "-o", "no/such/folder.nonneg", cwd=tmp_path, match="is not a folder")
+        fails("fit", "nothing.csv", "-r", "2", "--report", ".", cwd=tmp_path, match="is a folder")
+        fails("fit", "nothing.csv", "-r", "2", "--components", "parts.docx", cwd=tmp_path, match="told by the end of the name")
+
+    def test_a_full_disk(self, tmp_path):
+        """A limit on the size of files stands for it: what is not whole is not there, and what was there before still is."""
+        (tmp_path / "digits.npy").write_text("before")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+        status, _, err = shell("datasets", "digits", "-o", "digits.npy", cwd=tmp_path, preexec_fn=limit)
+        assert (status, bool(re.search("could not be written: .* still there, whole", err))) == (1, True), err
+        assert [path.name for path in tmp_path.iterdir()] == ["digits.npy"]
+        assert (tmp_path / "digits.npy").read_text() == "before"
+
+    def test_a_model_of_a_newer_version(self, table):
+        nonneg.NMF(2, random_state=0).fit(nonneg.files.read(table / "table.csv").values).save(table / "m.nonneg")
+        with zipfile.ZipFile(table / "m.nonneg") as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        members["model.json"] = members["model.json"].replace(b'"version": 1', b'"version": 99')
+        with zipfile.ZipFile(table / "m.nonneg", "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        fails("transform", "m.nonneg", "table.csv", "-o", "codes.csv", cwd=table, match="newer nonneg")
+        fails("report", "m.nonneg", "-o", "page.html", cwd=table, match="newer nonneg")
+
+    def test_a_zip_bomb(self, tmp_path):
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
+        with zipfile.ZipFile(tmp_path / "X.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("X.npy", header.getvalue() + bytes(10**6))
+        fails("fit", "X.npz", "-r", "2", cwd=tmp_path, match="1000000 × 1000000")
+
+    def test_a_path_outside_of_an_archive(self, tmp_path):
+        with zipfile.ZipFile(tmp_path / "X.npz", "w") as archive:
+            archive.writestr("../outside.npy", b"anything")
+        fails("fit", "X.npz", "-r", "2", cwd=tmp_path, match="outside of it")
+        assert [path.name for path in tmp_path.iterdir()] == ["X.npz"]
+
+    def test_a_pickle_in_disguise(self, tmp_path):
+        class Evil:
+            def __reduce__(self):
+                return (open, (str(tmp_path / "it ran"), "w"))
+
+        (tmp_path / "X.npy").write_bytes(pickle.dumps(Evil()))
+        fails("fit", "X.npy", "-r", "2", cwd=tmp_path, match="is a pickle")
+        assert not (tmp_path / "it ran").exists()
+
+    def test_errors_for_machines(self, tmp_path):
+        status, out, _ = run("fit", "nothing.csv", "-r", "2", "--json", cwd=tmp_path)
+        assert status == 1
+        assert "There is no file" in json.loads(out)["error"]
+
+    def test_no_such_data_set(self, tmp_path):
+        fails("datasets", "digitz", "-o", "X.npz", cwd=tmp_path, match="Did you mean 'digits'")
+
+    def test_forms(self, tmp_path):
+        fails("model", "X X", cwd=tmp_path, match="nothing to learn")
+        fails("model", "W H", "--divergence", "manhattan", cwd=tmp_path, match="Unknown divergence 'manhattan'")

@@ -1,0 +1,157 @@
+"""A page is whole, fetches nothing, says what there is, and is of use to those who do not see it."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
+from nonneg.graph import GraphClustering
+from nonneg.pages import write_rank_report, write_report
+from nonneg.pages.drawing import curve, png, short, ticks
+from nonneg.selection import rank_scan
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
+VOID = {"meta", "img", "line", "polyline", "circle", "link", "br"}
+
+
+class Reader(HTMLParser):
+    """Checks that what is opened is closed, and gathers what has to be said of pictures."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.without_words, self.headings = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+        if (tag == "img" and not attributes.get("alt")) or (tag == "svg" and not attributes.get("aria-label")):
+            self.without_words.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2"):
+            self.headings.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def page_of(model, tmp_path, *arguments, **settings):
+    model.report(tmp_path / "page.html", *arguments, **settings)
+    return checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def checked(text):
+    """The text of a page that is whole."""
+    reader = Reader()
+    reader.feed(text)
+    assert not reader.open
+    assert len(reader.ids) == len(set(reader.ids))
+    assert {link.removeprefix("#") for link in reader.links} <= set(reader.ids)
+    assert not reader.without_words
+    assert reader.headings[0] == "h1"
+    assert reader.headings.count("h1") == 1
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)="(?!data:|#)|url\(|@import|<script', text)
+    return text
+
+
+def test_images(tmp_path):
+    text = page_of(OPNMF(3, random_state=0).fit(X), tmp_path, X, shape=(3, 4))
+    assert text.count("<img") == 4
+    assert "Relative error" in text
+    assert "Mean cosine of two parts" in text
+
+
+def test_names(tmp_path):
+    text = page_of(NMF(3, random_state=0).fit(X), tmp_path, sparse.csr_array(X), feature_names=[f"<gene {j}>" for j in range(12)])
+    assert "&lt;gene 3&gt;" in text
+    assert "<gene" not in text
+
+
+def test_without_data(tmp_path):
+    assert "The data, reordered" not in page_of(NMF(3, random_state=0).fit(X), tmp_path)
+
+
+def test_what_to_know(tmp_path):
+    with pytest.warns(match="max_iter"):
+        model = NMF(3, init="random", max_iter=2, random_state=0).fit(X)
+    assert "Stopped at max_iter" in page_of(model, tmp_path)
+    assert "one start only" in page_of(NMF(3, random_state=0).fit(X), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda: NMTF((3, 2), random_state=0).fit(X), "The parts"),
+        (lambda: NonnegativeLDA().fit(X, np.array(list("abc"))[np.arange(40) % 3]), "The directions"),
+        (lambda: NonnegativeKernelFDA(kernel="rbf").fit(X, np.arange(40) % 2), "The directions"),
+        (lambda: QNMFHMM(2, random_state=0).fit("abcabcabbabac" * 9), "Probability of the next state"),
+        (lambda: GraphClustering(2, random_state=0).fit(np.kron(np.eye(2), np.ones((3, 3)))), "How many vertices"),
+    ],
+)
+def test_any_estimator(model, said, tmp_path):
+    fitted = model()
+    data = (X,) if getattr(fitted, "n_features_in_", 0) == 12 and not hasattr(fitted, "dual_coef_") else ()
+    assert said in page_of(fitted, tmp_path, *data)
+
+
+def test_what_was_not_fitted(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        NMF(2).report(tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_pictures_are_pictures():
+    import base64
+    import io
+
+    pillow = pytest.importorskip("PIL.Image")
+    for matrix, mode in ((RNG.random((5, 7)), "L"), (RNG.normal(size=(5, 7)), "RGB")):
+        picture = pillow.open(io.BytesIO(base64.b64decode(png(matrix).partition(",")[2])))
+        assert (picture.size, picture.mode) == ((7, 5), mode)
+
+
+def test_curves_of_all_kinds():
+    for y in ([3.0, 2.0, 1.0], [1e6, 1.0, 1e-6], [1.0, 1.0, 1.0], [-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]):
+        drawn = curve(np.array([0.0, 1.0, 2.0]), np.array(y), label="a curve", across="seconds", up="objective")
+        assert "nan" not in drawn
+        assert "inf" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (1234.5678, "1235"), (1.5e-7, "1.5e−7"), (-2e9, "−2e9"), (293550.0, "293600")]
+)
+def test_short_numbers(value, text):
+    assert short(value) == text
+
+
+def test_ticks_are_round():
+    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(93.0, 107.0) == [95.0, 100.0, 105.0]
+
+
+def test_ranks(tmp_path):
+    """A scan has a page of its own, and a section on that of a fit."""
+    scan = rank_scan(NMF(), X, (1, 3, 5), criteria=["gabriel", "error"], random_state=0)
+    write_rank_report(NMF(), scan.summary(), tmp_path / "ranks.html", about={"data": ["X.csv"], "command": "nonneg rank X.csv"})
+    text = checked((tmp_path / "ranks.html").read_text(encoding="utf8"))
+    assert text.count("<svg") == 2
+    assert "it speaks for 3." in text
+    write_report(NMF(3, random_state=0).fit(X), tmp_path / "page.html", X, about={"ranks": scan.summary()})
+    assert 'id="ranks"' in checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def test_data_in_files(tmp_path):
+    """What is shown of data that are not in memory is a sample, and the same but for that."""
+    np.save(tmp_path / "X.npy", X)
+    model = OPNMF(3, random_state=0).fit(X)
+    near, far = (page_of(model, tmp_path, data) for data in (X, open_data(tmp_path / "X.npy")))
+    assert far.replace(", 40 of the samples", "") == near
