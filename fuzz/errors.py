@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import nonneg.exceptions
 
-_OURS = tuple(error for error in vars(nonneg.exceptions).values() if isinstance(error, type))
+_OURS = tuple(error for error in vars(nonneg.exceptions).values() if isinstance(error, type) and issubclass(error, BaseException))
 _RAW = re.compile(
     "math domain|broadcast|division by zero|not aligned|matmul|zero-size array|could not convert|cannot reshape|"
     "Probabilities|infs or NaNs|object has no attribute|not subscriptable|unexpected keyword|HistGradientBoosting|"
