@@ -170,7 +170,7 @@ def carried_on(X: Any, divergence: str, factors: dict[str, np.ndarray], limit: f
 
 
 def opnmf(bench: Bench) -> None:
-    names = ("CBCL",) if bench.quick else ("CBCL", "digits", "FERET 16 × 16", "ORL 16 × 16")
+    names = ("CBCL",) if bench.quick else ("CBCL", "digits", "FERET 16 × 16", "ORL 16 × 16", "Yale 32 × 32", "ORL 32 × 32")
     for name in names:
         for rank in (4,) if bench.quick else (25, 49):
             with bench.attempt(f"{name}, r = {rank}", "OPNMF", "opnmf"):
