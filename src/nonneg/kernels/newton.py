@@ -87,6 +87,17 @@ def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Ar
         for j in range(len(y)):
             a[j] = np.log(y[j]) - weights[0, j]
         return
+    if len(powers) == 2 and min(powers) == -1 and max(powers) == 0:  # Itakura and Saito: one division is enough
+        logarithm, other = weights[np.argmax(powers)], weights[np.argmin(powers)]
+        for j in range(len(y)):
+            base[j] = one / y[j]
+        for j in range(len(y)):
+            z[j] = other[j] * base[j] * base[j] if other[j] != zero else zero
+        for j in range(len(y)):
+            a[j] = logarithm[j] * base[j] + z[j]
+        for j in range(len(y)):
+            b[j] = _above(-(z[j] + z[j]) * base[j], zero) + _above(-logarithm[j] * base[j] * base[j], zero)
+        return
     for j in range(len(y)):
         a[j] = b[j] = zero
     for m in range(len(powers)):
