@@ -150,3 +150,18 @@ def test_a_compression_agrees_with_the_data_on_both_spans(stored, rng):
         assert found.power_sum(2) == pytest.approx(np.square(X).sum())
         with pytest.raises(IncompatibleError, match="its entries"):
             found.visit(W, H, [])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_objective_is_that_of_the_factors(seed, tmp_path):
+    """Spans that hardly grow were taken for new directions, which then counted twice: 181 in place of .496."""
+    generator = np.random.default_rng(1)
+    X = generator.gamma(1, size=(60, 3)) @ generator.gamma(1, size=(3, 20)) + 0.1 * generator.random((60, 20))
+    np.save(tmp_path / "X.npy", X)
+    found = factorize(tmp_path / "X.npy", "W H", 3, random_state=seed)
+    assert found.objective == pytest.approx(np.square(X - found.factors["W"] @ found.factors["H"]).sum() / 2, rel=1e-6)
+    compression = Compression.begun(open_data(tmp_path / "X.npy"), 8, generator)
+    for _ in range(3):
+        compression = compression.with_spans(found.factors["W"], found.factors["H"].T + 1e-9 * generator.random((20, 3)))
+    assert compression.R.shape[1] <= 20
+    np.testing.assert_allclose(compression.R.T @ compression.R, np.eye(compression.R.shape[1]), atol=1e-12)

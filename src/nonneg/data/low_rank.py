@@ -117,4 +117,11 @@ def _beyond(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
     for _ in range(2):  # once more for what rounding leaves
         columns = columns - basis @ (basis.T @ columns)
     Q, sizes, _ = linalg.svd(columns, full_matrices=False, check_finite=False)
-    return np.ascontiguousarray(Q[:, sizes > 10 * np.finfo(basis.dtype).eps], dtype=basis.dtype)
+    Q = Q[:, sizes > 10 * np.finfo(basis.dtype).eps]
+    # To be divided by a small size makes what rounding has left of the basis large: it is taken away from unit columns, too, and
+    # those of which little is left were nothing else.
+    Q, sizes, _ = linalg.svd(Q - basis @ (basis.T @ Q), full_matrices=False, check_finite=False)
+    return np.ascontiguousarray(Q[:, sizes > _HALF], dtype=basis.dtype)
+
+
+_HALF = 0.5

@@ -176,7 +176,7 @@ class Compressed:
             is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
             is_over = is_settled or run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or stage.number == _REFINEMENTS
             kept = self.small.point(stage.best) if is_over else point
-            objective = self.problem.units.objective_to_user(kept.objective()[0])
+            objective = self.problem.units.objective_to_user(stage.lowest if is_over else value)
             last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))
             stage = replace(stage, history=History([*stage.history[:-1], last]))
             if is_over:

@@ -28,6 +28,13 @@ class Stacked(Source):
             ):
                 if has != wanted:
                     raise DataError(f"{part.name} is of another {what} than {first.name}: {has}, not {wanted}.")
+            names, others = (getattr(each, "feature_names", None) for each in (first, part))
+            for number, (name, other) in enumerate(zip(names or (), others or (), strict=bool(names and others))):
+                if name != other:
+                    raise DataError(
+                        f"Column {number} of {part.name} is {other!r}, and that of {first.name} is {name!r}: rows of both can be "
+                        "put together only if columns are the same, in the same order."
+                    )
         if first.is_turned:
             raise DataError(
                 f"{first.name} is stored by columns, so that several such files are parts of the columns of X, not of its rows. "
