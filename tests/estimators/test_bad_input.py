@@ -629,10 +629,15 @@ class TestCodes:
             model.transform(np.full((1, X.shape[1]), 1e100))
 
 
-@pytest.mark.parametrize("X", [{}, object(), "X", [[1.0], [1.0, 2.0]]], ids=["dict", "object", "text", "ragged"])
+@pytest.mark.parametrize("X", [{}, object(), [[1.0], [1.0, 2.0]]], ids=["dict", "object", "ragged"])
 def test_what_is_no_matrix_is_called_so(X):
     with pytest.raises((TypeError, ValueError), match="X cannot be read as a matrix of numbers"):
         MAKERS["NMF"]().fit(X)
+
+
+def test_text_is_the_path_of_a_file():
+    with pytest.raises(DataError, match="'X' is no file that is there"):
+        MAKERS["NMF"]().fit("X")
 
 
 def test_a_start_for_a_factor_that_there_is_not(X):

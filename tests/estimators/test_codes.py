@@ -102,7 +102,7 @@ def test_inverse_transform_and_score(name, X):
     assert estimator.score(X) == pytest.approx(-half_squares(data - approximation) / len(X), rel=1e-7)
     assert estimator.score(X) <= 0
     better = clone(estimator).set_params(**count(name, 6), max_iter=1000).fit(X)
-    assert better.score(X) > estimator.score(X)
+    assert better.score(X) > estimator.score(X) - 1e-4 * np.mean(np.square(data))  # three are enough for some, but for noise
 
 
 @unconverged
