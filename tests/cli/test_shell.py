@@ -186,6 +186,26 @@ class TestFit:
         assert run("fit", "table.csv", "-r", "2", "--quiet", cwd=table) == (0, "", "")
         assert (table / "table.nonneg").exists()
 
+    @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")])
+    def test_nobody_reads_what_is_printed(self, table, streams):
+        """A pipe that is closed does not keep the files from being written, nor is it an error."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | dict.fromkeys(streams, writer)
+        command = [sys.executable, "-m", "nonneg", "fit", "table.csv", "-r", "2", "-o", "m.nonneg", "--labels", "labels.csv"]
+        done = subprocess.run(command, cwd=table, env=ENVIRONMENT, text=True, check=False, **settings)
+        os.close(writer)
+        assert (done.returncode, "roken pipe" in (done.stderr or "")) == (0, False), done.stderr
+        assert (table / "m.nonneg").stat().st_size
+        assert (table / "labels.csv").stat().st_size
+
+    def test_no_command_takes_the_file_of_another(self, table):
+        assert "in place of" not in run("fit", "table.csv", "-r", "2", cwd=table)[1]
+        assert "in place of" not in run("cocluster", "table.csv", "-r", "2", cwd=table)[1]
+        names = {path.name for path in table.iterdir()}
+        assert {"table.nonneg", "table.cocluster.nonneg"} <= names
+        assert "table.nonneg, in place of the one that was there" in run("fit", "table.csv", "-r", "2", cwd=table)[1]
+
     def test_parameters(self, table):
         options = ["--divergence", "kl", "--restarts", "2", "--set", "warm_start=true", "--max-iter", "5", "--tol", "0"]
         status, out, _ = run("fit", "table.csv", "-m", "nmf", "-r", "2", "--json", *options, cwd=table)
@@ -403,6 +423,8 @@ class TestWhatGoesWrong:
         fails("fit", "nothing.csv", "-r", "2", "-o", "no/such/folder.nonneg", cwd=tmp_path, match="is not a folder")
         fails("fit", "nothing.csv", "-r", "2", "--report", ".", cwd=tmp_path, match="is a folder")
         fails("fit", "nothing.csv", "-r", "2", "--components", "parts.docx", cwd=tmp_path, match="told by the end of the name")
+        fails("fit", "nothing.csv", "-r", "2", "--report", "page.pdf", cwd=tmp_path, match="A page to write is called")
+        fails("rank", "nothing.csv", "-r", "2", "--plot", "ranks.doc", cwd=tmp_path, match="A plot to write is called")
 
     def test_a_full_disk(self, tmp_path):
         """A limit on the size of files stands for it: what is not whole is not there, and what was there before still is."""

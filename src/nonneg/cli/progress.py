@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from typing import Any
 
 from ..engine.solution import Progress, Solution
 from ..reporting import LinePrinter, Listener, readable_seconds
+from .running import echo
 
 
 def shown_progress() -> Listener:
     """A listener that suits where standard error goes."""
-    return TerminalProgress() if sys.stderr.isatty() else LinePrinter()
+    return TerminalProgress() if sys.stderr.isatty() else LinePrinter(Heedless())
+
+
+class Heedless(io.TextIOBase):
+    """Standard error, whether or not anybody reads it: a pipe that was closed does not end the work."""
+
+    def write(self, text: str) -> int:
+        echo(text, err=True, nl=False)
+        return len(text)
 
 
 class TerminalProgress(LinePrinter):

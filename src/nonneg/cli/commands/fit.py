@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 MODELS = {
     "nmf": "NMF",
@@ -40,7 +40,7 @@ MODELS = {
 @reading
 @missing
 @checkpoint
-@model_file
+@model_file(".nonneg")
 @file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
 @file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
 @file_option("--labels", help="Write to which part each feature belongs most: .csv, …")
@@ -65,7 +65,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
 
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
     tables = (given["components"], given["loadings"], given["labels"], given["atlas"])
-    check_outputs(out, given["report"], given["checkpoint"], tables=tables)
+    session.check_outputs(out, given["checkpoint"], tables=tables, pages=(given["report"],))
     ranks = sharing.ranks_of(given["rank"])
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, file_option, model_file, reading, report, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("lda")
@@ -17,7 +17,7 @@ from ..running import Session, check_outputs
 @click.option("--classes", type=PATH, help="A file with the class of each sample, one a line, in place of a column.")
 @assignments
 @reading
-@model_file
+@model_file(".lda.nonneg")
 @file_option("--components", help="Write the directions, one a row: .csv, …")
 @report
 @click.pass_obj
@@ -37,8 +37,8 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
 
     if (label is None) == (classes is None):
         raise click.UsageError("Say where the classes are: --label COLUMN, or --classes FILE.")
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
-    check_outputs(out, given["report"], tables=(given["components"],))
+    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.lda.nonneg")
+    session.check_outputs(out, tables=(given["components"],), pages=(given["report"],))
     estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
     ignore = (*given["ignore"], *([label] if label else []))
     table = sharing.read_table(data, given["variable"], given["mask"], ignore, given["transpose"], negative=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, reading, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("report")
@@ -30,7 +30,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...pages import write_report
     from .. import sharing
 
-    check_outputs(given["out"])
+    session.check_outputs(pages=(given["out"],))
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):

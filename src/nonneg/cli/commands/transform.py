@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, reading, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("transform")
@@ -33,7 +33,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...loading import read_stored
     from .. import sharing
 
-    check_outputs(tables=(given["out"], given["labels"]))
+    session.check_outputs(tables=(given["out"], given["labels"]))
     stored = read_stored(model)
     estimator, about = stored.estimator, stored.about
     if not hasattr(estimator, "transform"):
