@@ -18,6 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from .engine.solution import Progress, Solution
+from .exceptions import Stopped
 
 _PRINTING = Lock()
 
@@ -89,6 +90,9 @@ class Listener:
     def ended(self, solution: Solution, start: int) -> None:
         """A start has come to its end."""
 
+    def interrupted(self) -> None:
+        """Ctrl-C was pressed: the work ends at its next check. It is called from the handler of the signal."""
+
     def __call__(self, progress: Progress) -> Any:
         return self.checked(progress, 0)
 
@@ -120,6 +124,28 @@ class Listeners(Listener):
         for listener in self.listeners:
             listener.ended(solution, start)
 
+    def interrupted(self) -> None:
+        for listener in self.listeners:
+            listener.interrupted()
+
+
+class Inner(Listener):
+    """Hears of runs that are steps of something larger, and passes on no more than how far they are.
+
+    Parameters
+    ----------
+    outer : Listener
+        Who hears of the whole.
+    text : str
+        What the runs are for.
+    """
+
+    def __init__(self, outer: Listener, text: str) -> None:
+        self.outer, self.text = outer, text
+
+    def checked(self, progress: Progress, start: int) -> None:
+        self.outer.phase(f"{self.text}, iteration {progress.iteration}, objective {progress.objective:.6g}")
+
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -132,6 +158,24 @@ def listening(listener: Listener | None) -> Iterator[Listener | None]:
         yield listener
     finally:
         _LISTENER.reset(token)
+
+
+@contextmanager
+def inner_runs(text: str) -> Iterator[None]:
+    """Runs in here are steps of something larger: their starts and ends are not told. Ctrl-C ends the whole, of which nothing is
+    there yet.
+
+    Parameters
+    ----------
+    text : str
+        What they are for.
+    """
+    outer = _LISTENER.get()
+    with listening(None if outer is None else Inner(outer, text)):
+        try:
+            yield
+        except Stopped:
+            raise KeyboardInterrupt from None
 
 
 def current_listener() -> Listener | None:

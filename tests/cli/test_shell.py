@@ -221,6 +221,16 @@ class TestFit:
         assert "Stopped by the user" in (tmp_path / "page.html").read_text(encoding="utf8")
         assert nonneg.load(tmp_path / "X.nonneg").status_ == "stopped_by_user"
 
+    def test_interrupted_among_several_starts(self, tmp_path):
+        """It is acknowledged, and said how many starts there were of those that were asked for."""
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((400, 200)))
+        options = ["--tol", "0", "--max-iter", "2000", "--solver", "multiplicative", "--init", "random", "--restarts", "500"]
+        process = start("fit", "X.npy", "-m", "nmf", "-r", "10", "--report", "page.html", *options, cwd=tmp_path)
+        assert "Stopping at the next check; press Ctrl-C again to quit" in interrupt(process, when="start 1 of 500: max_iter")
+        said = r"Stopped by the user in start \d+ of 500; the best of \d+ finished starts? is kept|an unfinished start is kept"
+        assert re.search(said, (tmp_path / "page.html").read_text(encoding="utf8"))
+        assert nonneg.load(tmp_path / "X.nonneg").components_.shape == (10, 200)
+
     def test_checkpoints(self, tmp_path):
         """A fit that was stopped goes on to what it would have come to."""
         np.save(tmp_path / "X.npy", np.random.default_rng(0).random((60, 40)))

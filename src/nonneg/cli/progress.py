@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import time
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 from ..engine.solution import Progress, Solution
 from ..reporting import LinePrinter, Listener, readable_seconds
@@ -14,7 +16,7 @@ from .running import echo
 
 def shown_progress() -> Listener:
     """A listener that suits where standard error goes."""
-    return TerminalProgress() if sys.stderr.isatty() else LinePrinter(Heedless())
+    return TerminalProgress() if sys.stderr.isatty() else Lines(cast(TextIO, Heedless()))
 
 
 class Heedless(io.TextIOBase):
@@ -25,8 +27,24 @@ class Heedless(io.TextIOBase):
         return len(text)
 
 
-class TerminalProgress(LinePrinter):
+class Lines(LinePrinter):
+    """Lines, one of them to acknowledge Ctrl-C."""
+
+    _before = ""
+
+    def interrupted(self) -> None:
+        """Written past the streams, whose locks the work that was interrupted may hold."""
+        with suppress(OSError, AttributeError):
+            os.write(sys.stderr.fileno(), f"{self._before}{_STOPPING}\n".encode())
+
+
+_STOPPING = "Stopping at the next check; press Ctrl-C again to quit without saving."
+
+
+class TerminalProgress(Lines):
     """One line, by rich, that goes away once the work is done."""
+
+    _before = "\r\x1b[2K"  # in place of the line, which comes again below
 
     def __init__(self) -> None:
         from rich.console import Console

@@ -87,9 +87,10 @@ class Session:
         self.written: dict[str, str] = {}
         self.replaced: set[Path] = set()
         self.interrupted = False
+        self.unfinished: set[int] = set()
 
     def say(self, line: str) -> None:
-        """A line of the result, for people; it is printed once the files are written, so that no reader of it can keep them back."""
+        """A line of the result, for people; it is printed once the files are written, whoever reads it."""
         if not self.as_json and not self.quiet:
             self.lines.append(line)
 
@@ -150,7 +151,14 @@ class Session:
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
         from ..exceptions import Stopped
-        from ..reporting import Listener, listening
+        from ..reporting import Listener, Listeners, listening
+
+        class Unfinished(Listener):
+            """Which starts Ctrl-C has ended."""
+
+            def ended(_, solution: Any, start: int) -> None:  # noqa: N805
+                if solution.status == "stopped_by_user":
+                    self.unfinished.add(start)
 
         listener: Listener
         if self.quiet or self.as_json:
@@ -161,7 +169,7 @@ class Session:
             listener = shown_progress()
 
         try:
-            with listening(listener):
+            with listening(Listeners(listener, Unfinished())):
                 yield listener
         except Stopped:
             self.interrupted = True

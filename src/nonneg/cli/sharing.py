@@ -6,7 +6,7 @@ import csv
 import inspect
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -107,7 +107,22 @@ def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") ->
     """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
     with told(session):
         getattr(estimator, method)(*data)
+    of, done = getattr(estimator, "n_init", 1), len(getattr(estimator, "objectives_", ())) - len(session.unfinished)
+    if session.interrupted and of > 1:
+        session.result["stopped"] = _stopped(done, of, session.unfinished, estimator.status_ == "stopped_by_user")
     return estimator
+
+
+def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: bool) -> str:
+    """What Ctrl-C left of several starts."""
+    where = f"in start {done + 1} of {of}" if len(unfinished) <= 1 else f"when {done} of {of} starts had ended"
+    if done == 0:
+        return f"Stopped by the user {where}, not yet converged: this is the best so far."
+    if is_unfinished:
+        return (
+            f"Stopped by the user {where}; an unfinished start is kept, which was better by then than the best of {done} finished."
+        )
+    return f"Stopped by the user {where}; the best of {done} finished {'start' if done == 1 else 'starts'} is kept."
 
 
 @contextmanager
@@ -129,7 +144,7 @@ def told(session: Session) -> Iterator[None]:
 def about_of(session: Session, data: Sequence[Path], table: Table | None, **more: Any) -> dict[str, Any]:
     """What a model file and a report say of a fit beside the estimator."""
     about: dict[str, Any] = {"command": shell(), "data": [str(path) for path in data]}
-    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings") if name in session.result}
+    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings", "stopped") if name in session.result}
     if table is not None:
         about |= {"shape": list(table.shape), "layout": table.layout, "features": table.features}
         about["samples"] = table.samples if table.samples is None or len(table.samples) <= 100_000 else None
@@ -196,7 +211,7 @@ def describe(session: Session, estimator: Any, table: Table | None = None) -> No
             found[name.rstrip("_")] = getattr(estimator, name)
     if hasattr(estimator, "status_"):
         found["status"] = estimator.status_.value
-        found["status_sentence"] = estimator.status_.sentence
+        found["status_sentence"] = session.result.get("stopped", estimator.status_.sentence)
     if hasattr(estimator, "objectives_") and len(estimator.objectives_) > 1:
         found["objectives"] = estimator.objectives_
     if getattr(estimator, "orthogonality_", None):

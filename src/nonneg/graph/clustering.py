@@ -17,6 +17,7 @@ from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
+from ..reporting import inner_runs
 from ..shareable import Shareable
 from ..validation import validated
 from ._partitions import compact, trace_of
@@ -142,7 +143,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
                 f"similarity={self.similarity!r} must make a nonneg.graph.Similarity of {n} vertices from the adjacency matrix; it "
                 f"made {f'one of {S.n}' if isinstance(S, Similarity) else f'an object of type {type(S).__name__}'}."
             )
-        found = method.partition(S, count, generator, effort)
+        with inner_runs("partitions"):
+            found = method.partition(S, count, generator, effort)
         labels = self._settled(A, S, found.labels)
         order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
         sums = found.memberships.sum(axis=1, keepdims=True)

@@ -111,7 +111,7 @@ def html(subject: Subject) -> str:
     """The whole page."""
     found = {key: section for key, make in SECTIONS.items() if (section := make(subject)) is not None}
     status = getattr(subject.model, "status_", None)
-    return frame(_title(subject), "" if status is None else status.sentence, found)
+    return frame(_title(subject), subject.about.get("stopped") or ("" if status is None else status.sentence), found)
 
 
 def frame(title: str, lead: str, sections: Mapping[str, Section]) -> str:
@@ -175,7 +175,9 @@ def notes(subject: Subject) -> Section:
     """What is to be known before the result is used, and what to do about it."""
     model, found = subject.model, []
     status = getattr(model, "status_", None)
-    if status is not None and status.value not in ("converged", "no_progress"):
+    if "stopped" in subject.about:
+        found.append(str(subject.about["stopped"]))
+    elif status is not None and status.value not in ("converged", "no_progress"):
         found.append(f"{status.sentence}")
     for text in subject.about.get("warnings", ()):
         if status is None or status.sentence not in text:
