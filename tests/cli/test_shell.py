@@ -3,6 +3,7 @@
 `shell` starts a process, `run` the same command in this one, where that adds nothing.
 """
 
+import html
 import io
 import json
 import os
@@ -205,6 +206,39 @@ class TestFit:
         names = {path.name for path in table.iterdir()}
         assert {"table.nonneg", "table.cocluster.nonneg"} <= names
         assert "table.nonneg, in place of the one that was there" in run("fit", "table.csv", "-r", "2", cwd=table)[1]
+
+    def test_clusters_of_samples(self, table):
+        """Models that group samples say to which group each sample belongs; both columns have a name."""
+        assert run("fit", "table.csv", "-m", "clustering", "-r", "2", "--labels", "labels.csv", cwd=table)[0] == 0
+        lines = (table / "labels.csv").read_text().splitlines()
+        labels = nonneg.load(table / "table.nonneg").labels_ + 1
+        assert lines == ["sample,part", *(f"s{i},{label}" for i, label in enumerate(labels))]
+        assert run("fit", "table.csv", "-r", "2", "--labels", "labels.csv", cwd=table)[0] == 0
+        assert (table / "labels.csv").read_text().splitlines()[0] == "feature,part"
+
+    @pytest.mark.parametrize(
+        ("options", "read"),
+        [
+            (("--ignore", "a", "--ignore", "id"), "X = files.read('table.csv', ignore=['a', 'id']).values"),
+            (("--transpose",), "X = files.read('table.csv').T.values"),
+        ],
+    )
+    def test_the_same_in_python(self, table, options, read):
+        """The page's lines, run, come to the same components."""
+        assert run("fit", "table.csv", "-r", "2", "--report", "page.html", *options, cwd=table)[0] == 0
+        page = html.unescape((table / "page.html").read_text(encoding="utf8"))
+        code = re.search(r">The same in Python</h2><pre[^>]*>(.*?)</pre>", page, re.DOTALL)[1]
+        assert read in code
+        found = {}
+        with chdir(table):
+            exec(code, found)
+        np.testing.assert_array_equal(found["model"].components_, nonneg.load(table / "table.nonneg").components_)
+
+    def test_the_same_in_python_of_an_array_among_several(self, table):
+        np.savez(table / "X.npz", A=np.ones((3, 3)), B=np.eye(4) + 1)
+        assert run("fit", "X.npz", "-r", "1", "--variable", "B", "--report", "page.html", cwd=table)[0] == 0
+        page = html.unescape((table / "page.html").read_text(encoding="utf8"))
+        assert "files.read('X.npz', variable='B').values" in page
 
     def test_parameters(self, table):
         options = ["--divergence", "kl", "--restarts", "2", "--set", "warm_start=true", "--max-iter", "5", "--tol", "0"]
@@ -488,4 +522,42 @@ class TestWhatGoesWrong:
 
     def test_forms(self, tmp_path):
         fails("model", "X X", cwd=tmp_path, match="nothing to learn")
-        fails("model", "W H", "--divergence", "manhattan", cwd=tmp_path, match="Unknown divergence 'manhattan'")
+        fails("model", "W H", "--divergence", "manhattan", cwd=tmp_path, match="Unknown divergence 'manhattan'", code=2)
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("fit", "-r", "2", "--divergence"),
+            ("fit", "-r", "2", "--solver"),
+            ("fit", "-r", "2", "--init"),
+            ("fit", "-r", "2", "--orthogonality"),
+            ("cocluster", "-r", "2", "--divergence"),
+            ("rank", "-r", "2", "--divergence"),
+            ("match", "other.edges", "--divergence"),
+            ("partition", "-k", "2", "--method"),
+            ("hmm", "-k", "2", "--set", "solver=foo", "--method"),
+        ],
+    )
+    def test_names_that_are_not_known(self, words, tmp_path):
+        """They are wrong usage, which is told before any file is looked for."""
+        given = "qnmf" if words[0] == "hmm" else "foo"
+        fails(words[0], "nothing.csv", *words[1:], given, cwd=tmp_path, match="foo", code=2)
+
+    def test_options_in_the_words_of_the_shell(self, tmp_path):
+        (tmp_path / "X.csv").write_text("a,b,the kind\n1,2,x\n3,4,y\n")
+        fails("fit", "X.csv", "-r", "1", cwd=tmp_path, match="Leave out such columns: --ignore 'the kind'$")
+        with pytest.raises(nonneg.exceptions.FileError, match=r"ignore=\['the kind'\]"):
+            nonneg.files.read(tmp_path / "X.csv")
+        np.savez(tmp_path / "X.npz", A=np.ones((3, 3)), B=np.ones((4, 3)))
+        fails("fit", "X.npz", "-r", "1", cwd=tmp_path, match="say which one is wanted: --variable A$")
+        assert pickle.loads(pickle.dumps(nonneg.exceptions.ReadingError("t", "ignore", ["a"]))).value == ["a"]
+
+    def test_missing_cells_of_new_samples(self, table):
+        """There is no option of transform to advise."""
+        assert run("fit", "table.csv", "-r", "2", "-o", "m.nonneg", cwd=table)[0] == 0
+        changed(table, 3, 2, "")
+        fails("transform", "m.nonneg", "table.csv", "-o", "c.csv", cwd=table, match="that was fitted with --missing ignore")
+
+    def test_a_class_for_each_sample(self, tmp_path):
+        (tmp_path / "X.csv").write_text("a,b,id\n1,2,x\n3,4,y\n5,1,z\n")
+        fails("lda", "X.csv", "--label", "id", cwd=tmp_path, match="a class of its own for each of the 3 samples")

@@ -45,13 +45,25 @@ class Command(click.Command):
         except (ValueError, ImportError) as error:
             if not _is_ours(error):
                 raise
-            self._fail(ctx, str(error), FAILED, as_json)
+            self._fail(ctx, _in_words_of_the_shell(error), FAILED, as_json)
 
     def _fail(self, ctx: click.Context, text: str, code: int, as_json: bool) -> None:
         if as_json:
             echo(json.dumps({"error": text, "exit_code": code}, ensure_ascii=False))
         echo(f"nonneg {ctx.info_name}: {text}", err=True)
         ctx.exit(code)
+
+
+def _in_words_of_the_shell(error: BaseException) -> str:
+    """An error, with options as the shell has them."""
+    import shlex
+
+    from ..exceptions import ReadingError
+
+    if not isinstance(error, ReadingError):
+        return str(error)
+    values = [error.value] if isinstance(error.value, str) else error.value
+    return f"{error.text}: {' '.join(f'--{error.option} {shlex.quote(value)}' for value in values)}"
 
 
 def _is_ours(error: BaseException) -> bool:

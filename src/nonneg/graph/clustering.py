@@ -129,10 +129,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         y : None
             Not used.
         """
-        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
-        similarity, effort, generator = self._similarity(method), self._effort(), self._generator()
-        self._check_affinity()
-        check_symmetrize(self.symmetrize)
+        method, similarity = self._check_names()
+        effort, generator = self._effort(), self._generator()
         self._count()
         A, names = self._adjacency(X)
         n = A.shape[0]
@@ -157,6 +155,14 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         self.objective_ = trace_of(S, labels, count)
         self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
         return self
+
+    def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
+        """What the names stand for; those that are not known are refused."""
+        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
+        similarity = self._similarity(method)
+        self._check_affinity()
+        check_symmetrize(self.symmetrize)
+        return method, similarity
 
     def _effort(self) -> Effort:
         for name, least in (("n_init", 1), ("max_iter", 1)):

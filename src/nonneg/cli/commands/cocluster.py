@@ -65,7 +65,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)
-    about = sharing.about_of(session, data, table)
+    about = sharing.about_of(session, data, table, given)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     for what, labels, names in (
@@ -73,7 +73,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         ("columns", estimator.column_labels_, table.features),
     ):
         if given[what]:
-            sharing.write_labels(labels, names, given[what])
+            sharing.write_labels(labels, names, given[what], "sample" if what == "rows" else "feature")
             session.wrote(what, given[what])
     if given["report"]:
         from ...pages import write_report

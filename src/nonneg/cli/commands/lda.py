@@ -55,7 +55,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     of = estimator.classes_ if len(estimator.components_) == len(estimator.classes_) else range(1, len(estimator.components_) + 1)
     for name, w in zip(of, estimator.components_, strict=True):
         session.say(f"{str(name)[:12]:<12} {', '.join(f'{names[j]} {w[j]:+.3g}' for j in top_of(w, 6))}")
-    about = sharing.about_of(session, data, table)
+    about = sharing.about_of(session, data, table, given | {"ignore": ignore, "label": label})
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:

@@ -34,8 +34,8 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     from .. import sharing
 
     session.check_outputs(given["out"])
+    divergence = sharing.divergence_of(given["divergence"])
     A, B = sharing.read_graph(first), sharing.read_graph(second)
-    divergence = sharing.number_or_text(given["divergence"])
     found = match_graphs(A.values, B.values, divergence=divergence, n_init=given["restarts"], random_state=given["seed"])
     names_A, names_B = (range(1, table.shape[0] + 1) if table.samples is None else table.samples for table in (A, B))
     rows = [

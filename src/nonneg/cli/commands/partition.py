@@ -63,7 +63,7 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["labels"]:
-        sharing.write_labels(estimator.labels_, table.samples, given["labels"])
+        sharing.write_labels(estimator.labels_, table.samples, given["labels"], "vertex")
         session.wrote("labels", given["labels"])
     if given["report"]:
         from ...pages import write_report

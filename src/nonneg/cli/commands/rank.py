@@ -95,7 +95,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     if given["report"]:
         from ...pages import write_rank_report
 
-        about = sharing.about_of(session, data, table) | {"seed": given["seed"]}
+        about = sharing.about_of(session, data, table, given) | {"seed": given["seed"]}
         write_rank_report(estimator, found, given["report"], about=about)
         session.wrote("report", given["report"])
 

@@ -44,7 +44,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
     is_signed, missing = hasattr(estimator, "classes_"), getattr(estimator, "missing", "raise")
     chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True)
+    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
     table = sharing.in_order(table, estimator, str(data[0]))
     codes = sharing.quietly(estimator.transform, table.values)
     sharing.write_codes(codes, table.samples, given["out"])
