@@ -61,11 +61,6 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                 f"y has one class, {shown(self.classes_[0])}: there is nothing to tell apart. The number of classes must be two or "
                 "more."
             )
-        if len(self.classes_) == len(codes):
-            raise DataError(
-                f"y has a class of its own for each of the {len(codes)} samples, such as {shown(self.classes_[0])}: there is "
-                "nothing in common to learn. A class must have several samples."
-            )
         return codes
 
     def _check_parameters(self) -> None:

@@ -45,6 +45,12 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     y = table.aside[label] if label else [row[0] for row in sharing.read_sequences(classes, "words")]  # type: ignore[arg-type]
     if len(y) != table.shape[0]:
         raise FileError(f"{classes} has {len(y)} classes for {table.shape[0]} samples.")
+    if len(set(y)) == len(y) > 1:
+        where = f"The column {label!r}" if label else str(classes)
+        raise FileError(
+            f"{where} has a class of its own for each of the {len(y)} samples, such as {str(y[0])!r}. A class is what several "
+            "samples have in common."
+        )
     sharing.fitted(session, estimator, table.values, y)
     sharing.keep_names(estimator, table.features)
     accuracy = sharing.quietly(estimator.score, table.values, y)
