@@ -8,6 +8,7 @@ check of each start, and how that ends. It is given as `callback`, too; or it he
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,17 @@ from .engine.solution import Progress, Solution
 from .exceptions import Stopped
 
 _PRINTING = Lock()
+
+
+def users_line() -> int:
+    """The `stacklevel` of a warning that is to be about the line which called the library, through scikit-learn or not."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _OWN.match(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+_OWN = re.compile(r"(nonneg|sklearn|joblib)(\.|$)")
 
 
 def say(line: str, stream: TextIO | None = None) -> None:

@@ -5,6 +5,8 @@ import signal
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 from nonneg import NMF, OPNMF, QNMFHMM, factorize, open_data
 from nonneg.engine.solution import Progress
@@ -84,6 +86,22 @@ def test_inner_runs_leave_nothing_behind():
         model.fit(np.kron(np.eye(2), np.ones((4, 4))))
     assert not isinstance(caught.value, Stopped)
     assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda: NMF(2, init="random", max_iter=3, random_state=0).fit(X),
+        lambda: NMF(2, init="random", max_iter=3, random_state=0).fit_transform(X),
+        lambda: make_pipeline(NMF(2, init="random", max_iter=3, random_state=0)).fit(X),
+        lambda: QNMFHMM(2, init="random", max_iter=3, random_state=0).fit(["abcabd" * 20]),
+    ],
+    ids=["fit", "fit_transform", "pipeline", "chain"],
+)
+def test_warnings_are_about_the_users_line(fit):
+    with pytest.warns(ConvergenceWarning) as told:
+        fit()
+    assert {warning.filename for warning in told} == {__file__}
 
 
 def check(iteration, seconds, objective):

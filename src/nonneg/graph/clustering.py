@@ -17,7 +17,7 @@ from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
-from ..reporting import inner_runs
+from ..reporting import inner_runs, users_line
 from ..shareable import Shareable
 from ..validation import validated
 from ._partitions import compact, trace_of
@@ -251,7 +251,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
             warnings.warn(
                 f"{int(alone.sum())} of {len(labels)} vertices have no edges; nothing says where they belong, and they are put "
                 "into the largest part.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
             labels = np.where(alone, np.bincount(labels[~alone]).argmax(), labels)
         return labels

@@ -19,7 +19,7 @@ from ..engine.solution import Status
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..initialization import make_generator
-from ..reporting import inner_runs
+from ..reporting import inner_runs, users_line
 from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
 from ..solving import objective_of
@@ -168,7 +168,7 @@ class QNMFHMM(HiddenChain):
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=users_line())
         factors = best.factors
         if (
             self.separate

@@ -21,7 +21,7 @@ from ..kernels.threads import limited
 from ..naming import find
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
-from ..reporting import current_listener, listening, readable_seconds, say
+from ..reporting import current_listener, listening, readable_seconds, say, users_line
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
 from .criteria.restarts import clustered
@@ -197,7 +197,7 @@ class Work:
                 f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
                 "max_iter, or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         found: dict[str, dict[Rank, list[Found]]] = {one.name: {rank: [] for rank in ranks} for one in self.criteria}
         for (one, _, rank), result in zip(tasks, results, strict=True):
