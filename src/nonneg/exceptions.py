@@ -27,6 +27,27 @@ class FileError(DataError):
     """A file that is not what it should be: empty, cut off, of another kind, or more than can be held."""
 
 
+class ReadingError(FileError):
+    """A file of which more has to be said before it can be read: an option of `nonneg.files.read`, of which a value is proposed.
+
+    Parameters
+    ----------
+    text : str
+        What is in the way, and what to do, without the option.
+    option : str
+        The name of the option.
+    value : str or list of str
+        What may be given for it.
+    """
+
+    def __init__(self, text: str, option: str, value: Any) -> None:
+        super().__init__(f"{text}: {option}={value!r}.")
+        self.text, self.option, self.value = text, option, value
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.text, self.option, self.value)
+
+
 class MissingLibraryError(DataError, ImportError):
     """Something that needs a library which is not installed."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .data import Data
 from .exceptions import Stopped as Stopped
+from .reporting import current_listener
 
 _ASKED: ContextVar[Event | None] = ContextVar("the event of the fit that is going on", default=None)
 
@@ -41,6 +42,9 @@ def heeded(*others: Any) -> Iterator[Event]:
         if asked.is_set():
             signal.default_int_handler(number, frame)
         asked.set()
+        listener = current_listener()
+        if listener is not None:
+            listener.interrupted()
 
     if is_ours:
         signal.signal(signal.SIGINT, handle)

@@ -17,6 +17,7 @@ from scipy import sparse
 from .engine.solution import Status
 from .exceptions import DataError, IncompatibleError, ShapeError
 from .naming import is_number
+from .reporting import users_line
 
 
 class Form(Protocol):
@@ -197,7 +198,7 @@ def maximize_rayleigh(
             f"maximize_rayleigh: rule='oja' stopped after {result.n_iter - 1} iterations, as the next w would have negative "
             "entries, or no others than zero: wᵀBAw is not positive there. Use rule='rayleigh'.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=users_line(),
         )
     # A was divided by 2^exponent and B by 2^other, so that nothing over- or underflows on the way.
     length = np.sqrt(float(result.w @ below.product(result.w)))

@@ -8,6 +8,7 @@ check of each start, and how that ends. It is given as `callback`, too; or it he
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,20 @@ from typing import Any, TextIO
 import numpy as np
 
 from .engine.solution import Progress, Solution
+from .exceptions import Stopped
 
 _PRINTING = Lock()
+
+
+def users_line() -> int:
+    """The `stacklevel` of a warning that is to be about the line which called the library, through scikit-learn or not."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _OWN.match(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+_OWN = re.compile(r"(nonneg|sklearn|joblib)(\.|$)")
 
 
 def say(line: str, stream: TextIO | None = None) -> None:
@@ -89,6 +102,9 @@ class Listener:
     def ended(self, solution: Solution, start: int) -> None:
         """A start has come to its end."""
 
+    def interrupted(self) -> None:
+        """Ctrl-C was pressed: the work ends at its next check. It is called from the handler of the signal."""
+
     def __call__(self, progress: Progress) -> Any:
         return self.checked(progress, 0)
 
@@ -120,6 +136,28 @@ class Listeners(Listener):
         for listener in self.listeners:
             listener.ended(solution, start)
 
+    def interrupted(self) -> None:
+        for listener in self.listeners:
+            listener.interrupted()
+
+
+class Inner(Listener):
+    """Hears of runs that are steps of something larger, and passes on no more than how far they are.
+
+    Parameters
+    ----------
+    outer : Listener
+        Who hears of the whole.
+    text : str
+        What the runs are for.
+    """
+
+    def __init__(self, outer: Listener, text: str) -> None:
+        self.outer, self.text = outer, text
+
+    def checked(self, progress: Progress, start: int) -> None:
+        self.outer.phase(f"{self.text}, iteration {progress.iteration}, objective {progress.objective:.6g}")
+
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -132,6 +170,24 @@ def listening(listener: Listener | None) -> Iterator[Listener | None]:
         yield listener
     finally:
         _LISTENER.reset(token)
+
+
+@contextmanager
+def inner_runs(text: str) -> Iterator[None]:
+    """Runs in here are steps of something larger: their starts and ends are not told. Ctrl-C ends the whole, of which nothing is
+    there yet.
+
+    Parameters
+    ----------
+    text : str
+        What they are for.
+    """
+    outer = _LISTENER.get()
+    with listening(None if outer is None else Inner(outer, text)):
+        try:
+            yield
+        except Stopped:
+            raise KeyboardInterrupt from None
 
 
 def current_listener() -> Listener | None:

@@ -3,6 +3,7 @@
 `shell` starts a process, `run` the same command in this one, where that adds nothing.
 """
 
+import html
 import io
 import json
 import os
@@ -186,6 +187,59 @@ class TestFit:
         assert run("fit", "table.csv", "-r", "2", "--quiet", cwd=table) == (0, "", "")
         assert (table / "table.nonneg").exists()
 
+    @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")])
+    def test_nobody_reads_what_is_printed(self, table, streams):
+        """A pipe that is closed does not keep the files from being written, nor is it an error."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | dict.fromkeys(streams, writer)
+        command = [sys.executable, "-m", "nonneg", "fit", "table.csv", "-r", "2", "-o", "m.nonneg", "--labels", "labels.csv"]
+        done = subprocess.run(command, cwd=table, env=ENVIRONMENT, text=True, check=False, **settings)
+        os.close(writer)
+        assert (done.returncode, "roken pipe" in (done.stderr or "")) == (0, False), done.stderr
+        assert (table / "m.nonneg").stat().st_size
+        assert (table / "labels.csv").stat().st_size
+
+    def test_no_command_takes_the_file_of_another(self, table):
+        assert "in place of" not in run("fit", "table.csv", "-r", "2", cwd=table)[1]
+        assert "in place of" not in run("cocluster", "table.csv", "-r", "2", cwd=table)[1]
+        names = {path.name for path in table.iterdir()}
+        assert {"table.nonneg", "table.cocluster.nonneg"} <= names
+        assert "table.nonneg, in place of the one that was there" in run("fit", "table.csv", "-r", "2", cwd=table)[1]
+
+    def test_clusters_of_samples(self, table):
+        """Models that group samples say to which group each sample belongs; both columns have a name."""
+        assert run("fit", "table.csv", "-m", "clustering", "-r", "2", "--labels", "labels.csv", cwd=table)[0] == 0
+        lines = (table / "labels.csv").read_text().splitlines()
+        labels = nonneg.load(table / "table.nonneg").labels_ + 1
+        assert lines == ["sample,part", *(f"s{i},{label}" for i, label in enumerate(labels))]
+        assert run("fit", "table.csv", "-r", "2", "--labels", "labels.csv", cwd=table)[0] == 0
+        assert (table / "labels.csv").read_text().splitlines()[0] == "feature,part"
+
+    @pytest.mark.parametrize(
+        ("options", "read"),
+        [
+            (("--ignore", "a", "--ignore", "id"), "X = files.read('table.csv', ignore=['a', 'id']).values"),
+            (("--transpose",), "X = files.read('table.csv').T.values"),
+        ],
+    )
+    def test_the_same_in_python(self, table, options, read):
+        """The page's lines, run, come to the same components."""
+        assert run("fit", "table.csv", "-r", "2", "--report", "page.html", *options, cwd=table)[0] == 0
+        page = html.unescape((table / "page.html").read_text(encoding="utf8"))
+        code = re.search(r">The same in Python</h2><pre[^>]*>(.*?)</pre>", page, re.DOTALL)[1]
+        assert read in code
+        found = {}
+        with chdir(table):
+            exec(code, found)
+        np.testing.assert_array_equal(found["model"].components_, nonneg.load(table / "table.nonneg").components_)
+
+    def test_the_same_in_python_of_an_array_among_several(self, table):
+        np.savez(table / "X.npz", A=np.ones((3, 3)), B=np.eye(4) + 1)
+        assert run("fit", "X.npz", "-r", "1", "--variable", "B", "--report", "page.html", cwd=table)[0] == 0
+        page = html.unescape((table / "page.html").read_text(encoding="utf8"))
+        assert "files.read('X.npz', variable='B').values" in page
+
     def test_parameters(self, table):
         options = ["--divergence", "kl", "--restarts", "2", "--set", "warm_start=true", "--max-iter", "5", "--tol", "0"]
         status, out, _ = run("fit", "table.csv", "-m", "nmf", "-r", "2", "--json", *options, cwd=table)
@@ -200,6 +254,16 @@ class TestFit:
         interrupt(process, when="iteration")
         assert "Stopped by the user" in (tmp_path / "page.html").read_text(encoding="utf8")
         assert nonneg.load(tmp_path / "X.nonneg").status_ == "stopped_by_user"
+
+    def test_interrupted_among_several_starts(self, tmp_path):
+        """It is acknowledged, and said how many starts there were of those that were asked for."""
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((400, 200)))
+        options = ["--tol", "0", "--max-iter", "2000", "--solver", "multiplicative", "--init", "random", "--restarts", "500"]
+        process = start("fit", "X.npy", "-m", "nmf", "-r", "10", "--report", "page.html", *options, cwd=tmp_path)
+        assert "Stopping at the next check; press Ctrl-C again to quit" in interrupt(process, when="start 1 of 500: max_iter")
+        said = r"Stopped by the user in start \d+ of 500; the best of \d+ finished starts? is kept|an unfinished start is kept"
+        assert re.search(said, (tmp_path / "page.html").read_text(encoding="utf8"))
+        assert nonneg.load(tmp_path / "X.nonneg").components_.shape == (10, 200)
 
     def test_checkpoints(self, tmp_path):
         """A fit that was stopped goes on to what it would have come to."""
@@ -403,6 +467,8 @@ class TestWhatGoesWrong:
         fails("fit", "nothing.csv", "-r", "2", "-o", "no/such/folder.nonneg", cwd=tmp_path, match="is not a folder")
         fails("fit", "nothing.csv", "-r", "2", "--report", ".", cwd=tmp_path, match="is a folder")
         fails("fit", "nothing.csv", "-r", "2", "--components", "parts.docx", cwd=tmp_path, match="told by the end of the name")
+        fails("fit", "nothing.csv", "-r", "2", "--report", "page.pdf", cwd=tmp_path, match="A page to write is called")
+        fails("rank", "nothing.csv", "-r", "2", "--plot", "ranks.doc", cwd=tmp_path, match="A plot to write is called")
 
     def test_a_full_disk(self, tmp_path):
         """A limit on the size of files stands for it: what is not whole is not there, and what was there before still is."""
@@ -456,4 +522,42 @@ class TestWhatGoesWrong:
 
     def test_forms(self, tmp_path):
         fails("model", "X X", cwd=tmp_path, match="nothing to learn")
-        fails("model", "W H", "--divergence", "manhattan", cwd=tmp_path, match="Unknown divergence 'manhattan'")
+        fails("model", "W H", "--divergence", "manhattan", cwd=tmp_path, match="Unknown divergence 'manhattan'", code=2)
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("fit", "-r", "2", "--divergence"),
+            ("fit", "-r", "2", "--solver"),
+            ("fit", "-r", "2", "--init"),
+            ("fit", "-r", "2", "--orthogonality"),
+            ("cocluster", "-r", "2", "--divergence"),
+            ("rank", "-r", "2", "--divergence"),
+            ("match", "other.edges", "--divergence"),
+            ("partition", "-k", "2", "--method"),
+            ("hmm", "-k", "2", "--set", "solver=foo", "--method"),
+        ],
+    )
+    def test_names_that_are_not_known(self, words, tmp_path):
+        """They are wrong usage, which is told before any file is looked for."""
+        given = "qnmf" if words[0] == "hmm" else "foo"
+        fails(words[0], "nothing.csv", *words[1:], given, cwd=tmp_path, match="foo", code=2)
+
+    def test_options_in_the_words_of_the_shell(self, tmp_path):
+        (tmp_path / "X.csv").write_text("a,b,the kind\n1,2,x\n3,4,y\n")
+        fails("fit", "X.csv", "-r", "1", cwd=tmp_path, match="Leave out such columns: --ignore 'the kind'$")
+        with pytest.raises(nonneg.exceptions.FileError, match=r"ignore=\['the kind'\]"):
+            nonneg.files.read(tmp_path / "X.csv")
+        np.savez(tmp_path / "X.npz", A=np.ones((3, 3)), B=np.ones((4, 3)))
+        fails("fit", "X.npz", "-r", "1", cwd=tmp_path, match="say which one is wanted: --variable A$")
+        assert pickle.loads(pickle.dumps(nonneg.exceptions.ReadingError("t", "ignore", ["a"]))).value == ["a"]
+
+    def test_missing_cells_of_new_samples(self, table):
+        """There is no option of transform to advise."""
+        assert run("fit", "table.csv", "-r", "2", "-o", "m.nonneg", cwd=table)[0] == 0
+        changed(table, 3, 2, "")
+        fails("transform", "m.nonneg", "table.csv", "-o", "c.csv", cwd=table, match="that was fitted with --missing ignore")
+
+    def test_a_class_for_each_sample(self, tmp_path):
+        (tmp_path / "X.csv").write_text("a,b,id\n1,2,x\n3,4,y\n5,1,z\n")
+        fails("lda", "X.csv", "--label", "id", cwd=tmp_path, match="a class of its own for each of the 3 samples")

@@ -132,3 +132,13 @@ def test_ranks(model, ranks):
     check_drawn(ax)
     assert plot.ranks(scan, ax=ax) is ax
     assert len(scan.curves()) == (1 if isinstance(scan.best_, int) else 2)
+    assert all(tick == round(tick) for tick in ax.get_xticks())
+    assert ax.get_title().startswith("Best rank")
+
+
+def test_long_names_are_in_the_figure():
+    model = MODELS["NMF"]()
+    _, ax = plt.subplots(figsize=(4, 3))
+    plot.top_features(model, [f"a rather long name of a feature {j}" for j in range(model.components_.shape[1])], ax=ax)
+    ax.figure.canvas.draw()
+    assert all(label.get_window_extent().x0 >= 0 for label in ax.get_yticklabels())

@@ -1,12 +1,17 @@
 """Whoever listens hears of every fit, may end it, and is told honestly how long it will take."""
 
 import io
+import signal
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
-from nonneg import NMF, OPNMF, factorize, open_data
+from nonneg import NMF, OPNMF, QNMFHMM, factorize, open_data
 from nonneg.engine.solution import Progress
+from nonneg.exceptions import Stopped
+from nonneg.graph import GraphClustering
 from nonneg.reporting import Estimate, LinePrinter, Listener, listening, pace, readable_seconds
 
 X = np.random.default_rng(0).random((30, 20))
@@ -51,6 +56,52 @@ def test_an_end_keeps_what_there_is():
     assert model.status_ == "stopped_by_callback"
     assert 20 <= model.n_iter_ < 10**4
     assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "starts"),
+    [
+        (GraphClustering(2, random_state=0), np.kron(np.eye(2), np.ones((4, 4))), 0),
+        (QNMFHMM(2, n_init=3, random_state=0), ["ab" * 50 + "cd" * 50, "ac" * 80], 3),
+    ],
+)
+def test_inner_runs_are_phases(model, data, starts):
+    """What is only a step of the fit does not begin or end in the ears of who listens."""
+    with listening(Recorder()) as listener:
+        listener.phase = lambda text: listener.heard.append(("phase", text))
+        model.fit(data)
+    assert sum(event[0] == "ended" for event in listener.heard) == starts
+    assert any(event[0] == "phase" and ", iteration" in event[1] for event in listener.heard)
+
+
+def test_inner_runs_leave_nothing_behind():
+    """Ctrl-C within one of them ends the whole: there is nothing to keep."""
+    model = GraphClustering(2, random_state=0)
+
+    class Impatient(Listener):
+        def phase(self, text):
+            signal.raise_signal(signal.SIGINT)
+
+    with listening(Impatient()), pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(np.kron(np.eye(2), np.ones((4, 4))))
+    assert not isinstance(caught.value, Stopped)
+    assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda: NMF(2, init="random", max_iter=3, random_state=0).fit(X),
+        lambda: NMF(2, init="random", max_iter=3, random_state=0).fit_transform(X),
+        lambda: make_pipeline(NMF(2, init="random", max_iter=3, random_state=0)).fit(X),
+        lambda: QNMFHMM(2, init="random", max_iter=3, random_state=0).fit(["abcabd" * 20]),
+    ],
+    ids=["fit", "fit_transform", "pipeline", "chain"],
+)
+def test_warnings_are_about_the_users_line(fit):
+    with pytest.warns(ConvergenceWarning) as told:
+        fit()
+    assert {warning.filename for warning in told} == {__file__}
 
 
 def check(iteration, seconds, objective):

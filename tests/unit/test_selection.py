@@ -475,6 +475,16 @@ def test_the_smallest_rank_that_is_as_good():
     assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02).rank == 2
 
 
+def test_no_more_ranks_are_advised_than_there_can_be():
+    """Of the halves of four features, the reason is given that blocks are not held out."""
+    draw = np.random.default_rng(0)
+    X = draw.gamma(1, size=(40, 4)) @ np.eye(4) + 0.01
+    scan = rank_scan(NMF(init="random"), X, [3, 4], random_state=0)
+    assert "scan more" not in scan.why_
+    assert "Judged by split halves, as no blocks can be held out: X is 40 × 4" in scan.why_
+    assert "scan more" in rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0).why_
+
+
 def test_the_largest_rank_above_a_threshold():
     assert last_above([1, 2, 3], np.array([1, 0.95, 0.2]), 0.9, "cosine").rank == 2
     assert "nothing here is reproduced" in last_above([2, 3], np.array([0.1, 0.2]), 0.9, "cosine").why

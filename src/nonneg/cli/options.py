@@ -35,6 +35,11 @@ def file_option(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: 
     return click.option(*names, type=PATH, help=help, **settings)
 
 
+def model_file(ending: str) -> Decorator:
+    """Where the model goes; each command has an ending of its own, so that none takes the file of another."""
+    return file_option("-o", "--out", help=f"The model file; by default the name of the data with {ending}.")
+
+
 reading = together(
     click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad)."),
     click.option("--mask", type=PATH, help="Which voxels to read: a NIfTI volume that is not zero there."),
@@ -44,7 +49,6 @@ reading = together(
 """What of a file to read."""
 seed = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
 assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
-model_file = file_option("-o", "--out", help="The model file; by default the name of the data with .nonneg.")
 missing = click.option(
     "--missing",
     type=click.Choice(["raise", "ignore"]),

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import time
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 from ..engine.solution import Progress, Solution
 from ..reporting import LinePrinter, Listener, readable_seconds
+from .running import echo
 
 
 def shown_progress() -> Listener:
     """A listener that suits where standard error goes."""
-    return TerminalProgress() if sys.stderr.isatty() else LinePrinter()
+    return TerminalProgress() if sys.stderr.isatty() else Lines(cast(TextIO, Heedless()))
 
 
-class TerminalProgress(LinePrinter):
+class Heedless(io.TextIOBase):
+    """Standard error, whether or not anybody reads it: a pipe that was closed does not end the work."""
+
+    def write(self, text: str) -> int:
+        echo(text, err=True, nl=False)
+        return len(text)
+
+
+class Lines(LinePrinter):
+    """Lines, one of them to acknowledge Ctrl-C."""
+
+    _before = ""
+
+    def interrupted(self) -> None:
+        """Written past the streams, whose locks the work that was interrupted may hold."""
+        with suppress(OSError, AttributeError):
+            os.write(sys.stderr.fileno(), f"{self._before}{_STOPPING}\n".encode())
+
+
+_STOPPING = "Stopping at the next check; press Ctrl-C again to quit without saving."
+
+
+class TerminalProgress(Lines):
     """One line, by rich, that goes away once the work is done."""
+
+    _before = "\r\x1b[2K"  # in place of the line, which comes again below
 
     def __init__(self) -> None:
         from rich.console import Console

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ class Command(click.Command):
         as_json = bool(ctx.params.pop("as_json", False))
         ctx.obj = Session(as_json, bool(ctx.params.pop("quiet", False)))
         try:
-            super().invoke(ctx)
+            try:
+                super().invoke(ctx)
+            finally:
+                ctx.obj.show()
             ctx.obj.finish()
         except KeyboardInterrupt as error:
             self._fail(ctx, str(error) or "stopped", INTERRUPTED, as_json)
@@ -41,13 +45,25 @@ class Command(click.Command):
         except (ValueError, ImportError) as error:
             if not _is_ours(error):
                 raise
-            self._fail(ctx, str(error), FAILED, as_json)
+            self._fail(ctx, _in_words_of_the_shell(error), FAILED, as_json)
 
     def _fail(self, ctx: click.Context, text: str, code: int, as_json: bool) -> None:
         if as_json:
-            click.echo(json.dumps({"error": text, "exit_code": code}, ensure_ascii=False))
-        click.echo(f"nonneg {ctx.info_name}: {text}", err=True)
+            echo(json.dumps({"error": text, "exit_code": code}, ensure_ascii=False))
+        echo(f"nonneg {ctx.info_name}: {text}", err=True)
         ctx.exit(code)
+
+
+def _in_words_of_the_shell(error: BaseException) -> str:
+    """An error, with options as the shell has them."""
+    import shlex
+
+    from ..exceptions import ReadingError
+
+    if not isinstance(error, ReadingError):
+        return str(error)
+    values = [error.value] if isinstance(error.value, str) else error.value
+    return f"{error.text}: {' '.join(f'--{error.option} {shlex.quote(value)}' for value in values)}"
 
 
 def _is_ours(error: BaseException) -> bool:
@@ -58,6 +74,20 @@ def _is_ours(error: BaseException) -> bool:
     return is_named or type(error) is ValueError
 
 
+def echo(text: str, err: bool = False, nl: bool = True) -> None:
+    """Print a line. Whoever has closed the pipe wants no more of them, which is no error."""
+    try:
+        click.echo(text, nl=nl, err=err)
+    except BrokenPipeError:
+        silence(sys.stderr if err else sys.stdout)
+
+
+def silence(stream: Any) -> None:
+    """Let a stream go nowhere from now on."""
+    with suppress(OSError, AttributeError):  # streams that are no files have no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 class Session:
     """One run of a command: what it prints, and what it waits for."""
 
@@ -65,35 +95,67 @@ class Session:
         self.as_json, self.quiet = as_json, quiet
         self.began = time.perf_counter()
         self.result: dict[str, Any] = {}
+        self.lines: list[str] = []
         self.written: dict[str, str] = {}
+        self.replaced: set[Path] = set()
         self.interrupted = False
+        self.unfinished: set[int] = set()
 
     def say(self, line: str) -> None:
-        """A line of the result, for people."""
+        """A line of the result, for people; it is printed once the files are written, whoever reads it."""
         if not self.as_json and not self.quiet:
-            click.echo(line)
+            self.lines.append(line)
+
+    def show(self) -> None:
+        """Print the lines of the result."""
+        lines, self.lines = self.lines, []
+        for line in lines:
+            echo(line)
 
     def warn(self, line: str) -> None:
         """A line about something to know, on standard error."""
         if not self.quiet:
-            click.echo(line, err=True)
+            echo(line, err=True)
 
     def phase(self, text: str) -> None:
         """What is being done now, on standard error, for people."""
         if not self.as_json and not self.quiet:
-            click.echo(text, err=True)
+            echo(text, err=True)
+
+    def check_outputs(
+        self,
+        *paths: Path | None,
+        tables: tuple[Path | None, ...] = (),
+        pages: tuple[Path | None, ...] = (),
+        plots: tuple[Path | None, ...] = (),
+    ) -> None:
+        """Refuse, before any work, files that could not be written after it."""
+        from ..files import check_writable, kind_to_write
+
+        for path in (*paths, *tables, *pages, *plots):
+            if path is not None:
+                check_writable(path)
+                self.replaced |= {path.resolve()} if path.exists() else set()
+        for path in tables:
+            if path is not None:
+                kind_to_write(path)
+        for path in pages:
+            _check_ending(path, "A page", (".html", ".htm"))
+        for path in plots:
+            _check_ending(path, "A plot", (".png", ".svg", ".pdf"))
 
     def wrote(self, what: str, path: Any) -> None:
         """Note a file that is there now."""
         self.written[what] = str(path)
-        self.say(f"{what:<12} {path}")
+        replaced = ", in place of the one that was there" if Path(path).resolve() in self.replaced else ""
+        self.say(f"{what:<12} {path}{replaced}")
 
     def finish(self) -> None:
         """Print what is for machines, and exit as an interrupted command does where it was."""
         if self.as_json:
             seconds = round(time.perf_counter() - self.began, 3)
             found = {**self.result, "files": self.written, "seconds": seconds, "interrupted": self.interrupted}
-            click.echo(json.dumps(plain(found), ensure_ascii=False))
+            echo(json.dumps(plain(found), ensure_ascii=False))
         if self.interrupted:
             click.get_current_context().exit(INTERRUPTED)
 
@@ -101,7 +163,14 @@ class Session:
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
         from ..exceptions import Stopped
-        from ..reporting import Listener, listening
+        from ..reporting import Listener, Listeners, listening
+
+        class Unfinished(Listener):
+            """Which starts Ctrl-C has ended."""
+
+            def ended(_, solution: Any, start: int) -> None:  # noqa: N805
+                if solution.status == "stopped_by_user":
+                    self.unfinished.add(start)
 
         listener: Listener
         if self.quiet or self.as_json:
@@ -112,7 +181,7 @@ class Session:
             listener = shown_progress()
 
         try:
-            with listening(listener):
+            with listening(Listeners(listener, Unfinished())):
                 yield listener
         except Stopped:
             self.interrupted = True
@@ -120,6 +189,13 @@ class Session:
             close = getattr(listener, "close", None)
             if close is not None:
                 close()
+
+
+def _check_ending(path: Path | None, what: str, endings: tuple[str, ...]) -> None:
+    from ..exceptions import FileError
+
+    if path is not None and path.suffix.lower() not in endings:
+        raise FileError(f"{path}: {what} to write is called {' or '.join(f'*{ending}' for ending in endings)}.")
 
 
 def plain(value: Any) -> Any:
@@ -135,18 +211,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return getattr(value, "value", value)
     return str(value)
-
-
-def check_outputs(*paths: Path | None, tables: tuple[Path | None, ...] = ()) -> None:
-    """Refuse, before any work, files that could not be written after it."""
-    from ..files import check_writable, kind_to_write
-
-    for path in (*paths, *tables):
-        if path is not None:
-            check_writable(path)
-    for path in tables:
-        if path is not None:
-            kind_to_write(path)
 
 
 def parsed(assignments: tuple[str, ...]) -> dict[str, Any]:

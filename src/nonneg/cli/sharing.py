@@ -6,7 +6,7 @@ import csv
 import inspect
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 from .. import files
-from ..exceptions import FileError
+from ..exceptions import FileError, IncompatibleError
 from ..files import Table
 from .running import Session, parsed, shell
 
@@ -31,8 +31,11 @@ def read_table(
     negative: bool = False,
     missing: str = "raise",
     in_blocks: bool = False,
+    is_fitted: bool = False,
 ) -> Table:
-    """Data to fit, checked: an error names the cell. Large files may be left where they lie; they are checked as they are read."""
+    """Data to fit, or for a model that is fitted, checked: an error names the cell. Large files may be left where they lie, and are
+    checked as they are read.
+    """
     in_blocks = in_blocks and missing == "raise"  # cells that are missing are left out of data in memory only
     table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
     table = table.T if transpose else table
@@ -40,7 +43,9 @@ def read_table(
     if missing == "ignore":
         table.refuse_infinite(label)
     else:
-        table.refuse_missing(label, "Fill such cells, leave out their rows or columns, or fit the others: --missing ignore.")
+        new = "Fill such cells, or leave out their rows; a model that was fitted with --missing ignore takes them as they are."
+        others = "Fill such cells, leave out their rows or columns, or fit the others: --missing ignore."
+        table.refuse_missing(label, new if is_fitted else others)
     if not negative:
         table.refuse_negative(label)
     return table
@@ -94,20 +99,39 @@ def in_order(table: Table, estimator: Any, label: str) -> Table:
 def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
     """Clusters, counted from 1, or classes by their names."""
     if labels.dtype.kind in "iu":
-        return write_labels(labels, names, path)
+        return write_labels(labels, names, path, "sample")
+    given = names if names is not None else range(1, len(labels) + 1)
+    return _write_pairs(("sample", "class"), zip(given, labels, strict=True), path)
+
+
+def _write_pairs(header: tuple[str, str], pairs: Iterable[tuple[Any, Any]], path: Path) -> None:
+    """A table of text with two columns, both of which have a name."""
     with files.written_whole(path) as unfinished, open(unfinished, "w", encoding="utf8", newline="") as file:
-        writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t", lineterminator="\n")
-        writer.writerow(["", "class"])
-        given = names if names is not None else range(1, len(labels) + 1)
-        writer.writerows(zip(map(str, given), map(str, labels), strict=True))
-    return None
+        writer = csv.writer(file, delimiter="," if path.suffix.lower() == ".csv" else "\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows((str(one), str(other)) for one, other in pairs)
 
 
 def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
     """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
     with told(session):
         getattr(estimator, method)(*data)
+    of, done = getattr(estimator, "n_init", 1), len(getattr(estimator, "objectives_", ())) - len(session.unfinished)
+    if session.interrupted and of > 1:
+        session.result["stopped"] = _stopped(done, of, session.unfinished, estimator.status_ == "stopped_by_user")
     return estimator
+
+
+def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: bool) -> str:
+    """What Ctrl-C left of several starts."""
+    where = f"in start {done + 1} of {of}" if len(unfinished) <= 1 else f"when {done} of {of} starts had ended"
+    if done == 0:
+        return f"Stopped by the user {where}, not yet converged: this is the best so far."
+    if is_unfinished:
+        return (
+            f"Stopped by the user {where}; an unfinished start is kept, which was better by then than the best of {done} finished."
+        )
+    return f"Stopped by the user {where}; the best of {done} finished {'start' if done == 1 else 'starts'} is kept."
 
 
 @contextmanager
@@ -126,14 +150,23 @@ def told(session: Session) -> Iterator[None]:
     session.result["warnings"] = [*before, *found]
 
 
-def about_of(session: Session, data: Sequence[Path], table: Table | None, **more: Any) -> dict[str, Any]:
-    """What a model file and a report say of a fit beside the estimator."""
+def about_of(
+    session: Session, data: Sequence[Path], table: Table | None, reading: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
     about: dict[str, Any] = {"command": shell(), "data": [str(path) for path in data]}
-    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings") if name in session.result}
+    chosen = {name: (reading or {}).get(name) for name in ("variable", "mask", "ignore", "transpose", "label")}
+    chosen["graph"] = table is not None and table.is_graph
+    about["reading"] = {
+        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        for name, value in chosen.items()
+        if value
+    }
+    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings", "stopped") if name in session.result}
     if table is not None:
         about |= {"shape": list(table.shape), "layout": table.layout, "features": table.features}
         about["samples"] = table.samples if table.samples is None or len(table.samples) <= 100_000 else None
-    return about | more
+    return about
 
 
 def keep_names(estimator: Any, names: Any) -> None:
@@ -170,11 +203,13 @@ def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
     files.write(Table(codes, samples, part_names(codes.shape[1])), path)
 
 
-def write_labels(labels: np.ndarray, names: Any, path: Path, what: str = "part") -> None:
-    """To which part each item belongs, counted from 1."""
-    if path.suffix.lower() in (".csv", ".tsv", ".txt", ".npz", ".parquet"):
-        given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
-        files.write(Table(np.asarray(labels)[:, None] + 1, given, [what]), path)
+def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
+    """To which part each item belongs, counted from 1; `of` says what the items are."""
+    given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
+    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
+        _write_pairs((of, "part"), zip(given, np.asarray(labels) + 1, strict=True), path)
+    elif path.suffix.lower() in (".npz", ".parquet"):
+        files.write(Table(np.asarray(labels)[:, None] + 1, given, ["part"]), path)
     else:
         files.write(Table(np.asarray(labels)[:, None] + 1), path)
 
@@ -196,7 +231,7 @@ def describe(session: Session, estimator: Any, table: Table | None = None) -> No
             found[name.rstrip("_")] = getattr(estimator, name)
     if hasattr(estimator, "status_"):
         found["status"] = estimator.status_.value
-        found["status_sentence"] = estimator.status_.sentence
+        found["status_sentence"] = session.result.get("stopped", estimator.status_.sentence)
     if hasattr(estimator, "objectives_") and len(estimator.objectives_) > 1:
         found["objectives"] = estimator.objectives_
     if getattr(estimator, "orthogonality_", None):
@@ -219,7 +254,23 @@ def made(cls: Any, wanted: Mapping[str, Any], assignments: Sequence[str] = ()) -
     for name in found:
         if name not in known:
             raise click.UsageError(f"{cls.__name__} has no parameter {name}; it has {', '.join(known)}.")
-    return cls(**found)
+    estimator = cls(**found)
+    try:
+        for check in ("_check_numbers", "_check_names", "_check_parameters"):
+            getattr(estimator, check, lambda: None)()
+    except IncompatibleError as error:
+        raise click.UsageError(str(error)) from error
+    return estimator
+
+
+def divergence_of(text: str) -> Any:
+    """A divergence by its name or number, checked."""
+    from ..divergences import get_divergence
+
+    try:
+        return get_divergence(number_or_text(text))
+    except IncompatibleError as error:
+        raise click.BadParameter(str(error), param_hint="--divergence") from error
 
 
 def number_or_text(text: str | None) -> Any:

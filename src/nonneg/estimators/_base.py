@@ -42,7 +42,7 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
-from ..reporting import readings_heard
+from ..reporting import readings_heard, users_line
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
@@ -122,7 +122,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
         )
         if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=users_line())
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import is_number
 from ..rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
+from ..reporting import users_line
 from ..shareable import Shareable
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
@@ -270,12 +271,14 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             assert task.c is not None
             name = shown(self.classes_[task.c])
             warnings.warn(
-                f"The means say nothing that would tell class {name} from the others: its direction is zero.", stacklevel=4
+                f"The means say nothing that would tell class {name} from the others: its direction is zero.",
+                stacklevel=users_line(),
             )
         else:
             several = "One direction has" if found == 1 else f"{found} directions have"
             warnings.warn(
-                f"{several} all that tells the classes apart; n_components={self.n_components} cannot be had.", stacklevel=4
+                f"{several} all that tells the classes apart; n_components={self.n_components} cannot be had.",
+                stacklevel=users_line(),
             )
 
     def _keep(self, groups: Groups, found: list[tuple[np.ndarray, Result]], ranges: list[Any], ridges: list[float]) -> None:
@@ -292,13 +295,13 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                     f"{type(self).__name__}: rule='oja' stopped after {result.n_iter - 1} iterations, as the next w would have "
                     "negative entries: NNP Eq. 56 does not hold here. Use rule='rayleigh'.",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=users_line(),
                 )
             elif result.stopped == "max_iter" and self.tol:
                 warnings.warn(
                     f"{type(self).__name__}: the rule ran for {result.n_iter} iterations unsettled. Raise max_iter or tol.",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=users_line(),
                 )
 
     def _decide(self, groups: Groups, W: np.ndarray) -> None:

@@ -20,6 +20,7 @@ from ..factorization import factorize
 from ..initialization.lines import k_lines
 from ..interrupting import is_interrupted
 from ..naming import is_number
+from ..reporting import users_line
 from ..solvers import Coordinate, Stopping
 from ..solving import objective_of, penalties, solve_from
 
@@ -115,7 +116,7 @@ def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter:
                 f"orthogonality={how!r} leaves {empty} of the {W.shape[1]} components of {name} empty: others are larger "
                 "wherever they are not zero. Fewer components, or other starts (n_init), avoid that.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=users_line(),
             )
     model = run.model
     rest = [name for name in model.learned if name not in axes]

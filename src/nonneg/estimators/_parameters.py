@@ -14,6 +14,7 @@ import numpy as np
 from ..checkpoints import read_checkpoint
 from ..data import read_array
 from ..data.reading import check_missing
+from ..divergences import get_divergence
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -125,6 +126,14 @@ class Parameters(ABC):
             raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs):
             raise IncompatibleError(f"n_jobs must be None or an int other than 0, as in joblib; got {self.n_jobs!r}.")
+
+    def _check_names(self) -> None:
+        """Refuse names of divergences, solvers and initializations that are not known."""
+        if hasattr(self, "divergence"):
+            get_divergence(self.divergence)
+        self._get_solver()
+        if isinstance(self.init, str) and self.init not in ("auto", *STARTS):
+            raise unknown("init", self.init, ("auto", *STARTS), "an array, or a dict of factors")
 
     def _check_shapes(self, X: Any, model: Model, rank: Any, init: Any) -> None:
         """Say it in the words of the estimator where sizes do not fit."""

@@ -149,6 +149,6 @@ def _refuse(
     """An error about a cell; or about its column, where that has no numbers at all."""
     if not any(_is_number(row[j], decimal) for row in rows):
         text = [columns[k] for k in range(len(columns)) if k >= j and not any(_is_number(row[k], decimal) for row in rows)]
-        raise FileError(columns_of_text(label, text))
+        raise columns_of_text(label, text)
     where = place(i, j, samples, columns if named else None)
     raise FileError(f"{label}: {where} is {rows[i][j].strip()!r}, which is not a number.")

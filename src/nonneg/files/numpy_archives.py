@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import FileError
+from ..exceptions import FileError, ReadingError
 from .archives import opened, read_array
 from .base import Kind, Source, Wanted
 from .numpy_arrays import numbers
@@ -73,7 +73,8 @@ def chosen(candidates: list[str], wanted: str | None, label: str) -> str:
     if not candidates:
         raise FileError(f"{label} holds no arrays.")
     if wanted is None and len(candidates) > 1:
-        raise FileError(f"{label} holds several arrays, {', '.join(map(repr, candidates))}; say which variable is wanted.")
+        text = f"{label} holds several arrays, {', '.join(map(repr, candidates))}; say which one is wanted"
+        raise ReadingError(text, "variable", candidates[0])
     return wanted if wanted is not None else candidates[0]
 
 

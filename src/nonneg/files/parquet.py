@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..data.sources.parquet import Parquet as ParquetSource
 from ..data.sources.parquet import index_of, is_number
-from ..exceptions import FileError
+from ..exceptions import FileError, ReadingError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
 from .large import values_of
@@ -40,7 +40,7 @@ class Parquet(Kind):
             left = [name for name in columns if name != index and name not in wanted.ignore]
             text = [name for name in left if not is_number(schema.field(name).type)]
             if text:
-                raise FileError(columns_of_text(source.label, text))
+                raise columns_of_text(source.label, text)
             beside = [*wanted.ignore, *([] if index is None else [index])]
             names = {name: [str(cell) for cell in file.read(columns=[name])[name].to_pylist()] for name in beside}
             values = values_of(ParquetSource(file, source.label, left), in_blocks=wanted.in_blocks)
@@ -73,8 +73,9 @@ def refuse_unknown(names: Sequence[str], columns: Sequence[str], label: str) -> 
             raise FileError(f"{label} has no column {name!r}; it has {shown}.")
 
 
-def columns_of_text(label: str, names: Sequence[str]) -> str:
-    """What to do about columns without numbers."""
+def columns_of_text(label: str, names: Sequence[str]) -> ReadingError:
+    """An error for columns without numbers."""
     shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
     are = "column holds" if len(names) == 1 else "columns hold"
-    return f"{label}: the {are} text in place of numbers: {shown}. Leave out such columns with ignore."
+    text = f"{label}: the {are} text in place of numbers: {shown}. Leave out such columns"
+    return ReadingError(text, "ignore", list(names))

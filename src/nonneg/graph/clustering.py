@@ -17,6 +17,7 @@ from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
+from ..reporting import inner_runs, users_line
 from ..shareable import Shareable
 from ..validation import validated
 from ._partitions import compact, trace_of
@@ -128,10 +129,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         y : None
             Not used.
         """
-        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
-        similarity, effort, generator = self._similarity(method), self._effort(), self._generator()
-        self._check_affinity()
-        check_symmetrize(self.symmetrize)
+        method, similarity = self._check_names()
+        effort, generator = self._effort(), self._generator()
         self._count()
         A, names = self._adjacency(X)
         n = A.shape[0]
@@ -142,7 +141,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
                 f"similarity={self.similarity!r} must make a nonneg.graph.Similarity of {n} vertices from the adjacency matrix; it "
                 f"made {f'one of {S.n}' if isinstance(S, Similarity) else f'an object of type {type(S).__name__}'}."
             )
-        found = method.partition(S, count, generator, effort)
+        with inner_runs("partitions"):
+            found = method.partition(S, count, generator, effort)
         labels = self._settled(A, S, found.labels)
         order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
         sums = found.memberships.sum(axis=1, keepdims=True)
@@ -155,6 +155,14 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         self.objective_ = trace_of(S, labels, count)
         self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
         return self
+
+    def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
+        """What the names stand for; those that are not known are refused."""
+        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
+        similarity = self._similarity(method)
+        self._check_affinity()
+        check_symmetrize(self.symmetrize)
+        return method, similarity
 
     def _effort(self) -> Effort:
         for name, least in (("n_init", 1), ("max_iter", 1)):
@@ -243,7 +251,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
             warnings.warn(
                 f"{int(alone.sum())} of {len(labels)} vertices have no edges; nothing says where they belong, and they are put "
                 "into the largest part.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
             labels = np.where(alone, np.bincount(labels[~alone]).argmax(), labels)
         return labels

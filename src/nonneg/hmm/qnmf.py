@@ -19,6 +19,7 @@ from ..engine.solution import Status
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..initialization import make_generator
+from ..reporting import inner_runs, users_line
 from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
 from ..solving import objective_of
@@ -167,7 +168,7 @@ class QNMFHMM(HiddenChain):
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=users_line())
         factors = best.factors
         if (
             self.separate
@@ -177,7 +178,8 @@ class QNMFHMM(HiddenChain):
         ):
             # By Wilks, 2N times what the true chain is above the lowest divergence is χ², whose mean is the number of parameters.
             parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
-            factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
+            with inner_runs("emissions that do not overlap"):
+                factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
         self.separated_ = factors is not best.factors
         return LearnedChain(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
 

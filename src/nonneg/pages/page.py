@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -111,7 +111,7 @@ def html(subject: Subject) -> str:
     """The whole page."""
     found = {key: section for key, make in SECTIONS.items() if (section := make(subject)) is not None}
     status = getattr(subject.model, "status_", None)
-    return frame(_title(subject), "" if status is None else status.sentence, found)
+    return frame(_title(subject), subject.about.get("stopped") or ("" if status is None else status.sentence), found)
 
 
 def frame(title: str, lead: str, sections: Mapping[str, Section]) -> str:
@@ -175,7 +175,9 @@ def notes(subject: Subject) -> Section:
     """What is to be known before the result is used, and what to do about it."""
     model, found = subject.model, []
     status = getattr(model, "status_", None)
-    if status is not None and status.value not in ("converged", "no_progress"):
+    if "stopped" in subject.about:
+        found.append(str(subject.about["stopped"]))
+    elif status is not None and status.value not in ("converged", "no_progress"):
         found.append(f"{status.sentence}")
     for text in subject.about.get("warnings", ()):
         if status is None or status.sentence not in text:
@@ -326,12 +328,23 @@ def python_imports(model: Any, about: Mapping[str, Any]) -> tuple[str, str]:
     """What to import for an estimator and its data, and how these are read."""
     paths = list(about.get("data", ()))
     is_chain, is_graph = hasattr(model, "n_states"), type(model).__name__ == "GraphClustering"
-    path = paths[0] if len(paths) == 1 else paths
-    read = f"X = files.read({path!r}).values\n" if paths and not is_chain else "X = ...  # your data\n"
+    read = _python_of_reading(paths, about.get("reading") or {}) if paths and not is_chain else "X = ...  # your data\n"
+    read += "y = ...  # your classes\n" if hasattr(model, "classes_") and "y = " not in read else ""
     needs_files = "files" in read
     if is_graph:
         return f"from nonneg.graph import {type(model).__name__}\n{'from nonneg import files' if needs_files else ''}\n", read
     return f"from nonneg import {type(model).__name__}{', files' if needs_files else ''}\n", read
+
+
+def _python_of_reading(paths: Sequence[str], reading: Mapping[str, Any]) -> str:
+    """How data are read, with the options that the command line was given."""
+    options = "".join(f", {name}={reading[name]!r}" for name in ("variable", "mask", "ignore", "graph") if reading.get(name))
+    path = paths[0] if len(paths) == 1 else list(paths)
+    table = f"files.read({path!r}{options})"
+    turned = ".T" if reading.get("transpose") else ""
+    if reading.get("label"):
+        return f"table = {table}\nX, y = table{turned}.values, table.aside[{reading['label']!r}]\n"
+    return f"X = {table}{turned}.values\n"
 
 
 def details(subject: Subject) -> Section:

@@ -17,6 +17,13 @@ def axes(ax: Any, size: tuple[float, float] = (6.0, 4.0)) -> Any:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
+def make_room(ax: Any) -> None:
+    """Let the figure have room for what is beside its axes, such as long names, where it has nothing that sees to it."""
+    figure = ax.figure.figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+
+
 def without_frame(ax: Any) -> None:
     """Nothing but what is drawn."""
     ax.set_xticks([])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import IncompatibleError
+from ..libraries import needed
 from .axes import axes, light_frame
 
 
@@ -74,10 +75,11 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
             ax.plot(curve["ranks"], curve["permuted"], "--", color="grey", label="permuted columns")
         ax.axvline(curve["best"], color=colour, linestyle=":")
     ax.set_xlabel("rank")
+    ax.xaxis.set_major_locator(needed("matplotlib.ticker", "plot", "Drawing").MaxNLocator(integer=True))
     ax.set_ylabel(found[0]["label"])
     light_frame(ax)
     if ax.get_legend_handles_labels()[0]:
         ax.legend()
-    best = ", ".join(str(curve["best"]) for curve in found)
-    ax.set_title(f"{found[0]['criterion']} speaks for rank {best}")
+    best = ", ".join(f"{curve['best']} {curve['which']}".strip() for curve in found)
+    ax.set_title(f"Best {'rank' if len(found) == 1 else 'ranks'}: {best}")
     return ax

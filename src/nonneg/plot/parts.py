@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .axes import axes, light_frame, without_frame
+from .axes import axes, light_frame, make_room, without_frame
 from .views import flat_picture, layout_of, names_of, parts_of, top_of
 
 
@@ -95,6 +95,7 @@ def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 
     light_frame(ax)
     ax.tick_params(axis="y", length=0)
     ax.set_title("Top features of each component")
+    make_room(ax)
     return ax
 
 

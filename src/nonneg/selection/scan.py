@@ -21,7 +21,7 @@ from ..kernels.threads import limited
 from ..naming import find
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
-from ..reporting import current_listener, listening, readable_seconds, say
+from ..reporting import current_listener, listening, readable_seconds, say, users_line
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
 from .criteria.restarts import clustered
@@ -89,7 +89,7 @@ def rank_scan(
     """
     began = time.perf_counter()
     subject = subject_of(estimator, X, lengths)
-    chosen = _criteria(criteria, subject)
+    chosen, note = _criteria(criteria, subject)
     y = _read_classes(y, subject)
     most = np.min([one.most(subject) for one in chosen], axis=0)
     axes = read_ranks(ranks, subject, (int(most[0]), int(most[1])))
@@ -97,17 +97,23 @@ def rank_scan(
     identity = subject.identity() | {"classes": None if y is None else digest(y)}
     settings = {one.name: one.identity() for one in chosen}
     store = Store(folder, identity, settings, None if random_state is None else drawn, drawn)
-    return Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)).done(n_jobs)
+    found = Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)).done(n_jobs)
+    return RankScan(chosen, axes, found, most=(int(most[0]), int(most[1])), note=note)
 
 
-def _criteria(given: Any, subject: Subject) -> list[Criterion]:
-    """The criteria that were asked for, none of which has an obstacle."""
+def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
+    """The criteria that were asked for, none of which has an obstacle; and why they are not the usual ones, where that is so."""
+    note = ""
     if isinstance(given, str) and given == "auto":
         names = (
             ["likelihood"] if isinstance(subject, Chain) else ["subsamples", "eigengap"] if isinstance(subject, Vertices) else None
         )
         if names is None:
-            names = ["gabriel"] if NAMES["gabriel"]().obstacle(subject) is None else ["halves"]
+            obstacle = NAMES["gabriel"]().obstacle(subject)
+            names = ["gabriel"] if obstacle is None else ["halves"]
+            note = (
+                "" if obstacle is None else f" Judged by split halves, as no blocks can be held out: {obstacle.partition(';')[0]}."
+            )
         given = names
     listed = [given] if isinstance(given, str | Criterion | type) or not isinstance(given, Iterable) else list(given)
     if not listed:
@@ -122,7 +128,7 @@ def _criteria(given: Any, subject: Subject) -> list[Criterion]:
         obstacle = one.obstacle(subject)
         if obstacle:
             raise IncompatibleError(f"The criterion {one.name!r} cannot judge {subject.name} here: {obstacle}.")
-    return found
+    return found, note
 
 
 def _read_classes(y: Any, subject: Subject) -> np.ndarray | None:
@@ -148,7 +154,7 @@ class Work:
     began: float
     verbose: bool
 
-    def done(self, n_jobs: int | None) -> RankScan:
+    def done(self, n_jobs: int | None) -> dict[str, dict[Rank, list[Found]]]:
         ranks = list(dict.fromkeys(rank for axis in self.axes for rank in axis))
         parts = {one.name: one.parts(self.subject, self._generator(one.name), self.y) for one in self.criteria}
         tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
@@ -191,12 +197,12 @@ class Work:
                 f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
                 "max_iter, or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         found: dict[str, dict[Rank, list[Found]]] = {one.name: {rank: [] for rank in ranks} for one in self.criteria}
         for (one, _, rank), result in zip(tasks, results, strict=True):
             found[one.name][rank].append(result)
-        return RankScan(list(self.criteria), [list(axis) for axis in self.axes], found)
+        return found
 
     def _generator(self, *words: Any) -> np.random.Generator:
         return np.random.default_rng([self.seed, *(crc32(str(word).encode()) for word in words)])
@@ -204,6 +210,12 @@ class Work:
     def _seed(self, *words: Any) -> int:
         """A seed of its own for each measurement, whatever else is measured and in which order."""
         return int(self._generator(*words).integers(2**31))
+
+
+def _possible(choice: Choice, largest: int, most: float) -> Choice:
+    """A choice that advises no more ranks than there can be."""
+    why = choice.why.removesuffix(": scan more.")
+    return choice if largest < most or why == choice.why else choice._replace(why=f"{why}, and no larger one can be scanned here.")
 
 
 class RankScan:
@@ -234,8 +246,16 @@ class RankScan:
         Consensus components, if "restarts" was among the criteria.
     """
 
-    def __init__(self, criteria: list[Criterion], axes: list[list[Rank]], found: dict[str, dict[Rank, list[Found]]]) -> None:
-        self.criteria, self.axes, self.found_ = criteria, axes, found
+    def __init__(
+        self,
+        criteria: list[Criterion],
+        axes: list[list[Rank]],
+        found: dict[str, dict[Rank, list[Found]]],
+        *,
+        most: tuple[float, float] = (np.inf, np.inf),
+        note: str = "",
+    ) -> None:
+        self.criteria, self.axes, self.found_, self._most = criteria, axes, found, most
         self.choices_ = {one.name: self._choice(one) for one in criteria}
         self.best_, self.why_ = self.choices_[criteria[0].name]
         agree = [name for name, choice in self.choices_.items() if choice.rank == self.best_][1:]
@@ -243,6 +263,7 @@ class RankScan:
         also = [f"{', '.join(map(repr, agree))} say{'s' if len(agree) == 1 else ''} the same"] if agree else []
         if also or differ:
             self.why_ += f" Of other criteria, {', '.join(also + differ)}."
+        self.why_ += note
         ranks = list(found[criteria[0].name])
         self.columns_: dict[str, np.ndarray] = {"rank": _column(ranks)}
         for one in criteria:
@@ -252,9 +273,14 @@ class RankScan:
     def _choice(self, one: Criterion) -> Any:
         found = self.found_[one.name]
         if len(self.axes) == 1:
-            return one.choose(self.axes[0], [found[rank] for rank in self.axes[0]])  # type: ignore[arg-type]
+            ranks: Any = self.axes[0]
+            return _possible(one.choose(ranks, [found[rank] for rank in ranks]), ranks[-1], self._most[0])
         choices = [
-            one.choose([rank[which] for rank in axis], [found[rank] for rank in axis], which)  # type: ignore[index]
+            _possible(
+                one.choose([rank[which] for rank in axis], [found[rank] for rank in axis], which),  # type: ignore[index]
+                axis[-1][which],  # type: ignore[index]
+                self._most[which],
+            )
             for which, axis in enumerate(self.axes)
         ]
         words = (f"{whose}: {choice.why}" for whose, choice in zip(("Samples", "Features"), choices, strict=True))

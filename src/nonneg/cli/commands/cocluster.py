@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "ONMTF", "font": "FONT"}
 
@@ -24,7 +24,7 @@ MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "
 @reading
 @missing
 @checkpoint
-@model_file
+@model_file(".cocluster.nonneg")
 @file_option("--rows", help="Write to which group each sample belongs: .csv, …")
 @file_option("--columns", help="Write to which group each feature belongs: .csv, …")
 @report
@@ -41,8 +41,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
-    check_outputs(out, given["report"], given["checkpoint"], tables=(given["rows"], given["columns"]))
+    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.cocluster.nonneg")
+    session.check_outputs(out, given["checkpoint"], tables=(given["rows"], given["columns"]), pages=(given["report"],))
     try:
         ranks = tuple(int(part) for part in rank.replace("x", ",").split(","))
     except ValueError:
@@ -65,7 +65,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)
-    about = sharing.about_of(session, data, table)
+    about = sharing.about_of(session, data, table, given)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     for what, labels, names in (
@@ -73,7 +73,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         ("columns", estimator.column_labels_, table.features),
     ):
         if given[what]:
-            sharing.write_labels(labels, names, given[what])
+            sharing.write_labels(labels, names, given[what], "sample" if what == "rows" else "feature")
             session.wrote(what, given[what])
     if given["report"]:
         from ...pages import write_report

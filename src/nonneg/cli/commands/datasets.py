@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import file_option, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 BUNDLED = {
     "digits": "handwritten digits, 1797 images of 8 × 8 (scikit-learn)",
@@ -58,7 +58,7 @@ def command(session: Session, /, name: str | None, out: Path | None) -> None:
         )
     if out is None:
         raise click.UsageError("Say where to write it: -o FILE.")
-    check_outputs(out)
+    session.check_outputs(out)
     found = _made(name)
     if isinstance(found, str):
         with files.written_whole(out) as unfinished:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 MODELS = {
     "nmf": "NMF",
@@ -40,10 +40,10 @@ MODELS = {
 @reading
 @missing
 @checkpoint
-@model_file
+@model_file(".nonneg")
 @file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
 @file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
-@file_option("--labels", help="Write to which part each feature belongs most: .csv, …")
+@file_option("--labels", help="Write to which part each feature belongs most; with --model clustering, each sample: .csv, …")
 @file_option("--atlas", help="Write the same as a volume, .nii.gz; for NIfTI.")
 @report
 @click.pass_obj
@@ -65,7 +65,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
 
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
     tables = (given["components"], given["loadings"], given["labels"], given["atlas"])
-    check_outputs(out, given["report"], given["checkpoint"], tables=tables)
+    session.check_outputs(out, given["checkpoint"], tables=tables, pages=(given["report"],))
     ranks = sharing.ranks_of(given["rank"])
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
@@ -104,7 +104,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)
-    about = sharing.about_of(session, data, table)
+    about = sharing.about_of(session, data, table, given)
     about |= {"ranks": session.result["ranks"]} if "ranks" in session.result else {}
     write_model(estimator, out, about)
     session.wrote("model file", out)
@@ -115,7 +115,10 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
         session.wrote("loadings", given["loadings"])
     if given["labels"]:
-        sharing.write_labels(column_labels(estimator), table.features, given["labels"])
+        of_samples = model == "clustering"
+        labels = estimator.labels_ if of_samples else column_labels(estimator)
+        names, of = (table.samples, "sample") if of_samples else (table.features, "feature")
+        sharing.write_labels(labels, names, given["labels"], of)
         session.wrote("labels", given["labels"])
     if given["atlas"]:
         sharing.write_atlas(column_labels(estimator), table, given["atlas"])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, file_option, model_file, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("hmm")
@@ -25,7 +25,7 @@ from ..running import Session, check_outputs
 @click.option("--pairs", is_flag=True, help="The file is a square table: how often each symbol follows each.")
 @seed
 @assignments
-@model_file
+@model_file(".hmm.nonneg")
 @file_option("--decoded", help="Write the likeliest states, a line a sequence, counted from 1: .txt")
 @report
 @click.pass_obj
@@ -42,8 +42,8 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(sequences)}.nonneg")
-    check_outputs(out, given["report"], given["decoded"])
+    out = given["out"] or Path(f"{sharing.stem_of(sequences)}.hmm.nonneg")
+    session.check_outputs(out, given["decoded"], pages=(given["report"],))
     if given["pairs"] and given["decoded"]:
         raise click.UsageError("--decoded needs sequences, and --pairs are counts of pairs.")
     cls = hmm.QNMFHMM if method == "qnmf" else hmm.NNMFHMM

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, file_option, model_file, reading, report, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("lda")
@@ -17,7 +17,7 @@ from ..running import Session, check_outputs
 @click.option("--classes", type=PATH, help="A file with the class of each sample, one a line, in place of a column.")
 @assignments
 @reading
-@model_file
+@model_file(".lda.nonneg")
 @file_option("--components", help="Write the directions, one a row: .csv, …")
 @report
 @click.pass_obj
@@ -37,14 +37,20 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
 
     if (label is None) == (classes is None):
         raise click.UsageError("Say where the classes are: --label COLUMN, or --classes FILE.")
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
-    check_outputs(out, given["report"], tables=(given["components"],))
+    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.lda.nonneg")
+    session.check_outputs(out, tables=(given["components"],), pages=(given["report"],))
     estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
     ignore = (*given["ignore"], *([label] if label else []))
     table = sharing.read_table(data, given["variable"], given["mask"], ignore, given["transpose"], negative=True)
     y = table.aside[label] if label else [row[0] for row in sharing.read_sequences(classes, "words")]  # type: ignore[arg-type]
     if len(y) != table.shape[0]:
         raise FileError(f"{classes} has {len(y)} classes for {table.shape[0]} samples.")
+    if len(set(y)) == len(y) > 1:
+        where = f"The column {label!r}" if label else str(classes)
+        raise FileError(
+            f"{where} has a class of its own for each of the {len(y)} samples, such as {str(y[0])!r}. A class is what several "
+            "samples have in common."
+        )
     sharing.fitted(session, estimator, table.values, y)
     sharing.keep_names(estimator, table.features)
     accuracy = sharing.quietly(estimator.score, table.values, y)
@@ -55,7 +61,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     of = estimator.classes_ if len(estimator.components_) == len(estimator.classes_) else range(1, len(estimator.components_) + 1)
     for name, w in zip(of, estimator.components_, strict=True):
         session.say(f"{str(name)[:12]:<12} {', '.join(f'{names[j]} {w[j]:+.3g}' for j in top_of(w, 6))}")
-    about = sharing.about_of(session, data, table)
+    about = sharing.about_of(session, data, table, given | {"ignore": ignore, "label": label})
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:

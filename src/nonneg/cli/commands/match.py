@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("match")
@@ -29,15 +29,13 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     """
     import csv
 
-    from ...files import check_writable, written_whole
+    from ...files import written_whole
     from ...graph import match_graphs
     from .. import sharing
 
-    if given["out"] is not None:
-        check_writable(given["out"])
-    check_outputs()
+    session.check_outputs(given["out"])
+    divergence = sharing.divergence_of(given["divergence"])
     A, B = sharing.read_graph(first), sharing.read_graph(second)
-    divergence = sharing.number_or_text(given["divergence"])
     found = match_graphs(A.values, B.values, divergence=divergence, n_init=given["restarts"], random_state=given["seed"])
     names_A, names_B = (range(1, table.shape[0] + 1) if table.samples is None else table.samples for table in (A, B))
     rows = [

@@ -10,20 +10,18 @@ from ..options import shell_command
 from ..running import Session
 
 _CONSTRAINTS = {
-    "orthogonal": "WᵀW = I",
-    "orthogonal-rows": "W Wᵀ = I",
-    "stochastic": "columns that sum to one",
-    "stochastic-rows": "rows that sum to one",
-    "doubly-stochastic": "rows and columns that sum to one",
-    "fixed": "given, not learned",
+    "orthogonal": "with WᵀW = I",
+    "orthogonal-rows": "with W Wᵀ = I",
+    "stochastic": "with columns that sum to one",
+    "stochastic-rows": "with rows that sum to one",
+    "doubly-stochastic": "with rows and columns that sum to one",
+    "fixed": "that is given, not learned",
 }
 
 
 def _constraints(function: Any) -> Any:
     for name, meaning in reversed(_CONSTRAINTS.items()):
-        option = click.option(
-            f"--{name}", name.replace("-", "_"), multiple=True, metavar="FACTOR", help=f"A factor with {meaning}."
-        )
+        option = click.option(f"--{name}", name.replace("-", "_"), multiple=True, metavar="FACTOR", help=f"A factor {meaning}.")
         function = option(function)
     return function
 
@@ -42,13 +40,10 @@ def command(session: Session, /, form: str, divergence: str, data: str, **given:
         nonneg model "W W.T X" --orthogonal W --divergence kl
     """
     from ...engine.model import Model
+    from .. import sharing
 
     constraints = {factor: name.replace("_", "-") for name, factors in given.items() for factor in factors}
-    try:
-        number: Any = float(divergence)
-    except ValueError:
-        number = divergence
-    model = Model(form, number, constraints, data=data)
+    model = Model(form, sharing.divergence_of(divergence), constraints, data=data)
     rules = {
         name: {"rule": str(rule), "exponent": rule.exponent, "published": rule.published} for name, rule in model.rules.items()
     }

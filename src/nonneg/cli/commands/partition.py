@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, file_option, model_file, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("partition")
@@ -20,7 +20,7 @@ from ..running import Session, check_outputs
 @click.option("--restarts", type=int, help="Starts of each kind.")
 @seed
 @assignments
-@model_file
+@model_file(".partition.nonneg")
 @file_option("--labels", help="Write the part of each vertex: .csv, …")
 @report
 @click.pass_obj
@@ -40,8 +40,8 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(graph)}.nonneg")
-    check_outputs(out, given["report"], tables=(given["labels"],))
+    out = given["out"] or Path(f"{sharing.stem_of(graph)}.partition.nonneg")
+    session.check_outputs(out, tables=(given["labels"],), pages=(given["report"],))
     wanted = {
         "n_clusters": parts,
         "method": given["method"],
@@ -63,7 +63,7 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["labels"]:
-        sharing.write_labels(estimator.labels_, table.samples, given["labels"])
+        sharing.write_labels(estimator.labels_, table.samples, given["labels"], "vertex")
         session.wrote("labels", given["labels"])
     if given["report"]:
         from ...pages import write_report

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, assignments, file_option, missing, reading, report, seed, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 from .cocluster import MODELS as COCLUSTERS
 from .fit import MODELS as PARTS
 
@@ -53,7 +53,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     """
     from .. import sharing
 
-    check_outputs(given["report"], given["plot"], tables=(given["out"],))
+    session.check_outputs(tables=(given["out"],), pages=(given["report"],), plots=(given["plot"],))
     wanted = sharing.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ... import estimators, graph, hmm
@@ -95,7 +95,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     if given["report"]:
         from ...pages import write_rank_report
 
-        about = sharing.about_of(session, data, table) | {"seed": given["seed"]}
+        about = sharing.about_of(session, data, table, given) | {"seed": given["seed"]}
         write_rank_report(estimator, found, given["report"], about=about)
         session.wrote("report", given["report"])
 

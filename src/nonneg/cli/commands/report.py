@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, reading, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("report")
@@ -30,7 +30,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...pages import write_report
     from .. import sharing
 
-    check_outputs(given["out"])
+    session.check_outputs(pages=(given["out"],))
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):
@@ -40,7 +40,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
         is_signed, missing = hasattr(stored.estimator, "classes_"), getattr(stored.estimator, "missing", "raise")
         chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-        table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True)
+        table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
         values = sharing.in_order(table, stored.estimator, str(data[0])).values
     write_report(stored.estimator, given["out"], values, about=stored.about)
     session.result["model"] = type(stored.estimator).__name__

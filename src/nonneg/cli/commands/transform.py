@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, reading, shell_command
-from ..running import Session, check_outputs
+from ..running import Session
 
 
 @shell_command("transform")
@@ -33,7 +33,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...loading import read_stored
     from .. import sharing
 
-    check_outputs(tables=(given["out"], given["labels"]))
+    session.check_outputs(tables=(given["out"], given["labels"]))
     stored = read_stored(model)
     estimator, about = stored.estimator, stored.about
     if not hasattr(estimator, "transform"):
@@ -44,7 +44,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
     is_signed, missing = hasattr(estimator, "classes_"), getattr(estimator, "missing", "raise")
     chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True)
+    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
     table = sharing.in_order(table, estimator, str(data[0]))
     codes = sharing.quietly(estimator.transform, table.values)
     sharing.write_codes(codes, table.samples, given["out"])
