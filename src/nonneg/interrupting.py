@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, current_thread, main_thread
@@ -11,9 +11,21 @@ from typing import Any
 
 from .data import Data
 from .exceptions import Stopped as Stopped
-from .reporting import current_listener
 
 _ASKED: ContextVar[Event | None] = ContextVar("the event of the fit that is going on", default=None)
+
+
+_TOLD: ContextVar[Callable[[], None] | None] = ContextVar("who acknowledges Ctrl-C", default=None)
+
+
+@contextmanager
+def acknowledged(tell: Callable[[], None] | None) -> Iterator[None]:
+    """Within this, the first Ctrl-C in a fit calls a function, from the handler of the signal; none, where that is None."""
+    token = _TOLD.set(tell)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
 
 
 def is_interrupted() -> bool:
@@ -42,9 +54,9 @@ def heeded(*others: Any) -> Iterator[Event]:
         if asked.is_set():
             signal.default_int_handler(number, frame)
         asked.set()
-        listener = current_listener()
-        if listener is not None:
-            listener.interrupted()
+        tell = _TOLD.get()
+        if tell is not None:
+            tell()
 
     if is_ours:
         signal.signal(signal.SIGINT, handle)

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from .engine.solution import Progress, Solution
-from .exceptions import Stopped
+from .interrupting import Stopped, acknowledged
 
 _PRINTING = Lock()
 
@@ -102,9 +102,6 @@ class Listener:
     def ended(self, solution: Solution, start: int) -> None:
         """A start has come to its end."""
 
-    def interrupted(self) -> None:
-        """Ctrl-C was pressed: the work ends at its next check. It is called from the handler of the signal."""
-
     def __call__(self, progress: Progress) -> Any:
         return self.checked(progress, 0)
 
@@ -135,10 +132,6 @@ class Listeners(Listener):
     def ended(self, solution: Solution, start: int) -> None:
         for listener in self.listeners:
             listener.ended(solution, start)
-
-    def interrupted(self) -> None:
-        for listener in self.listeners:
-            listener.interrupted()
 
 
 class Inner(Listener):
@@ -183,7 +176,7 @@ def inner_runs(text: str) -> Iterator[None]:
         What they are for.
     """
     outer = _LISTENER.get()
-    with listening(None if outer is None else Inner(outer, text)):
+    with listening(None if outer is None else Inner(outer, text)), acknowledged(None):
         try:
             yield
         except Stopped:

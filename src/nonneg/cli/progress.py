@@ -33,7 +33,7 @@ class Lines(LinePrinter):
     _before = ""
 
     def interrupted(self) -> None:
-        """Written past the streams, whose locks the work that was interrupted may hold."""
+        """Acknowledge it, past the streams, whose locks the work that was interrupted may hold."""
         with suppress(OSError, AttributeError):
             os.write(sys.stderr.fileno(), f"{self._before}{_STOPPING}\n".encode())
 

@@ -162,7 +162,7 @@ class Session:
     @contextmanager
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
-        from ..exceptions import Stopped
+        from ..interrupting import Stopped, acknowledged
         from ..reporting import Listener, Listeners, listening
 
         class Unfinished(Listener):
@@ -181,7 +181,7 @@ class Session:
             listener = shown_progress()
 
         try:
-            with listening(Listeners(listener, Unfinished())):
+            with listening(Listeners(listener, Unfinished())), acknowledged(getattr(listener, "interrupted", None)):
                 yield listener
         except Stopped:
             self.interrupted = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
         ax.axvline(curve["best"], color=colour, linestyle=":")
     ax.set_xlabel("rank")
     ax.xaxis.set_major_locator(needed("matplotlib.ticker", "plot", "Drawing").MaxNLocator(integer=True))
-    ax.set_ylabel(found[0]["label"])
+    ax.set_ylabel(fill(found[0]["label"], 32))
     light_frame(ax)
     if ax.get_legend_handles_labels()[0]:
         ax.legend()
