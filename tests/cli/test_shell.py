@@ -549,7 +549,7 @@ class TestWhatGoesWrong:
         with pytest.raises(nonneg.exceptions.FileError, match=r"ignore=\['the kind'\]"):
             nonneg.files.read(tmp_path / "X.csv")
         np.savez(tmp_path / "X.npz", A=np.ones((3, 3)), B=np.ones((4, 3)))
-        fails("fit", "X.npz", "-r", "1", cwd=tmp_path, match="say which one is wanted: --variable A$")
+        fails("fit", "X.npz", "-r", "1", cwd=tmp_path, match="say which variable is wanted: --variable A$")
         assert pickle.loads(pickle.dumps(nonneg.exceptions.ReadingError("t", "ignore", ["a"]))).value == ["a"]
 
     def test_missing_cells_of_new_samples(self, table):

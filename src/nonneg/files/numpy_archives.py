@@ -73,7 +73,7 @@ def chosen(candidates: list[str], wanted: str | None, label: str) -> str:
     if not candidates:
         raise FileError(f"{label} holds no arrays.")
     if wanted is None and len(candidates) > 1:
-        text = f"{label} holds several arrays, {', '.join(map(repr, candidates))}; say which one is wanted"
+        text = f"{label} holds several arrays, {', '.join(map(repr, candidates))}; say which variable is wanted"
         raise ReadingError(text, "variable", candidates[0])
     return wanted if wanted is not None else candidates[0]
 
