@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -47,11 +48,13 @@ class _Networkx(Kind):
             graph = networkx.relabel_nodes(graph, dict(enumerate(table.samples.tolist())))
         self._written(networkx, graph, path)
 
+    @abstractmethod
     def _parsed(self, networkx: Any, source: Source) -> Any:
-        raise NotImplementedError
+        """The graph that a source holds."""
 
+    @abstractmethod
     def _written(self, networkx: Any, graph: Any, path: Path) -> None:
-        raise NotImplementedError
+        """Write a graph."""
 
 
 class GraphML(_Networkx):

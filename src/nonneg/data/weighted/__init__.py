@@ -1,0 +1,24 @@
+"""Data whose entries have weights, by which the loss of each is multiplied. An entry without a value has none.
+
+Three kinds, by what is stored: dense data, with NaN where nothing is known, and weights of their shape; sparse data of which the
+stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. `visit` multiplies
+every elementwise operand with the weights, sums have them, and all else follows. X itself, as it stands inside a form, has none:
+there what is hidden has to be filled first, by `filled`.
+"""
+
+from .base import DataTerm, LowRank, Pair, Partial, mean_filling
+from .dense import WeightedDense
+from .observed import FilledData, ObservedData
+from .pairs import PairWeighted
+
+__all__ = [
+    "DataTerm",
+    "FilledData",
+    "LowRank",
+    "ObservedData",
+    "Pair",
+    "PairWeighted",
+    "Partial",
+    "WeightedDense",
+    "mean_filling",
+]

@@ -1,0 +1,132 @@
+"""What data with weights share: what is filled in where nothing is known, and sweeps over the entries that are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..base import Data
+from ..namespace import Array
+from ..steps import Request
+
+
+class Pair(NamedTuple):
+    """The weights rowsᵢ · columnsⱼ."""
+
+    rows: Array
+    columns: Array
+
+    def block(self, rows: slice) -> Array:
+        return self.rows[rows, None] * self.columns[None, :]
+
+
+class LowRank(NamedTuple):
+    """U·V, by which hidden entries are filled."""
+
+    U: Array
+    V: Array
+
+
+class Partial(Data):
+    """Data of which some entries may be missing: what stands for X inside a form is `inside`, in which they are filled."""
+
+    inside: Data | None
+
+    def with_inside(self, inside: Data) -> Any:
+        """The same data with others inside the form."""
+        return replace(self, inside=inside)  # type: ignore[type-var]
+
+    @abstractmethod
+    def filled(self, values: LowRank) -> Data:
+        """The data with what is hidden filled, and without weights."""
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.
+
+        Codes of which nothing is known are those of `prior`.
+        """
+        return None
+
+
+def settle(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    x: np.ndarray,
+    left: Array,
+    right: Array,
+    C: np.ndarray | None,
+    prior: Array,
+    out: np.ndarray,
+) -> None:
+    """Codes for which what is missing is what they stand for, in `out`; see `settled_rows`."""
+    from ...kernels.coordinates import settled_rows
+    from ...kernels.threads import over_rows
+
+    L, R = (np.ascontiguousarray(part, dtype=np.float64) for part in (left, right.T))
+    one = np.eye(L.shape[1])
+    K, given = (one - R.T @ L, np.empty((0, 0))) if C is None else (one, C)
+    work = indptr + np.arange(len(indptr))
+    over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, _RIDGE, np.asarray(prior, np.float64), out)
+
+
+_RIDGE = 1e-9
+"""How much the prior of a code counts: nothing, unless nothing is known."""
+
+
+def sweep_entries(
+    F: Array,
+    B: Array,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    x: np.ndarray,
+    weights: np.ndarray,
+    options: tuple[float, float, int, int, float],
+    G: np.ndarray | None = None,
+    C: np.ndarray | None = None,
+) -> None:
+    """Go over the rows of F with the entries of X that are given; rows are shared out among threads. See `weighted_rows`."""
+    from ...kernels.coordinates import weighted_rows
+    from ...kernels.threads import over_rows
+
+    none = np.empty((0, 0))
+    entries = indptr, indices, x, weights
+    products = (none, none) if G is None else (G, C)
+    over_rows(weighted_rows, indptr + np.arange(len(indptr)), F, np.ascontiguousarray(B), *entries, *products, *options)
+
+
+@dataclass(frozen=True)
+class DataTerm:
+    """X^exponent, or X^exponent ∘ ln X, with 0 ln 0 = 0."""
+
+    kind: str
+    exponent: float
+    needs_data: ClassVar[bool] = True
+    exponents: ClassVar[None] = None
+
+    @property
+    def on_pattern(self) -> bool:
+        return self.exponent > 0 or self.kind == "logarithm"
+
+    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        terms = x**self.exponent if self.exponent else xp.ones_like(x)
+        return terms if self.kind == "power" else terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+
+
+def mean_filling(data: Data) -> LowRank:
+    """aᵢ bⱼ with the means of rows and columns over what is known of them, as a first guess of what is not; else zero."""
+    xp, (m, n), ones = data.namespace.xp, data.shape, data.namespace.ones
+    everywhere, terms = (ones(m, 1), ones(1, n)), (DataTerm("power", 1.0), DataTerm("power", 0.0))
+    requests = [Request(term, "right", ones(n, 1)) for term in terms] + [Request(term, "left", ones(1, m)) for term in terms]
+    of_rows, in_rows, of_columns, in_columns = data.visit(*everywhere, requests)[0]
+    total, count = float(xp.sum(of_rows, dtype=xp.float64)), float(xp.sum(in_rows, dtype=xp.float64))
+    mean = total / count if count else 0.0
+    if not mean:
+        return LowRank(0.0 * of_rows, 0.0 * of_columns)
+
+    def means(sums: Array, counts: Array) -> Array:
+        return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0 + 0.0 * counts), 0.0 * sums)
+
+    return LowRank(means(of_rows, in_rows) / mean, means(of_columns, in_columns))

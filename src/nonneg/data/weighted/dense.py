@@ -1,0 +1,215 @@
+"""Dense data with weights of their shape, and NaN where nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..base import Data, Facts, Total, chunk_rows
+from ..dense import DenseData
+from ..namespace import Array
+from ..steps import ElementwiseOperand, Request, Unreached
+from ..visiting import Pass, row_blocks, share_out
+from .base import DataTerm, LowRank, Pair, Partial, mean_filling, settle, sweep_entries
+
+
+@dataclass(eq=False)
+class WeightedDense(DenseData, Partial):
+    """A dense array with NaN where nothing is known, and weights of its shape, a `Pair` of them, or none where all are one."""
+
+    weights: Any = None
+    inside: Data | None = None
+    weighted: ClassVar[bool] = True
+
+    def rows(self, rows: slice) -> WeightedDense:
+        weights = Pair(self.weights.rows[rows], self.weights.columns) if isinstance(self.weights, Pair) else self.weights
+        own = weights if weights is None or isinstance(weights, Pair) else weights[rows, :]
+        return WeightedDense(self.values[rows, :], self.namespace, self.unit, own)
+
+    def subset(self, items: np.ndarray, axis: int) -> WeightedDense:
+        data = self if axis == 0 else self._turned
+        own = data.weights
+        if own is not None:
+            own = Pair(own.rows[items], own.columns) if isinstance(own, Pair) else own[items]
+        some = WeightedDense(data.values[items], self.namespace, self.unit, own)
+        return some if axis == 0 else some._turned
+
+    def weighted_block(self, rows: slice) -> tuple[Array, Array]:
+        """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
+        xp, x = self.namespace.xp, self._block(rows)
+        one = xp.ones_like(x)
+        if self.weights is None:
+            weights = one
+        else:
+            weights = self.weights.block(rows) if isinstance(self.weights, Pair) else self.weights[rows, :]
+        hidden = xp.isnan(x) | (weights == 0)
+        return xp.where(hidden, one, x), xp.where(hidden, 0.0 * one, weights)
+
+    # ---- sums
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        xp = self.namespace.xp
+        found, observed = [], 0
+        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+            for rows in row_blocks(*self.shape, self.namespace.device):
+                x, weights = self.weighted_block(rows)
+                seen = weights > 0
+                count = int(xp.count_nonzero(seen))
+                observed += count
+                if count:
+                    low, high = xp.where(seen, x, xp.max(x)), xp.where(seen, x, xp.min(x))
+                    sums = [float(xp.sum(weights * DataTerm(*total).evaluate(xp, x, x), dtype=xp.float64)) for total in totals]
+                    found.append((float(xp.min(low)), float(xp.max(high)), int(xp.count_nonzero(seen & (x != 0))), *sums))
+        self._observed = observed
+        if not found:
+            return Facts(0.0, 0.0, 0), [0.0] * len(totals)
+        lowest, highest, non_zeros, *parts = zip(*found, strict=True)
+        return Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros)), [float(np.sum(part)) for part in parts]
+
+    def power_sum(self, exponent: float) -> float:
+        return self._total("power", exponent)
+
+    @property
+    def observed(self) -> int:
+        """Entries that have a weight."""
+        self.read()
+        return self._observed
+
+    @property
+    def missing(self) -> int:
+        return self.shape[0] * self.shape[1] - self.observed
+
+    @property
+    def zeros(self) -> int:
+        return self.observed - self.facts.non_zeros
+
+    # ---- entry by entry
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
+            return self.rows(rows)._walk(U, V, requests, log_power)
+
+        return share_out(self, walk, U, requests) if self.namespace.is_host else self._walk(U, V, requests, log_power)
+
+    def _walk(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
+        xp = self.namespace.xp
+        walk, logarithm = Pass(self, U, V, requests), None
+        for rows in row_blocks(*self.shape, self.namespace.device):
+            (x, weights), approximation = self.weighted_block(rows), walk.approximation(rows)
+
+            def evaluate(operand: ElementwiseOperand, x: Array = x, w: Array = weights, a: Array = approximation) -> Array:
+                return operand.evaluate(xp, x, a) * (w if not isinstance(operand, Unreached) else w > 0)
+
+            walk.add(rows, evaluate)
+            if log_power is not None:
+                terms = weights * xp.log(approximation) * (x**log_power if log_power else 1.0)
+                logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
+        return walk.results, logarithm
+
+    # ---- row by row
+
+    @property
+    def can_sweep_rows(self) -> bool:  # type: ignore[override]
+        return self.namespace.is_host
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        data = self._turned if transposed else self
+        if self.weights is None and 2 * self.missing < self.observed:
+            data._sweep_without_missing(F, B, options)
+            return
+        for start in range(0, len(F), step := chunk_rows(data.shape[1])):
+            rows = slice(start, start + step)
+            x, weights = data.weighted_block(rows)
+            seen = weights > 0
+            indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+            own = np.ascontiguousarray(F[rows])
+            sweep_entries(own, B, indptr, np.nonzero(seen)[1], x[seen], weights[seen], options)
+            F[rows] = own
+
+    @cached_property
+    def _turned(self) -> WeightedDense:
+        weights = self.weights
+        turned = None if weights is None else Pair(*weights[::-1]) if isinstance(weights, Pair) else weights.T
+        data = WeightedDense(self.values.T, self.namespace, self.unit, turned)
+        data._facts, data._observed = self.facts, self.observed
+        return data
+
+    @cached_property
+    def _gaps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where in each row something is missing, in compressed rows: these are few."""
+        counts, columns = [np.zeros(1, np.int64)], []
+        for rows in row_blocks(*self.shape, "cpu"):
+            gaps = np.isnan(self.values[rows])
+            counts.append(gaps.sum(axis=1))
+            columns.append(np.nonzero(gaps)[1])
+        return np.cumsum(np.concatenate(counts)), np.concatenate(columns)
+
+    def _sweep_without_missing(self, F: Array, B: Array, options: tuple[float, float, int, int, float]) -> None:
+        """All of B Bᵀ and X Bᵀ, less what belongs to the entries that are missing."""
+        C = np.empty(F.shape)
+        for rows in row_blocks(*self.shape, "cpu"):
+            C[rows] = _without_nan(self._block(rows)) @ B
+        wide = B.astype(np.float64)
+        indptr, indices = self._gaps
+        sweep_entries(F, B, indptr, indices, np.empty(0, F.dtype), np.empty(0, F.dtype), options, wide.T @ wide, C)
+
+    # ---- X itself
+
+    def in_units(self, unit: float) -> WeightedDense:
+        inside = self.inside and self.inside.in_units(unit)
+        return replace(self, unit=self.unit * unit, inside=inside)
+
+    def take(self, items: np.ndarray, axis: int) -> np.ndarray:
+        return _without_nan(super().take(items, axis))
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        for rows, block in super().blocks(transposed=transposed):
+            yield rows, _without_nan(block)
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return (self.inside or self.items).with_itself(first, second)
+
+    def itself(self) -> Array:
+        return (self.inside or self.items).itself()
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        if not self.namespace.is_host or self.weights is not None:
+            return None
+        data, out = self._turned if transposed else self, np.empty((self.shape[int(transposed)], left.shape[1]))
+        C = np.empty(out.shape)
+        for rows in row_blocks(*data.shape, "cpu"):
+            C[rows] = _without_nan(data._block(rows)) @ left
+        settle(*data._gaps, np.empty(0), left, right, C, prior, out)
+        return LowRank(data.namespace.asarray(out), right)
+
+    def filled(self, values: LowRank) -> Data:
+        """The data with what is hidden filled, and without weights: a copy."""
+        xp = self.namespace.xp
+        pieces = []
+        for rows in row_blocks(*self.shape, self.namespace.device):
+            x, weights = self.weighted_block(rows)
+            pieces.append(xp.where(weights > 0, x, values.U[rows, :] @ values.V))
+        return DenseData(xp.concat(pieces), self.namespace)
+
+    @cached_property
+    def items(self) -> Data:
+        whole = DenseData(self.values, self.namespace, self.unit)
+        return self.filled(mean_filling(self)) if self.missing else whole
+
+
+def _without_nan(x: Any) -> Any:
+    return np.where(np.isnan(x), 0.0, x)

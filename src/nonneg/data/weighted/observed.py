@@ -1,0 +1,199 @@
+"""Sparse data of which the stored entries, zeros among them, are all that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..base import Data, Facts, Total
+from ..host import as_dense
+from ..namespace import Array, Namespace
+from ..sparse import SparseData
+from ..steps import ElementwiseOperand, Request, Unreached
+from ..visiting import Pass, row_blocks
+from .base import DataTerm, LowRank, Partial, mean_filling, settle, sweep_entries
+
+
+@dataclass(eq=False)
+class ObservedData(SparseData, Partial):
+    """A SciPy sparse array of which the stored entries, zeros among them, are all that is known; and their weights, unless one."""
+
+    weights: sparse.csr_array | None = None
+    inside: Data | None = None
+    weighted: ClassVar[bool] = True
+
+    def in_units(self, unit: float) -> ObservedData:
+        values = sparse.csr_array((self.values.data / unit, self.values.indices, self.values.indptr), shape=self.shape)
+        return ObservedData(values, self.namespace, self.weights, self.inside and self.inside.in_units(unit))
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        x = self.values.data
+        if not x.size:
+            return Facts(0.0, 0.0, 0), [0.0] * len(totals)
+        with np.errstate(all="ignore"):
+            terms = (self._weighed(None, DataTerm(*total).evaluate(np, x, x)) for total in totals)
+            sums = [float(np.sum(each, dtype=np.float64)) for each in terms]
+        return Facts(float(x.min()), float(x.max()), int(np.count_nonzero(x))), sums
+
+    def power_sum(self, exponent: float) -> float:
+        return self._total("power", exponent)
+
+    @property
+    def missing(self) -> int:
+        return self.shape[0] * self.shape[1] - self.size
+
+    @property
+    def zeros(self) -> int:
+        return self.size - self.facts.non_zeros
+
+    def subset(self, items: np.ndarray, axis: int) -> ObservedData:
+        weights = None if self.weights is None else _some(self.weights, items, axis)
+        return ObservedData(_some(self.values, items, axis), self.namespace, weights)
+
+    # ---- entry by entry
+
+    def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
+        if V is not None and V.shape[0] < min(self.shape):
+            U, V = as_dense(U), as_dense(V)
+        is_plain = V is not None and not sparse.issparse(U) and not sparse.issparse(V)
+        by_kernel = [
+            is_plain and operand.exponents is not None and matrix is not None and not sparse.issparse(matrix)
+            for operand, _, matrix in requests
+        ]
+        with_sum = bool(log_power) and is_plain
+        results: dict[int, Array] = {}
+        logarithm = None
+        for way, is_kernel in ((self._sampled, True), (self._gathered, False)):
+            where = [i for i, chosen in enumerate(by_kernel) if chosen == is_kernel]
+            power = log_power if with_sum == is_kernel else None
+            if where or power is not None:
+                products, total = way(U, V, [requests[i] for i in where], power)
+                results.update(zip(where, products, strict=True))
+                logarithm = logarithm if power is None else total
+        return [results[i] for i in range(len(requests))], logarithm
+
+    def _weighed(self, operand: ElementwiseOperand | None, entries: np.ndarray) -> np.ndarray:
+        return entries if self.weights is None or isinstance(operand, Unreached) else entries * self.weights.data
+
+    def _weights(self, transposed: bool) -> np.ndarray:
+        weights = self._transposed_weights if transposed else self.weights
+        return np.empty(0, self.values.dtype) if weights is None else weights.data
+
+    @cached_property
+    def _transposed_weights(self) -> sparse.csr_array | None:
+        return None if self.weights is None else self.weights.T.tocsr()
+
+    # ---- row by row
+
+    can_sweep_rows: ClassVar[bool] = True
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        X = self._transposed if transposed else self.values
+        sweep_entries(F, B, X.indptr, X.indices, X.data, self._weights(transposed), options)
+
+    # ---- X itself
+
+    def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
+
+    def with_itself(self, first: bool, second: bool) -> np.ndarray:
+        return (self.inside or self.items).with_itself(first, second)
+
+    def itself(self) -> Any:
+        return (self.inside or self.items).itself()
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        if self.weights is not None:
+            return None
+        X, out = self._transposed if transposed else self.values, np.empty((self.shape[int(transposed)], left.shape[1]))
+        settle(X.indptr, X.indices, X.data, left, right, None, prior, out)
+        return LowRank(self.namespace.asarray(out), right)
+
+    def filled(self, values: LowRank) -> Data:
+        """The data with what is hidden filled, and without weights: X̂ + V∘(X − X̂), of which only the second is stored."""
+        walk = Pass(self, np.asarray(values.U), np.asarray(values.V), [])
+        walk.floor = 0.0
+        rest = self.values.data - self._approximation(walk)
+        known = sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape)
+        return FilledData(known, values, self.namespace, self.facts.highest)
+
+    @cached_property
+    def items(self) -> Data:
+        return self.filled(mean_filling(self)) if self.missing else SparseData(self.values, self.namespace)
+
+
+def _some(part: sparse.csr_array, items: np.ndarray, axis: int) -> sparse.csr_array:
+    return part[items] if axis == 0 else part[:, items].tocsr()
+
+
+@dataclass(eq=False)
+class FilledData(Data):
+    """A sparse array plus a product of low rank: what is known, and elsewhere what stands for it."""
+
+    rest: sparse.csr_array
+    filling: LowRank
+    namespace: Namespace
+    highest: float
+    """About the largest entry."""
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.rest.shape
+
+    @property
+    def size(self) -> int:
+        return int(self.rest.nnz)
+
+    def in_units(self, unit: float) -> FilledData:
+        filling = LowRank(self.filling.U / unit, self.filling.V)
+        return FilledData(self.rest / unit, filling, self.namespace, self.highest / unit)
+
+    def can_sweep(self, *, transposed: bool = False) -> bool:
+        return False  # rows would have to be formed, entries of which nothing is known among them
+
+    def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        U, V = self.filling
+        M = as_dense(M)
+        return self.rest.T @ M + V.T @ (U.T @ M) if transposed else self.rest @ M + U @ (V @ M)
+
+    def take(self, items: np.ndarray, axis: int) -> np.ndarray:
+        U, V = self.filling if axis == 0 else (self.filling.V.T, self.filling.U.T)
+        return as_dense((self.rest if axis == 0 else self._transposed)[items]) + U[items] @ V
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_array:
+        return self.rest.T.tocsr()
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        # Products with it visit what is stored, and the low rank besides. What it is filled with is not negative.
+        return Facts(0.0, self.highest, self.size), [self._sum(total) for total in totals]
+
+    def _sum(self, total: Total) -> float:
+        if total == ("power", 2):  # ‖rest + U V‖², without a look at what is not stored
+            U, V = (part.astype(np.float64) for part in self.filling)
+            rows = np.repeat(np.arange(self.shape[0]), np.diff(self.rest.indptr))
+            products = sum(
+                float(np.einsum("ij,ij->i", U[rows[some]], V.T[self.rest.indices[some]]) @ self.rest.data[some])
+                for some in row_blocks(self.size, U.shape[1], "cpu")
+            )
+            return float(self.rest.data @ self.rest.data + 2 * products + np.sum((U.T @ U) * (V @ V.T)))
+        return sum(float(np.sum(DataTerm(*total).evaluate(np, block, block), dtype=np.float64)) for _, block in self.blocks())
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        walk, logarithm = Pass(self, U, V, requests), None
+        for rows, block in self.blocks():
+            approximation = walk.approximation(rows)
+            walk.add(rows, lambda operand, x=block, a=approximation: operand.evaluate(np, x, a))  # type: ignore[misc]
+            if log_power is not None:
+                logarithm = np.sum(np.log(approximation) * block**log_power, dtype=np.float64) + (logarithm or 0.0)
+        return walk.results, logarithm

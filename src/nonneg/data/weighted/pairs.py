@@ -1,0 +1,230 @@
+"""Any data with a weight for each row and each column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..base import Data, Facts, Total
+from ..dense import DenseData
+from ..host import as_dense
+from ..namespace import Array, Namespace
+from ..sparse import SparseData
+from ..steps import ElementwiseOperand, Request, Unreached
+from .base import DataTerm, Pair
+
+
+@dataclass(eq=False)
+class PairWeighted(Data):
+    """Data of any kind, all entries of which are known, with the weights rowsᵢ · columnsⱼ.
+
+    diag(rows) E diag(columns) times a matrix is what the data know of E, between two multiplications of small matrices. Where E is
+    all ones, or X̂, or X, no entry is visited.
+    """
+
+    base: Data
+    weights: Pair
+    namespace: Namespace = field(init=False)
+    weighted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self.namespace, self.gives = self.base.namespace, self.base.gives  # type: ignore[misc]
+        self.is_far, self.log = self.base.is_far, self.base.log
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.base.shape
+
+    @property
+    def size(self) -> int:
+        return self.base.size
+
+    def in_units(self, unit: float) -> PairWeighted:
+        return PairWeighted(self.base.in_units(unit), self.weights)
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.base.apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.base.apply_after(M, transposed=transposed, sign=sign)
+
+    def take(self, items: np.ndarray, axis: int) -> Any:
+        return self.base.take(items, axis)
+
+    def itself(self) -> Any:
+        return self.base.itself()
+
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        return self.base.apply_both(M, N)
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        return self.base.apply_gram(M, transposed=transposed)
+
+    def forms_gram(self, *, transposed: bool) -> bool:
+        return self.base.forms_gram(transposed=transposed)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return self.base.with_itself(first, second)
+
+    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.base.blocks(transposed=transposed)
+
+    def lengths(self, axis: int) -> np.ndarray:
+        return self.base.lengths(axis)
+
+    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.base.expect(signed=signed)  # sums have weights, of which the data know nothing
+
+    @property
+    def items(self) -> Data:
+        return self.base.items
+
+    def subset(self, items: np.ndarray, axis: int) -> PairWeighted:
+        rows, columns = self.weights
+        return PairWeighted(self.base.subset(items, axis), Pair(rows[items], columns) if axis == 0 else Pair(rows, columns[items]))
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        (m, n), ones = self.shape, self.namespace.ones
+        requests = [Request(DataTerm(*total), "right", ones(n, 1)) for total in totals if total[0] == "logarithm" or total[1]]
+        with np.errstate(all="ignore"):
+            found = iter(self.visit(ones(m, 1), ones(1, n), requests)[0] if requests else [])
+        xp, (rows, columns) = self.namespace.xp, self.weights
+        every = float(xp.sum(rows, dtype=xp.float64)) * float(xp.sum(columns, dtype=xp.float64))
+        sums = [float(xp.sum(next(found), dtype=xp.float64)) if total[0] == "logarithm" or total[1] else every for total in totals]
+        return self.base.facts, sums
+
+    def power_sum(self, exponent: float) -> float:
+        return self._total("power", exponent)
+
+    @property
+    def missing(self) -> int:
+        rows, columns = (int(self.namespace.xp.count_nonzero(part)) for part in self.weights)
+        return self.shape[0] * self.shape[1] - rows * columns
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        asked = list(requests)
+        if log_power is not None:
+            asked.append(Request(_Logarithm(log_power), "right", self.namespace.ones(self.shape[1], 1)))
+        shared = [i for i, request in enumerate(asked) if request.operand.exponents not in _PLAIN]
+        found = dict(zip(shared, self.base.visit(U, V, [self._inside(asked[i]) for i in shared])[0], strict=True)) if shared else {}
+        products = [
+            self._outside(request, found[i] if i in found else self._product(U, V, self._inside(request)))
+            for i, request in enumerate(asked)
+        ]
+        if log_power is None:
+            return products, None
+        return products[:-1], self.namespace.xp.sum(products[-1], dtype=self.namespace.xp.float64)
+
+    # ---- row by row
+
+    @property
+    def can_sweep_rows(self) -> bool:  # type: ignore[override]
+        return self.namespace.is_host
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        from ...kernels.coordinates import linear_rows
+        from ...kernels.threads import over_rows
+
+        own, others = self.weights[::-1] if transposed else self.weights
+        penalty, overlap, first, passes, enough = options
+        weighted = others[:, None] * B
+        Q = (B.T @ weighted).astype(np.float64)
+        C = np.ascontiguousarray(self.base.apply(weighted, transposed=transposed), dtype=np.float64)
+        C -= penalty / np.maximum(own, np.finfo(own.dtype).tiny)[:, None] if penalty else 0.0
+        none = np.empty((0, 0))
+        if not overlap:
+            over_rows(linear_rows, F.shape[0], F, none, Q, C, 0.0, 0.0, first, passes, enough)
+            return
+        for i, weight in enumerate(own.tolist()):  # each row has its own share of it
+            if weight:
+                linear_rows(i, i + 1, F, none, Q, C, 0.0, overlap / weight, first, passes, enough)
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
+        (of_rows, of_columns), xp = self.weights, self.namespace.xp
+        kept = Pair(xp.ones_like(of_rows) if rows else of_rows, xp.ones_like(of_columns) if columns else of_columns)
+        base: Any = self.base
+        left, right = (
+            xp.sqrt(part) if asked else xp.ones_like(part) for part, asked in zip(self.weights, (rows, columns), strict=True)
+        )
+        if isinstance(base, SparseData):
+            entries = base.values.data * np.repeat(left, np.diff(base.values.indptr)) * right[base.values.indices]
+            values = sparse.csr_array((entries, base.values.indices, base.values.indptr), shape=base.shape, copy=True)
+            values.eliminate_zeros()
+            scaled: Data = SparseData(values, self.namespace)
+        elif isinstance(base, DenseData):
+            scaled = replace(base, values=base.values * left[:, None] * right[None, :])
+        else:
+            return self
+        return scaled if all(bool(xp.all(part == 1)) for part in kept) else PairWeighted(scaled, kept)
+
+    # ---- entry by entry
+
+    def _of(self, operand: ElementwiseOperand) -> Pair:
+        """The weights; of what is counted, whether there are any."""
+        if not isinstance(operand, Unreached):
+            return self.weights
+        xp = self.namespace.xp
+        return Pair(*(xp.astype(part > 0, part.dtype) for part in self.weights))
+
+    def _inside(self, request: Request) -> Request:
+        """The request for what the data know, without weights."""
+        operand, side, matrix = request
+        rows, columns = self._of(operand)
+        if matrix is None:
+            return request
+        return request._replace(matrix=columns[:, None] * as_dense(matrix) if side == "right" else as_dense(matrix) * rows[None, :])
+
+    def _outside(self, request: Request, product: Array) -> Array:
+        """What the data know of it, with weights."""
+        rows, columns = self._of(request.operand)
+        if request.matrix is None:
+            return product * rows[:, None] * columns[None, :]
+        return product * rows[:, None] if request.side == "right" else product * columns[None, :]
+
+    def _product(self, U: Array, V: Array | None, request: Request) -> Array:
+        """All ones, X̂ or X times a matrix."""
+        xp, (m, n), (operand, side, matrix) = self.namespace.xp, self.shape, request
+        match operand.exponents:
+            case 0, 0:
+                if matrix is None:
+                    return self.namespace.ones(m, n)
+                axis = 0 if side == "right" else 1
+                shape = (m, matrix.shape[1]) if side == "right" else (matrix.shape[0], n)
+                return xp.broadcast_to(xp.sum(matrix, axis=axis, keepdims=True), shape)
+            case 0, 1:
+                if matrix is None:
+                    return as_dense(U if V is None else U @ V)
+                if side == "right":
+                    return U @ matrix if V is None else U @ (V @ matrix)
+                return matrix @ U if V is None else (matrix @ U) @ V
+            case _:
+                if matrix is None:
+                    return as_dense(self.base.itself())
+                return self.base.apply(matrix) if side == "right" else self.base.apply_after(matrix)
+
+
+_PLAIN = ((0, 0), (0, 1), (1, 0))
+
+
+@dataclass(frozen=True)
+class _Logarithm:
+    """X^data_power ∘ ln X̂."""
+
+    data_power: float
+    needs_data: ClassVar[bool] = True
+    exponents: ClassVar[None] = None
+
+    @property
+    def on_pattern(self) -> bool:
+        return self.data_power > 0
+
+    def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        logarithm = xp.log(approximation)
+        return x**self.data_power * logarithm if self.data_power else logarithm
