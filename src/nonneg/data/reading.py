@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,14 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from .base import Data, Total
+from .checking import check_finite, check_observed, check_sign, check_symmetric, refuse_nan
 from .dense import DenseData
 from .gram import GramData
-from .host import as_dense
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
 from .opening import opened
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
-from .visiting import row_blocks
 from .weighted import ObservedData, Pair, PairWeighted, WeightedDense
 
 
@@ -131,7 +130,7 @@ def read_data(
         sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"), energy=X.energy)
         if 0 in sketch.shape:
             raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
-        _check_finite(sketch, f"the sketch of {name}")
+        check_finite(sketch, f"the sketch of {name}")
         return sketch
     if isinstance(X, SketchData):
         return X
@@ -141,12 +140,12 @@ def read_data(
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     data.expect(totals, signed=signed)
     data.read(totals)
-    _check_finite(data, name)
-    _check_observed(data, name)
+    check_finite(data, name)
+    check_observed(data, name)
     if symmetric:
-        _check_symmetric(data, name)
+        check_symmetric(data, name)
     if not signed:
-        _check_sign(data, name, positive)
+        check_sign(data, name, positive)
     return data
 
 
@@ -202,7 +201,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     if not ignores and given is None:
         return DenseData(values, namespace)
     if not ignores:
-        _refuse_nan(data, name)
+        refuse_nan(data, name)
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
     if given is None:
         return data if has_nan else DenseData(values, namespace)
@@ -448,9 +447,9 @@ def _read_gram(X: Gram, name: str) -> GramData:
     K, xp = data.values, data.namespace.xp
     if 0 in data.shape:
         raise DataError(f"The Gram matrix of {name} is empty.")
-    _check_finite(data, label)
-    _check_symmetric(data, label)
-    _check_sign(data, label, positive=False)
+    check_finite(data, label)
+    check_symmetric(data, label)
+    check_sign(data, label, positive=False)
     if not X.checked:
         return GramData(K, data.namespace, bounded=False)
     entries, (rows, columns) = (K.data, K.nonzero()) if sparse.issparse(K) else (K, (None, None))
@@ -472,75 +471,3 @@ _ROUNDED = 2.0
 def _values(data: Any) -> Any:
     """The array, or sparse array, of data that were read from one."""
     return data.values
-
-
-def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int, int], float]:
-    """How many entries meet a condition, the place of the first, and its value."""
-    count, place, value = 0, None, math.nan
-    for rows, block in data.blocks():
-        entries = as_dense(block)
-        mask = condition(entries)
-        count += int(mask.sum())
-        if place is None and mask.any():
-            i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
-            place, value = (rows.start + int(i), int(j)), float(entries[i, j])
-    return count, place or (0, 0), value
-
-
-def _check_finite(data: Data, name: str) -> None:
-    if math.isfinite(data.facts.lowest) and math.isfinite(data.facts.highest):
-        return
-    count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
-    raise DataError(
-        f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
-        f"({value}) at {place}. Infinite ones cannot be approximated. Where NaN stands for what is missing, missing='ignore' "
-        "approximates the others and leaves these out; or drop those rows or columns, or fill them in first."
-    )
-
-
-def _refuse_nan(data: WeightedDense, name: str) -> None:
-    """Refuse NaN where it has a weight, and nobody said that it stands for what is missing."""
-    xp, weights = data.namespace.xp, data.weights
-    for rows in row_blocks(*data.shape, data.namespace.device):
-        block = weights.block(rows) if isinstance(weights, Pair) else weights[rows, :]
-        count = int(xp.count_nonzero(xp.isnan(data.values[rows, :]) & (block > 0)))
-        if count:
-            raise DataError(
-                f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out; or give "
-                "them weight 0."
-            )
-
-
-def _check_observed(data: Data, name: str) -> None:
-    if data.weighted and data.missing == data.shape[0] * data.shape[1]:
-        raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
-
-
-def _check_sign(data: Data, name: str, positive: bool) -> None:
-    if data.facts.lowest < 0:
-        count, place, value = _first(data, lambda entries: entries < 0)
-        raise DataError(
-            f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
-            "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
-        )
-    zeros = data.zeros if positive else 0
-    if zeros:
-        raise DataError(
-            f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
-            "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
-            "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
-        )
-
-
-def _check_symmetric(data: Data, name: str) -> None:
-    m, n = data.shape
-    if m != n:
-        raise DataError(f"{name} must be square and symmetric here; its shape is {(m, n)}.")
-    largest = 0.0
-    for (_, row_block), (_, column_block) in zip(data.blocks(), data.blocks(transposed=True), strict=True):
-        largest = max(largest, float(abs(row_block - column_block).max()))
-    if largest > 100 * data.namespace.eps * data.facts.peak:
-        raise DataError(
-            f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
-            "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
-        )

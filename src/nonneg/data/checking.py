@@ -1,0 +1,91 @@
+"""What entries of X cannot be, said before any work, with the place of the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DataError
+from .base import Data
+from .host import as_dense
+from .visiting import row_blocks
+from .weighted import Pair, WeightedDense
+
+
+def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int, int], float]:
+    """How many entries meet a condition, the place of the first, and its value."""
+    count, place, value = 0, None, math.nan
+    for rows, block in data.blocks():
+        entries = as_dense(block)
+        mask = condition(entries)
+        count += int(mask.sum())
+        if place is None and mask.any():
+            i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
+            place, value = (rows.start + int(i), int(j)), float(entries[i, j])
+    return count, place or (0, 0), value
+
+
+def check_finite(data: Data, name: str) -> None:
+    """Refuse infinite entries, and NaN."""
+    if math.isfinite(data.facts.lowest) and math.isfinite(data.facts.highest):
+        return
+    count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
+    raise DataError(
+        f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
+        f"({value}) at {place}. Infinite ones cannot be approximated. Where NaN stands for what is missing, missing='ignore' "
+        "approximates the others and leaves these out; or drop those rows or columns, or fill them in first."
+    )
+
+
+def refuse_nan(data: WeightedDense, name: str) -> None:
+    """Refuse NaN where it has a weight, and nobody said that it stands for what is missing."""
+    xp, weights = data.namespace.xp, data.weights
+    for rows in row_blocks(*data.shape, data.namespace.device):
+        block = weights.block(rows) if isinstance(weights, Pair) else weights[rows, :]
+        count = int(xp.count_nonzero(xp.isnan(data.values[rows, :]) & (block > 0)))
+        if count:
+            raise DataError(
+                f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out; or give "
+                "them weight 0."
+            )
+
+
+def check_observed(data: Data, name: str) -> None:
+    """Refuse data of which nothing is known."""
+    if data.weighted and data.missing == data.shape[0] * data.shape[1]:
+        raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
+
+
+def check_sign(data: Data, name: str, positive: bool) -> None:
+    """Refuse negative entries, and zeros where all have to be positive."""
+    if data.facts.lowest < 0:
+        count, place, value = _first(data, lambda entries: entries < 0)
+        raise DataError(
+            f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
+            "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
+        )
+    zeros = data.zeros if positive else 0
+    if zeros:
+        raise DataError(
+            f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
+            "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
+            "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
+        )
+
+
+def check_symmetric(data: Data, name: str) -> None:
+    """Refuse data that are not their own transpose."""
+    m, n = data.shape
+    if m != n:
+        raise DataError(f"{name} must be square and symmetric here; its shape is {(m, n)}.")
+    largest = 0.0
+    for (_, row_block), (_, column_block) in zip(data.blocks(), data.blocks(transposed=True), strict=True):
+        largest = max(largest, float(abs(row_block - column_block).max()))
+    if largest > 100 * data.namespace.eps * data.facts.peak:
+        raise DataError(
+            f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
+            "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
+        )
