@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...exceptions import IncompatibleError
-from ...naming import is_count
+from ...naming import is_count, is_number
 from ..rules import Choice
 from ..subjects import Rank, Subject
 
@@ -66,6 +66,24 @@ class Criterion(ABC):
     def identity(self) -> dict[str, Any]:
         """What a scan that goes on must have in common with the one before."""
         return {"n_repeats": self.n_repeats}
+
+
+@dataclass(frozen=True)
+class HeldOut(Criterion):
+    """A criterion that holds out a part of the data after the other; a rank has to be better by more than `tolerance` to count."""
+
+    n_folds: int = 3
+    tolerance: float = 0.02
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_count(self.n_folds, 2):
+            raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
+        if not is_number(self.tolerance) or self.tolerance < 0:
+            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
 
 
 def column(found: Sequence[Found], name: str) -> np.ndarray:

@@ -19,20 +19,18 @@ from ...data import as_dense, read_data
 from ...divergences import Beta, Objective
 from ...encoding import encode
 from ...engine.model import Model
-from ...exceptions import IncompatibleError
-from ...naming import is_count, is_number
 from ...planning.plans import multiply
 from ...solving import objective_of
 from ..rules import Choice, smallest_close
 from ..subjects import Items, Matrix, Rank, Subject
-from .base import Criterion, Found, column, folds, mean_and_error, others
+from .base import Found, HeldOut, column, folds, mean_and_error, others
 
 FLOOR = 1e-3
 """What an approximation is at least, beside the mean entry, where a divergence from zero is infinite."""
 
 
 @dataclass(frozen=True)
-class Gabriel(Criterion):
+class Gabriel(HeldOut):
     """The error on held-out blocks. It tells what is more than noise, also where components are not unique; it needs no labels.
 
     Parameters
@@ -52,16 +50,6 @@ class Gabriel(Criterion):
     name: ClassVar[str] = "gabriel"
     shown: ClassVar[str] = "gabriel"
     label: ClassVar[str] = "error on held-out blocks"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not is_count(self.n_folds, 2):
-            raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
-        if not is_number(self.tolerance) or self.tolerance < 0:
-            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
-
-    def identity(self) -> dict[str, Any]:
-        return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
 
     def obstacle(self, subject: Subject) -> str | None:
         if isinstance(subject, Items):

@@ -8,18 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...exceptions import IncompatibleError
-from ...naming import is_count, is_number
 from ..rules import Choice, smallest_close
 from ..subjects import Chain, Rank, Subject
-from .base import Criterion, Found, column, mean_and_error
+from .base import Found, HeldOut, column, mean_and_error
 
 SMOOTHED = 1e-3
 """The share of a probability that is spread over all pairs, so that none is impossible."""
 
 
 @dataclass(frozen=True)
-class Likelihood(Criterion):
+class Likelihood(HeldOut):
     """Minus the mean logarithm of the probability of held-out pairs, less what they would have if they were known.
 
     Whole sequences are held out where there are twice as many as folds, pairs at random otherwise.
@@ -40,16 +38,6 @@ class Likelihood(Criterion):
     name: ClassVar[str] = "likelihood"
     shown: ClassVar[str] = "likelihood"
     label: ClassVar[str] = "divergence from held-out pairs"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not is_count(self.n_folds, 2):
-            raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
-        if not is_number(self.tolerance) or self.tolerance < 0:
-            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
-
-    def identity(self) -> dict[str, Any]:
-        return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
 
     def obstacle(self, subject: Subject) -> str | None:
         if not isinstance(subject, Chain):
