@@ -25,6 +25,7 @@ def opened(path: Path, label: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             check_members(archive, label)
             yield archive
+    # NotImplementedError is what zipfile says to a compression that it does not know.
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
         raise FileError(f"{label} is not a whole archive: {error}. It was cut off or altered.") from error
 
