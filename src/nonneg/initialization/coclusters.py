@@ -33,7 +33,9 @@ _SOFT = 0.02
 _ROUNDS = 30
 _RANDOM = 4
 """Partitions drawn at random that are tried besides those of K-means and of singular vectors, where entries are not too many."""
-_MANY = 10**5
+_MANY = 10**4
+_WORTH = 1e-4
+"""The share that a round must add to what a partition explains for another round, where entries are many."""
 _AGAIN = 3
 """How often each side is clustered anew, given the other, before a partition counts as the best; where entries are not too many."""
 
@@ -397,12 +399,14 @@ def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: 
     weights = [np.ones(len(own)) for own in labels]
     explained = 0.0
     for _ in range(_ROUNDS):
-        before = [own.copy() for own in labels]
+        before, least = [own.copy() for own in labels], explained + _WORTH * abs(explained)
         for own in (0, 1):
             side = _side(X, labels, weights, counts, fit, own)
             side.labels = _occupied(labels[own], side.items, counts[own])
             side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), side.items, counts[own])
             weights[own], explained = fit.weights(side), fit.explained(side)
+        if X.entries >= _MANY and explained <= least:
+            break
         if all(np.array_equal(a, b) for a, b in zip(before, labels, strict=True)):
             break
     return Partition(labels, weights, explained, counts)
