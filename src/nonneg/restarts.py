@@ -360,14 +360,14 @@ def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter:
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
         return init, solver
-    found = solve_from(small, names[0], Coordinate(), _ROUGH, seed, reporter.looked)
+    found = solve_from(small, names[0], Coordinate(), _SHORT, seed, reporter.looked)
     reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
     lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
     return problem.units.to_user(lifted), solver.resumed
 
 
-_ROUGH = Stopping(tol=1e-4, max_iter=300)
+_SHORT = Stopping(tol=1e-4, max_iter=300)
 _LIFTED = 1e-3
 """Of the mean of a factor: what its zeros become, which the rules of other divergences could not leave."""
 _ALIKE = 1e-9

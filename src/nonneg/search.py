@@ -138,8 +138,8 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     They are drawn by their place on the diagonal.
     """
     data, axis = point.problem.data, int(place.is_turned)
-    KF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
-    diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", KF, F) + np.einsum("ik,ik->i", F @ B, F)
+    CF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
+    diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", CF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
     count = min(_CANDIDATES, int(np.count_nonzero(left)))
     if not count:
@@ -147,7 +147,7 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
     chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
     items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
     columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
-    S = columns - KF @ F[chosen].T - F @ KF[chosen].T + F @ (B @ F[chosen].T)
+    S = columns - CF @ F[chosen].T - F @ CF[chosen].T + F @ (B @ F[chosen].T)
     V = unit_length(np, np.maximum(S, 0.0), "columns")
     return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
 

@@ -32,10 +32,13 @@ _SOFT = 0.02
 """The same where no constraint keeps clusters apart on the way (FONT), and thousands of steps would lead from 1e-8 to overlap."""
 _ROUNDS = 30
 _RANDOM = 4
-"""Partitions drawn at random that are tried besides those of K-means and of singular vectors, where entries are not too many."""
-_MANY = 10**5
+"""Partitions drawn at random that are tried besides those of K-means and of singular vectors, where the data are small."""
+_SMALL, _FEW = 10**5, 1000
+"""Entries, and rows and columns together, below which data are small: trying more partitions costs little there."""
+_WORTH = 1e-4
+"""The share that a round must add to what a partition explains for another round, where the data are not small."""
 _AGAIN = 3
-"""How often each side is clustered anew, given the other, before a partition counts as the best; where entries are not too many."""
+"""How often each side is clustered anew, given the other, before a partition counts as the best; where the data are small."""
 
 
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
@@ -80,6 +83,10 @@ class Table:
     @property
     def entries(self) -> int:
         return self.items[0].data.facts.non_zeros
+
+    @property
+    def is_small(self) -> bool:
+        return self.entries < _SMALL and sum(self.shape) < _FEW
 
     def spread(self, own: np.ndarray, side: int) -> np.ndarray:
         """Rows for what is kept, among rows of zeros for what is not."""
@@ -364,9 +371,9 @@ _BEYOND_NOISE = 4
 
 
 def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, generator: Any) -> Partition:
-    """The best that the starts lead to; of few entries, until no new clustering of one side, given the other, leads to a better."""
+    """The best that the starts lead to; of small data, until no new clustering of one side, given the other, leads to a better."""
     best = max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
-    for _ in range(_ROUNDS if X.entries < _MANY else 0):
+    for _ in range(_ROUNDS if X.is_small else 0):
         anew = (_improved(X, labels, counts, fit) for labels in _clustered_anew(X, best, fit, generator))
         found = max(anew, key=lambda partition: partition.explained)
         if found.explained <= best.explained + 1e-9 * abs(best.explained):
@@ -387,7 +394,7 @@ def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) ->
 def _partitions(X: Table, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
     for find in (_spectral, _by_distance, _by_angle):
         yield [find(X, side, counts[side], int(generator.uniform() * 2**31)) for side in (0, 1)]
-    for _ in range(_RANDOM if X.entries < _MANY else 0):
+    for _ in range(_RANDOM if X.is_small else 0):
         yield [(generator.uniform(size=size) * count).astype(int) for size, count in zip(X.shape, counts, strict=True)]
 
 
@@ -397,12 +404,14 @@ def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: 
     weights = [np.ones(len(own)) for own in labels]
     explained = 0.0
     for _ in range(_ROUNDS):
-        before = [own.copy() for own in labels]
+        before, least = [own.copy() for own in labels], explained + _WORTH * abs(explained)
         for own in (0, 1):
             side = _side(X, labels, weights, counts, fit, own)
             side.labels = _occupied(labels[own], side.items, counts[own])
             side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), side.items, counts[own])
             weights[own], explained = fit.weights(side), fit.explained(side)
+        if not X.is_small and explained <= least:
+            break
         if all(np.array_equal(a, b) for a, b in zip(before, labels, strict=True)):
             break
     return Partition(labels, weights, explained, counts)

@@ -233,7 +233,7 @@ def quadratic_gram(
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]
             b[k] = w[k] if is_identity else a[k] if is_same else QF[k, i]
-        _quadratic_row(w, a, b, B, G, C[i, i], q_own, penalty, overlap, first, passes, enough, change, Bw, Gb)
+        _quadratic_row(w, a, b, B, G, np.float64(C[i, i]), q_own, penalty, overlap, first, passes, enough, change, Bw, Gb)
         for k in range(first, r):
             d = change[k]
             if d != 0.0:
@@ -275,7 +275,7 @@ def quadratic_rows(
         A, K = np.dot(block, Y), np.dot(block, block.T)
         moved = False
         for s in range(count):
-            i, own = order[start + s], float(K[s, s])
+            i, own = order[start + s], np.float64(K[s, s])
             for k in range(r):
                 D[s, k] = 0.0
             if own <= 0.0:

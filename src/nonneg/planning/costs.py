@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ..algebra.expression import Letter, Word
+from .steps import canonical
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,11 @@ class CostsOfWord:
         self.dimensions = [costs.shape(word[place : place + 1])[0] for place in range(len(word))] + [costs.shape(word[-1:])[1]]
         self.changing = list(accumulate((letter.name not in costs.constant for letter in word), initial=0))
         self._computed: dict[tuple[int, int, int], float] = {}
+        places = [(i, i + length) for length in range(1, len(word) + 1) for i in range(len(word) - length + 1)]
+        self.parts = {(i, j): canonical(word[i:j])[0] for i, j in places}
+        """Letters i to j, in their canonical form; short ones first."""
+        self.grams = {(i, j) for i, j in places if word[i:j] in costs.grams}
+        """Those that can be multiplied with without being formed."""
 
     def __call__(self, i: int, k: int, j: int) -> float:
         cost = self._computed.get((i, k, j))

@@ -110,35 +110,36 @@ def _other_side(product: Word, costs: Costs) -> Word:
 def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
 
-    def is_known(part: Word) -> bool:
-        return canonical(part)[0] in have or part in costs.grams
-
     n = len(word)
-    if n <= 1 or is_known(word):  # a matrix on its own is always there
+    if n <= 1:  # a matrix on its own is always there
         return []
     cost = costs.of_word(word)
+    parts, grams = cost.parts, cost.grams
+
+    def is_known(i: int, j: int) -> bool:
+        return parts[i, j] in have or (i, j) in grams
+
+    if is_known(0, n):
+        return []
     best: dict[tuple[int, int], tuple[float, int]] = {}
-    for length in range(1, n + 1):
-        for i in range(n - length + 1):
-            j = i + length
-            part = word[i:j]
-            if is_known(part):
-                best[i, j] = (0.0, -1)
-            elif length == 1:
-                best[i, j] = (math.inf if part[0].name in costs.operands else 0.0, -1)
-            else:
-                best[i, j] = min((best[i, k][0] + best[k, j][0] + cost(i, k, j), k) for k in range(i + 1, j))
+    for (i, j), part in parts.items():  # short ones first
+        if is_known(i, j):
+            best[i, j] = (0.0, -1)
+        elif j - i == 1:
+            best[i, j] = (math.inf if part[0].name in costs.operands else 0.0, -1)
+        else:
+            best[i, j] = min([(best[i, k][0] + best[k, j][0] + cost(i, k, j), k) for k in range(i + 1, j)])
 
     steps: list[Step] = []
 
     def build(i: int, j: int) -> None:
         cut = best[i, j][1]
-        if cut < 0 or is_known(word[i:j]):
+        if cut < 0 or is_known(i, j):
             return
         build(i, cut)
         build(cut, j)
         steps.append(_step(word[i:cut], word[cut:j], have, costs))
-        have.add(canonical(word[i:j])[0])
+        have.add(parts[i, j])
 
     build(0, n)
     return steps

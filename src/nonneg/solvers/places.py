@@ -1,6 +1,6 @@
 """What coordinate descent needs to know of a factor's place in the product, as words, and how its rows are gone over.
 
-For A F B these are Aᵀ A, B Bᵀ and Aᵀ X Bᵀ; for F Fᵀ B, X Bᵀ and B Bᵀ. The form is turned over where the factor stands last.
+For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is turned over where the factor stands last.
 """
 
 from __future__ import annotations

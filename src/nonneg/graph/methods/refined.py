@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
-from .._partitions import Mover, indicators, trace_of
+from .._partitions import Moved, Mover, indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned
 from .kernel_kmeans import nearest_centroids, seeds
@@ -21,8 +21,12 @@ _FALL = 0.1
 """By what share the trace may fall below its best before kernel K-means is left: it is one guess of several here."""
 _BUDGET = 2e9
 """Multiplications with S that all starts together may take, about; one start is always made."""
+_AGREE = 4
+"""Partitions that must be equally good, and the best, for no further round of starts; the eigenvectors' own may be one of them."""
+_ROUNDING = 1e-9
+"""The share by which traces of one partition may differ."""
 _SHAKES = 100
-"""For each start, at most."""
+"""For each round of starts, at most."""
 _IN_VAIN = 100
 """Shakes without a gain, and five more for each part, after which there are no more, of graphs that are not small."""
 _SMALL = 500
@@ -55,42 +59,81 @@ class Refined(Method):
             raise IncompatibleError(f"may_be_empty must be None, True or False; got {self.may_be_empty!r}.")
 
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
-        limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
         cost = 2.0 * _ITERATIONS * count * (stored(S.positive) + (0 if S.negative is None else stored(S.negative)))
-        starts = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
+        most_rounds = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
+        limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
         rows = eigenrows(S, count, generator)
-        guesses = [indicators(discretised(rows, count, generator), count, S.weights) + LIFT for _ in range(max(starts, 1))]
-        for _ in range(starts):
-            near = nearest_centroids(S, seeds(S.n, count, generator), count, 30, _FALL)[0]
-            guesses += [indicators(near, count, S.weights) + LIFT, generator.random((S.n, count)) + 0.5]
-        found = [_soft(S, start, limited) for start in guesses]
-        found.append((found[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
-        traces = [trace_of(S, labels, count) for _, labels in found]
-        found = [found[i] for i in np.argsort(traces)[::-1]]
-        if S.entries is None:
-            W, labels = found[0]
-            return Partitioned(nearest_centroids(S, labels, count, 30, _FALL)[0], W, len(guesses))
-
-        mover = Mover(S)
-        tried = found[: 1 + starts if mover.free.all() else 1]
-        may_be_empty = self.may_be_empty
-        if may_be_empty is None:
-            rounding = 1e-9 * float(abs(S.entries).max())
-            may_be_empty = max(traces) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
-        options = {"may_be_empty": bool(may_be_empty)}
-        settled = [(W, mover(labels, _allowed(W, mover.free), generator, **options)) for W, labels in tried]
-        W, best = max(settled, key=lambda pair: pair[1].trace)
+        mover = None if S.entries is None else Mover(S)
+        may_be_empty = bool(self.may_be_empty)
+        found: list[tuple[np.ndarray, Moved]] = []
+        rounds = 0
+        while not found or (rounds < most_rounds and not _agree(found)):
+            kinds = _KINDS if most_rounds else _KINDS[:1]
+            guesses = [guess(S, rows, count, generator) for guess in kinds]
+            soft = [_soft(S, guess, limited) for guess in guesses]
+            if not found:
+                soft.append((soft[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
+                if self.may_be_empty is None:
+                    may_be_empty = _gain_by_parts(S, [labels for _, labels in soft], count)
+            found += [(W, _settled(S, mover, W, labels, generator, may_be_empty)) for W, labels in soft]
+            rounds += 1
+        tried = len(found) - 1
+        W, best = max(found, key=lambda pair: pair[1].trace)
+        if mover is None:
+            return Partitioned(nearest_centroids(S, best.labels, count, 30, _FALL)[0], W, tried)
         allowed = _allowed(W, mover.free)
-        shakes = int(min(_SHAKES * starts, _BUDGET / 4 / (stored(S.entries) + S.n * count))) if mover.free.any() else 0
+        best = mover(best.labels, allowed, generator, may_be_empty=may_be_empty)
+        most_shakes = min(_SHAKES * min(rounds, most_rounds), _BUDGET / 4 / (stored(S.entries) + S.n * count))
         in_vain = 0
-        for _ in range(shakes):
-            again = mover(_shaken(best.labels, count, mover.free, generator), allowed, generator, **options)
-            in_vain = 0 if again.trace > best.trace + 1e-9 * abs(best.trace) else in_vain + 1
+        for _ in range(int(most_shakes) if mover.free.any() else 0):
+            shaken = _shaken(best.labels, count, mover.free, generator)
+            again = mover(shaken, allowed, generator, may_be_empty=may_be_empty)
+            in_vain = 0 if again.trace > best.trace + _ROUNDING * abs(best.trace) else in_vain + 1
             best = max(best, again, key=lambda moved: moved.trace)
             if in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL:
                 break
         labels = best.labels
-        return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
+        return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), tried)
+
+
+def _by_eigenvectors(S: Similarity, rows: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    return indicators(discretised(rows, count, generator), count, S.weights) + LIFT
+
+
+def _by_centroids(S: Similarity, rows: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    near = nearest_centroids(S, seeds(S.n, count, generator), count, 30, _FALL)[0]
+    return indicators(near, count, S.weights) + LIFT
+
+
+def _at_random(S: Similarity, rows: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    return generator.random((S.n, count)) + 0.5
+
+
+_KINDS = (_by_eigenvectors, _by_centroids, _at_random)
+"""The starts of a round."""
+
+
+def _agree(found: list[tuple[np.ndarray, Moved]]) -> bool:
+    """Whether so many starts have come to the best partition that there is little hope for a better one."""
+    traces = np.array([moved.trace for _, moved in found])
+    return int((traces >= traces.max() - _ROUNDING * abs(traces.max())).sum()) >= _AGREE
+
+
+def _gain_by_parts(S: Similarity, partitions: list[np.ndarray], count: int) -> bool:
+    """Whether some partition is better than one part for all vertices."""
+    if S.entries is None:
+        return False
+    rounding = _ROUNDING * float(abs(S.entries).max())
+    return max(trace_of(S, labels, count) for labels in partitions) > trace_of(S, np.zeros(S.n, dtype=np.int64), 1) + rounding
+
+
+def _settled(
+    S: Similarity, mover: Mover | None, W: np.ndarray, labels: np.ndarray, generator: np.random.Generator, may_be_empty: bool
+) -> Moved:
+    """The partition after moves of vertices, if all are free."""
+    if mover is None or not mover.free.all():
+        return Moved(labels, trace_of(S, labels, W.shape[1]))
+    return mover(labels, _allowed(W, mover.free), generator, may_be_empty=may_be_empty)
 
 
 def _named(W: np.ndarray, parts: np.ndarray) -> np.ndarray:
