@@ -109,7 +109,6 @@ def _other_side(product: Word, costs: Costs) -> Word:
 
 def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
-
     n = len(word)
     if n <= 1:  # a matrix on its own is always there
         return []
