@@ -417,7 +417,7 @@ def slow() -> Iterator[str]:
             f"BiQNMF, {name}": lambda bunch=bunch: nonneg.BiQNMF(len(np.unique(bunch.target)), random_state=0).fit(bunch.data)
             for name, bunch in texts.items()
         },
-        "NonnegativeLDA, 200 × 20 000, 2 classes": lambda: nonneg.NonnegativeLDA(random_state=0).fit(wide, classes),
+        "NonnegativeLDA, 200 × 20 000, 2 classes": lambda: nonneg.NonnegativeLDA().fit(wide, classes),
         "TruncatedNonnegativeSVD(10), 10⁵ × 10⁵, 10⁶ non-zeros": lambda: nonneg.TruncatedNonnegativeSVD(10, random_state=0).fit(
             large
         ),

@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -199,8 +199,9 @@ class StartKeeper:
         """What is missing in the data was filled with, where it was."""
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        if self._book.is_due():
-            where = {"run": run, "stage": None if stage is None else stage(), "resumes": bool(self.resumes)}
+        """Write it down if it is time, or if the user stops it: it may be gone on with."""
+        if self._book.is_due() or run.status is not None:
+            where = {"run": replace(run, status=None), "stage": None if stage is None else stage(), "resumes": bool(self.resumes)}
             self._book.put(self._number, where)
 
     def stage(self) -> Stage | None:

@@ -436,14 +436,20 @@ def test_ctrl_c_before_hardening(tmp_path):
     assert (np.count_nonzero(model.components_, axis=0) <= 1).all()
 
 
-def test_ctrl_c_and_a_checkpoint(tmp_path):
+@pytest.mark.parametrize("every", [0, 3600], ids=["often", "not yet"])
+@pytest.mark.parametrize("solver", ["multiplicative", "auto"])
+def test_ctrl_c_and_a_checkpoint(every, solver, tmp_path):
+    """The file has where the run was stopped, even if it was not yet time to write it."""
     X, path = data(), tmp_path / "run.nonneg"
-    settings = {"random_state": 0, "solver": "multiplicative", "max_iter": 60, "tol": 0}
-    kept = {"checkpoint": Checkpoint(path, every=0)}
+    settings = {"random_state": 0, "solver": solver, "max_iter": 60, "tol": 0}
+    kept = {"checkpoint": Checkpoint(path, every=every)}
     with pytest.raises(KeyboardInterrupt):
         nonneg.NMF(3, **settings, **kept, callback=ctrl_c_at(20)).fit(X)
-    found, whole = nonneg.NMF(3, **settings, **kept).fit(X), nonneg.NMF(3, **settings).fit(X)
+    seen = []
+    found = nonneg.NMF(3, **settings, **kept, callback=lambda progress: seen.append(progress.iteration)).fit(X)
+    whole = nonneg.NMF(3, **settings).fit(X)
     same_bits(found.factors_, whole.factors_)
+    assert min(seen) > 10
 
 
 def test_a_grid_search_stops_too():

@@ -79,7 +79,7 @@ class Keeper(Protocol):
     """Something that writes down where a run stands, now and then, and knows where it stood."""
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        """Take note of a run after a check; of the stage that it belongs to, where there is one."""
+        """Take note of a run after a check; of the stage that it belongs to, where there is one. A user's stop is to be noted."""
 
     def stage(self) -> Stage | None:
         """Where a start stood when it was last written down."""
@@ -126,7 +126,7 @@ def solve(
         run.next_check = run.watch.next_check(run.n_iter)
         if run.good is not None and run.status is not Status.NON_FINITE:
             run.good = run.point.bare()
-        if keep is not None and run.status is None:
+        if keep is not None and run.status in (None, Status.STOPPED_BY_USER):
             run.seconds = time.perf_counter() - began
             keep(run)
     run.seconds = time.perf_counter() - began
