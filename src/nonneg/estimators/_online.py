@@ -29,6 +29,7 @@ from ..engine.sketching import summary
 from ..engine.solution import Solution
 from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
+from ..initialization.items import Items, leading_singular
 from ..restarts import run_start
 from ..solvers import Multiplicative, Solver, Stopping
 from ._base import Factorizer
@@ -168,11 +169,23 @@ def projected(X: Data, W: np.ndarray) -> np.ndarray:
 
 
 def merged(sketch: Any, X: Data, most: int) -> np.ndarray:
-    """A sketch with the rows of X added to it, of `most` rows at the most: its leading singular directions."""
+    """A sketch with the rows of X added to it, of `most` rows at the most: its leading singular directions.
+
+    Rows are added a few at a time; of a batch of very many, its own leading directions are.
+    """
+    if X.shape[0] > _MANY * most:
+        items = Items(X, 0)
+        _, S, VT = leading_singular(items, most, seed=0)
+        own = (items.unit * S[:, None] * VT).astype(X.namespace.dtype)
+        return own if sketch is None else _reduced(sketch, own, most)
     for start in range(0, X.shape[0], most):
         block = X.take(np.arange(start, min(start + most, X.shape[0])), axis=0)
         sketch = as_dense(block) if sketch is None else _reduced(sketch, block, most)
     return sketch
+
+
+_MANY = 64
+"""How many times as many rows as a sketch has are added to it one block after the other: more take longer than singular vectors."""
 
 
 def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:

@@ -27,7 +27,8 @@ class Items:
         data, peak = data.items, data.facts.peak
         # Where squares of the data are no numbers, they are measured in units of about their largest entry, a power of two, so that
         # no digit changes; factors are scaled later.
-        self.data = data.in_units(2.0 ** round(math.log2(peak))) if peak and not _SAFE[0] < peak < _SAFE[1] else data
+        self.unit = 2.0 ** round(math.log2(peak)) if peak and not _SAFE[0] < peak < _SAFE[1] else 1.0
+        self.data = data if self.unit == 1 else data.in_units(self.unit)
         self.axis = axis
 
     @property
