@@ -55,6 +55,22 @@ def i_divergence(X: sparse.csr_array, W: np.ndarray, H: np.ndarray) -> float:
 # ---- packages
 
 
+def surprise(stored: sparse.csr_array, rank: int, sweeps: int) -> tuple[Timed, np.ndarray, np.ndarray]:
+    """Its NMF of ratings, without biases, for so many sweeps: how long these take, and both factors."""
+    from surprise import NMF, Trainset
+
+    users: dict[int, list[tuple[int, float]]] = {
+        i: list(zip(*(part[slice(*stored.indptr[i : i + 2])].tolist() for part in (stored.indices, stored.data)), strict=True))
+        for i in range(stored.shape[0])
+    }
+    things: dict[int, list[tuple[int, float]]] = {j: [] for j in range(stored.shape[1])}
+    scale = (float(stored.data.min()), float(stored.data.max()))
+    names = [{i: i for i in range(count)} for count in stored.shape]
+    ratings = Trainset(users, things, *stored.shape, stored.nnz, scale, *names)
+    model = NMF(n_factors=rank, n_epochs=sweeps, random_state=0)
+    return timed(lambda: model.fit(ratings)), model.pu, model.qi
+
+
 def opnmf(X: np.ndarray, W: np.ndarray) -> tuple[Timed, list[Mark]]:
     """The package, to its own stop, and the objectives that it reports on its way: as its W is, not at its best length."""
     from opnmf.opnmf import opnmf as fit
