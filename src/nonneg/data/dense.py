@@ -23,6 +23,12 @@ _WORTH_A_PIECE = 10**6
 """Divisions of a descent that are worth a thread."""
 
 
+_LARGE = 2**22
+"""Entries from which on a survey is worth a kernel."""
+_PLAIN: tuple[Total, ...] = (("power", 1), ("power", 2))
+"""The sums that it knows."""
+
+
 @dataclass(eq=False)
 class DenseData(Data):
     """A dense array of any library, in units of `unit`."""
@@ -44,17 +50,26 @@ class DenseData(Data):
     # ---- sums
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        xp = self.namespace.xp
-        found = []
+        xp, found = self.namespace.xp, []
         with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
             for rows in row_blocks(*self.shape, self.namespace.device):
                 x = self._block(rows)
-                values = [float(_summed(xp, x, kind, exponent)) for kind, exponent in totals]
-                found.append((float(xp.min(x)), float(xp.max(x)), int(xp.count_nonzero(x)), *values))
+                non_zeros, *values = self._sums(x, totals)
+                found.append((float(xp.min(x)), float(xp.max(x)), non_zeros, *values))
         lowest, highest, non_zeros, *sums = zip(*found, strict=True)
         # `np.min` lets NaN through; a sum of sums is exact where a device cannot add in double precision.
         facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros))
         return facts, [float(np.sum(parts)) for parts in sums]
+
+    def _sums(self, x: Array, totals: Sequence[Total]) -> tuple[Any, ...]:
+        """The number of entries that are not zero, and what else is asked for: of large data by one walk over them, if it can be."""
+        xp = self.namespace.xp
+        if self.namespace.is_host and self.size >= _LARGE and set(totals) <= set(_PLAIN) and x.flags.c_contiguous:
+            from ..kernels.sums import plain_sums
+
+            non_zeros, *plain = plain_sums(x)
+            return int(non_zeros), *(plain[_PLAIN.index(total)] for total in totals)
+        return int(xp.count_nonzero(x)), *(float(_summed(xp, x, kind, exponent)) for kind, exponent in totals)
 
     # ---- products
 
