@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import decomposition
 
-from _bench import Mark, Timed, timed
+from _bench import Mark, Timed, processed, timed
 from nonneg import metrics
 
 KL = "kullback-leibler"
@@ -68,7 +68,7 @@ def surprise(stored: sparse.csr_array, rank: int, sweeps: int) -> tuple[Timed, n
     names = [{i: i for i in range(count)} for count in stored.shape]
     ratings = Trainset(users, things, *stored.shape, stored.nnz, scale, *names)
     model = NMF(n_factors=rank, n_epochs=sweeps, random_state=0)
-    return timed(lambda: model.fit(ratings)), model.pu, model.qi
+    return processed(lambda: model.fit(ratings)), model.pu, model.qi
 
 
 def opnmf(X: np.ndarray, W: np.ndarray) -> tuple[Timed, list[Mark]]:
