@@ -20,7 +20,7 @@ import numpy as np
 
 import nonneg
 
-SETTINGS = {"solver": "multiplicative", "init": "random", "random_state": 0, "tol": 0.0, "max_iter": 400}
+SETTINGS = {"solver": "multiplicative", "init": "random", "random_state": 0, "tol": 0.0, "max_iter": 3000}
 
 
 def data() -> np.ndarray:
@@ -58,7 +58,7 @@ def clients(times: int) -> None:
         for number in range(times):
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 first = process.stdout.readline() if process.stdout is not None else ""
-                time.sleep(float(generator.uniform(0.0, 1.0)))
+                time.sleep(float(generator.uniform(0.0, 0.4)))
                 process.kill()
             print(f"client {number + 1}: went on from iteration {first.strip() or 'unknown'}", flush=True)
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -151,3 +151,26 @@ def test_a_worker_that_is_killed(distributed):
         found = nonneg.NMF(3, **settings, callback=callback).fit(collection(X, 20))
     assert len(seen) >= 2
     np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-12)
+
+
+def test_arrays_that_begin_anywhere():
+    """As those from the network do: products with them would be made without BLAS, and differ in their last digits."""
+    from nonneg.data.dask import aligned
+    from nonneg.data.steps import Request
+
+    def displaced(A):
+        room = np.empty(A.nbytes + 16, np.uint8)
+        shifted = room[-room.ctypes.data % 8 + 3 :][: A.nbytes].view(A.dtype).reshape(A.shape)
+        shifted[...] = A
+        return shifted
+
+    A, few = np.random.default_rng(0).random((30, 20)), sparse.random_array((9, 7), density=0.4, rng=0, format="csr")
+    assert not displaced(A).flags.aligned
+    stray = sparse.csr_array((displaced(few.data), few.indices, few.indptr), shape=few.shape)
+    found = aligned((displaced(A), ("words", Request("x", "right", displaced(A))), stray))
+    for array in (found[0], found[1][1].matrix):
+        assert array.flags.aligned
+        np.testing.assert_array_equal(array, A)
+    assert isinstance(found[1][1], Request)
+    assert found[2].data.flags.aligned
+    np.testing.assert_array_equal(found[2].toarray(), few.toarray())

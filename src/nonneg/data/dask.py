@@ -120,7 +120,7 @@ class DaskBlocks(Blocks):
         for attempt in range(_ATTEMPTS):
             try:
                 added, rest = compute(how)
-                return added, [parts for parts, _ in rest], [survey for _, survey in rest]
+                return aligned(tuple(added)), [parts for parts, _ in rest], [survey for _, survey in rest]
             except DataError:
                 raise
             except Exception as error:
@@ -187,13 +187,29 @@ class DaskBlocks(Blocks):
 def _worked(part: Any, settings: Any, shared: Any, own: Any, how: Sequence[How]) -> tuple[Any, Any, Any]:
     """The results of the work on a block: those to be added up, the others, and what a first reading tells."""
     work, namespace, unit, wanted, signed = settings
-    block, survey = as_block(part, namespace), None
+    block, survey = as_block(aligned(part), namespace), None
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
         survey = facts, sums, _bad(block, facts, signed)
-    results = work(block if unit == 1 else block.in_units(unit), shared, own)
+    results = work(block if unit == 1 else block.in_units(unit), aligned(shared), aligned(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey
+
+
+def aligned(value: Any) -> Any:
+    """The same with its arrays where arrays begin.
+
+    What comes over the network may begin anywhere; NumPy then multiplies it without BLAS, slowly and with other roundings.
+    """
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements="A")
+    if isinstance(value, tuple):
+        parts = [aligned(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if sparse.issparse(value) and value.format in ("csr", "csc"):
+        arrays = tuple(aligned(part) for part in (value.data, value.indices, value.indptr))
+        return type(value)(arrays, shape=value.shape, copy=False)
+    return value
 
 
 def _first_of(results: Any) -> Any:
@@ -206,15 +222,15 @@ def _rest_of(results: Any) -> Any:
 
 def _added(parts: Sequence[Sequence[Any]]) -> list[Any]:
     """The sums of several lists of results, in their order."""
-    total = list(parts[0])
+    total = [aligned(one) for one in parts[0]]
     for part in parts[1:]:
-        total = [one + other for one, other in zip(total, part, strict=True)]
+        total = [one + aligned(other) for one, other in zip(total, part, strict=True)]
     return total
 
 
 def _taken(part: Any, rows: np.ndarray, settings: Any) -> Any:
     namespace, unit = settings
-    block = as_block(part, namespace)
+    block = as_block(aligned(part), namespace)
     return (block if unit == 1 else block.in_units(unit)).take(rows, axis=0)
 
 

@@ -62,7 +62,7 @@ class DenseData(Data):
         return facts, [float(np.sum(parts)) for parts in sums]
 
     def _sums(self, x: Array, totals: Sequence[Total]) -> tuple[Any, ...]:
-        """The number of entries that are not zero, and what else is asked for: of large data by one walk over them, if it can be."""
+        """The number of entries that are not zero, and what else is asked for; of large data by one walk over them."""
         xp = self.namespace.xp
         if self.namespace.is_host and self.size >= _LARGE and set(totals) <= set(_PLAIN) and x.flags.c_contiguous:
             from ..kernels.sums import plain_sums

@@ -186,7 +186,7 @@ def as_block(values: Any, namespace: Namespace) -> Data:
         if not rows.data.all():
             rows.eliminate_zeros()
         return SparseData(rows, namespace)
-    return DenseData(np.ascontiguousarray(values, dtype=namespace.dtype), namespace)
+    return DenseData(np.require(values, namespace.dtype, ("C", "A")), namespace)
 
 
 _LOOKED_AT = 4096
