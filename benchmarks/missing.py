@@ -157,7 +157,7 @@ def rate(bench: Bench) -> None:
         details = {"observed": sizes, "milliseconds": [1e3 * each for each in best]}
         bench.number([slope(sizes, best)], 1.1, what="slope of the time of a sweep", details=details, **words)
         bench.number([1e3 * best[-1]], what="milliseconds of a sweep, the most observed", **words)
-    with bench.attempt("surprise", what="RMSE of held-out ratings / their standard deviation", **words):
+    with bench.attempt(peer="surprise", what="RMSE of held-out ratings / their standard deviation", **words):
         beside_surprise(bench, *made[-1])
 
 
