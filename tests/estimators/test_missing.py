@@ -165,6 +165,34 @@ def test_entries_without_weight_are_missing(planted):
         assert weighted.objective_ == pytest.approx(ignoring.objective_, rel=1e-8)
 
 
+@pytest.mark.parametrize("hidden_entry", [0.0, 1e6, np.nan])
+@pytest.mark.parametrize("divergence", ["euclidean", "itakura-saito"])
+def test_samples_without_weight_are_not_looked_at(divergence, hidden_entry, planted):
+    X, _ = planted
+    weights = np.ones(80)
+    weights[::10] = 0.0
+    spoilt = np.where(weights[:, None] > 0, X, hidden_entry)
+    for estimator in (NMF(4), ONMF(4)):
+        estimator = clone(estimator).set_params(divergence=divergence, random_state=0, max_iter=500)
+        found = clone(estimator).fit(spoilt, sample_weight=weights).objective_
+        assert found == pytest.approx(clone(estimator).fit(X[weights > 0]).objective_, rel=3e-2)
+
+
+def test_samples_without_weight_are_not_looked_at_in_sparse_data(planted):
+    X, _ = planted
+    weights = np.ones(80)
+    weights[3] = 0.0
+    spoilt = X.copy()
+    spoilt[3] = 0.0
+    model = NMF(4, divergence="itakura-saito", random_state=0)
+    found = [clone(model).fit(kind(spoilt), sample_weight=weights).objective_ for kind in (np.asarray, sparse.csr_array)]
+    assert found[0] == pytest.approx(found[1], rel=1e-2)
+    spoilt[3] = 1e9
+    for estimator in (NMF(4, random_state=0), ONMTF(4, random_state=0)):
+        found = clone(estimator).fit(sparse.csr_array(spoilt), sample_weight=weights).objective_
+        assert found < 1.5 * clone(estimator).fit(X).objective_
+
+
 def test_imputer(planted):
     X, hidden = planted
     holes = np.where(hidden, np.nan, X)

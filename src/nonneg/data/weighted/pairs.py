@@ -107,9 +107,14 @@ class PairWeighted(Data):
         rows, columns = (int(self.namespace.xp.count_nonzero(part)) for part in self.weights)
         return self.shape[0] * self.shape[1] - rows * columns
 
+    @property
+    def zeros(self) -> int:
+        return max(self.base.zeros - (self.missing if isinstance(self.base, SparseData) else 0), 0)
+
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
+        U, V = self._seen(U, V)
         asked = list(requests)
         if log_power is not None:
             asked.append(Request(_Logarithm(log_power), "right", self.namespace.ones(self.shape[1], 1)))
@@ -122,6 +127,15 @@ class PairWeighted(Data):
         if log_power is None:
             return products, None
         return products[:-1], self.namespace.xp.sum(products[-1], dtype=self.namespace.xp.float64)
+
+    def _seen(self, U: Array, V: Array | None) -> tuple[Array, Array | None]:
+        """X̂ with ones for what has no weight, where it may be zero and a quotient infinite, of which not even a zeroth is zero."""
+        xp, (rows, columns) = self.namespace.xp, self.weights
+        if not bool(xp.all(rows > 0)):
+            U = xp.where(rows[:, None] > 0, as_dense(U), xp.ones_like(rows[:, None]))
+        if V is not None and not bool(xp.all(columns > 0)):
+            V = xp.where(columns[None, :] > 0, as_dense(V), xp.ones_like(columns[None, :]))
+        return U, V
 
     # ---- row by row
 
