@@ -14,6 +14,7 @@ from ..data import Data
 from ..data.namespace import to_host
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
+from ..engine.binding import read_for
 from ..engine.model import Model
 from ..engine.solution import Solution, Status
 from ..exceptions import IncompatibleError
@@ -213,6 +214,8 @@ class ONMF(Factorizer):
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
+            if self._begins_euclidean and not X.is_far:
+                read_for(self._model(), X)  # what the divergence cannot take is refused before any work
             return super()._fit(X, began, interrupt)
         return self._projected(X, began, interrupt)
 
