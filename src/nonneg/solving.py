@@ -81,6 +81,8 @@ def solve_from(
 def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
     """The factors with nothing in them of rows and columns of X of which no entry is known, where they stand for these alone."""
     data, form, xp = problem.data, problem.model.form, problem.namespace.xp
+    if problem.partial is not None and problem.model.data not in form.names:
+        data = problem.partial
     if not data.weighted or not data.missing:
         return factors
     known = data.visit(
@@ -105,7 +107,9 @@ def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state:
     model, units = problem.user_model, problem.units
     given = read_init(init, model, problem.namespace)
     learned = {name: array for name, array in given.items() if name not in model.fixed}
-    learned = {name: _in_reach(problem, array, units.factors.get(name, 1.0)) for name, array in learned.items()}
+    learned = {
+        name: _in_reach(problem, units.with_side(name, array), units.factors.get(name, 1.0)) for name, array in learned.items()
+    }
     factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
     _check_reach(problem.point(factors))
     return factors

@@ -74,8 +74,7 @@ EXPECTED_FAILURES = {
 
 _ORTHOGONAL_SAMPLES = "the factor of samples is orthogonal, or stands beside its transpose, which a repeated sample changes"
 _RANDOM_START = "the factor of samples is drawn at random, one row for each, so that repeated samples start elsewhere"
-_SCALE = "W and H are known up to the scale of each component, which is as the start has it, and that depends on the samples"
-_OTHER_STEPS = "with weights the steps are others, and a run ends elsewhere, within what is left to gain or in another minimum"
+_OTHER_STEPS = "with weights start or steps are others, and a run ends elsewhere, within what is left to gain or in another minimum"
 _LEAST_SQUARES = "least squares for whole factors knows no weights, and says so"
 _REPEATED = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
@@ -87,9 +86,9 @@ def expected_failures(estimator):
         expected |= dict.fromkeys(_REPEATED, _ORTHOGONAL_SAMPLES)
     elif isinstance(estimator, NMTF) or (isinstance(estimator, NMF) and estimator.solver == "paper"):
         expected |= dict.fromkeys(_REPEATED, _RANDOM_START)
-    elif isinstance(estimator, NMF | NonnegativeSparseCoding) or (isinstance(estimator, Factorization) and estimator.form == "W H"):
-        expected |= dict.fromkeys(_REPEATED, _SCALE)
-    elif isinstance(estimator, ONMF) or (isinstance(estimator, PNMF | Factorization) and estimator.divergence != "euclidean"):
+    elif isinstance(estimator, NMF | NonnegativeSparseCoding | ONMF | Factorization) or (
+        isinstance(estimator, PNMF) and estimator.divergence != "euclidean"
+    ):
         expected |= dict.fromkeys(_REPEATED, _OTHER_STEPS)
     if isinstance(estimator, FONT) and estimator.solver == "als":
         expected |= dict.fromkeys(("check_sample_weights_list", "check_sample_weights_not_overwritten"), _LEAST_SQUARES)

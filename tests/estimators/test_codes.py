@@ -8,12 +8,14 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from nonneg.divergences import Gamma
+from nonneg.estimators import NMF, Factorization
 
 from .cases import (
     ITERATIVE,
@@ -213,3 +215,44 @@ def test_grid_search(name, X):
     search = GridSearchCV(MAKERS[name](max_iter=300), {"n_components": [1, 2, 3]}, cv=3).fit(X)
     assert search.best_params_ == {"n_components": 3}
     assert np.all(np.diff(search.cv_results_["mean_test_score"]) > 0)
+
+
+@unconverged
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize(
+    "estimator", [NMF(3), NMF(3, divergence="kullback-leibler"), NMF(3, solver="paper"), Factorization("W H", 3)], ids=repr
+)
+def test_components_have_length_one(estimator, scale):
+    """W and H are known up to the scale of each component, which is not to be as the initialization has it."""
+    generator = np.random.default_rng(0)
+    X = scale * generator.random((30, 3)) @ generator.random((3, 8))
+    model = clone(estimator).set_params(random_state=0).fit(X)
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1.0)
+    np.testing.assert_array_equal(model.components_, model.factors_["H"])
+    np.testing.assert_allclose(model.factors_["W"] @ model.components_ / scale, X / scale, atol=0.2)
+    np.testing.assert_allclose(model.transform(X) / scale, model.factors_["W"] / scale, atol=0.2)
+
+
+@unconverged
+def test_components_that_were_given_and_never_moved_are_as_they_were():
+    generator = np.random.default_rng(0)
+    X, W, H = generator.random((9, 6)) + 0.1, generator.random((9, 2)) + 0.1, generator.random((2, 6)) + 0.1
+    model = NMF(2, init={"W": W, "H": H}, max_iter=0, tol=0).fit(X)
+    np.testing.assert_array_equal(model.components_, H)
+    given = NMF(2, fixed_components=H[:1], random_state=0).fit(X)
+    np.testing.assert_array_equal(given.components_[0], H[0])
+
+
+@unconverged
+def test_codes_serve_a_classifier():
+    X, y = load_digits(return_X_y=True)
+    pipeline = make_pipeline(NMF(16, random_state=0), LogisticRegression(max_iter=300))
+    assert pipeline.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.75
+
+
+@unconverged
+def test_going_on_is_not_changed_by_the_scale():
+    X = np.random.default_rng(0).random((20, 8))
+    whole = NMF(3, solver="multiplicative", init="random", max_iter=40, tol=0, random_state=0).fit(X)
+    model = NMF(3, solver="multiplicative", init="random", max_iter=20, tol=0, random_state=0, warm_start=True).fit(X)
+    np.testing.assert_allclose(model.fit(X).components_, whole.components_, rtol=1e-8)

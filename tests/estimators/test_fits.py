@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Orthogonality
@@ -423,3 +424,33 @@ def test_orthogonal_factors_of_exact_blocks_fit_them(sizes):
     X = block_diag(*[np.full((rows, columns), value) for rows, columns, value in sizes])
     model = MAKERS["ONMF"](n_components=len(sizes)).fit(X)
     assert model.reconstruction_err_ <= 1e-3 * np.linalg.norm(X)
+
+
+@pytest.mark.parametrize("init", ["auto", "random"])
+@pytest.mark.parametrize("divergence", ["kullback-leibler", "itakura-saito", Alpha(0.5)])
+def test_orthogonal_components_of_any_divergence(divergence, init):
+    """The rule of other divergences than the Euclidean one does not lead to orthogonal components, nor to blocks with zeros."""
+    generator = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 6)
+    parts = np.eye(4)[labels].T * generator.uniform(0.5, 1.5, 24)
+    apart = np.kron(np.eye(4), generator.random((10, 1)) + 0.2) @ parts
+    mixed = generator.gamma(1.0, 1.0, (40, 4)) @ parts
+    for X in (mixed,) if divergence == "itakura-saito" else (apart, mixed):
+        model = ONMF(4, divergence=divergence, init=init, random_state=0).fit(X)
+        assert model.orthogonality_["H"].error < 0.02
+        assert model.objective_ < 2e-3 * X.sum()
+        assert np.linalg.norm(X - model.inverse_transform(model.transform(X))) < 0.05 * np.linalg.norm(X)
+        assert adjusted_rand_score(labels, model.components_.argmax(axis=0)) == 1
+
+
+def test_components_of_other_divergences_are_about_as_orthogonal_as_euclidean_ones():
+    generator = np.random.default_rng(0)
+    parts = np.eye(5)[np.repeat(np.arange(5), 8)].T + 0.5 * (generator.random((5, 40)) < 0.2)
+    X = generator.gamma(1.0, 1.0, (100, 5)) @ parts + 0.2 * generator.random((100, 40))
+    error = ONMF(5, random_state=0).fit(X).orthogonality_["H"].error
+    for divergence in ("kullback-leibler", "itakura-saito"):
+        model = ONMF(5, divergence=divergence, n_init=2, random_state=0).fit(X)
+        assert model.orthogonality_["H"].error < 1.5 * error + 0.06
+        assert model.objectives_.shape == (2,)
+        assert model.objective_ == pytest.approx(model.objectives_.min())
+        assert model.objective_ == pytest.approx(-100 * model.score(X), rel=1e-3)

@@ -111,6 +111,50 @@ def test_sample_weights_are_repeated_samples(planted):
         assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-5)
 
 
+@pytest.fixture(scope="module")
+def faces():
+    """Parts that overlap a little, so that orthogonality has its price."""
+    generator = np.random.default_rng(0)
+    parts = np.eye(5)[np.repeat(np.arange(5), 8)].T + 0.5 * (generator.random((5, 40)) < 0.2)
+    return generator.gamma(1.0, 1.0, (100, 5)) @ parts + 0.2 * generator.random((100, 40))
+
+
+@pytest.mark.parametrize("estimator", [ONMF(5, random_state=0), ONMTF(5, random_state=0)], ids=repr)
+def test_weights_leave_factors_orthogonal(estimator, faces):
+    """With weights the rule is the one without, on data in which what weights lack of one is made up."""
+    generator = np.random.default_rng(1)
+    holes = np.where(generator.random(faces.shape) < 0.1, np.nan, faces)
+    plain = clone(estimator).fit(faces)
+    error = max(each.error for each in plain.orthogonality_.values())
+    mean = plain.objective_ / faces.size
+    for data, given in (
+        (faces, {"sample_weight": generator.uniform(0.5, 1.5, 100)}),
+        (faces, {"weights": (generator.uniform(0.5, 1.5, 100), generator.uniform(0.5, 1.5, 40))}),
+        (sparse.csr_array(faces), {"weights": (generator.uniform(0.5, 1.5, 100), generator.uniform(0.5, 1.5, 40))}),
+        (faces, {"weights": generator.uniform(0.5, 1.5, faces.shape)}),
+        (holes, {}),
+        (stored(faces, np.isnan(holes)), {}),
+    ):
+        model = clone(estimator).set_params(missing="ignore").fit(data, **given)
+        assert max(each.error for each in model.orthogonality_.values()) < 1.3 * error + 0.1
+        assert model.objective_ / faces.size < 1.3 * mean
+
+
+def test_sample_weights_are_repeated_samples_for_orthogonal_components(faces):
+    counts = np.random.default_rng(0).integers(0, 4, len(faces))
+    start = np.random.default_rng(1)
+    W, H = start.random((100, 5)), start.random((5, 40))
+    for steps in (1, 50):
+        weighted = ONMF(5, init={"W": W, "H": H}, max_iter=steps, tol=0).fit(faces, sample_weight=counts)
+        again = {"W": np.repeat(W, counts, axis=0), "H": H}
+        repeated = ONMF(5, init=again, max_iter=steps, tol=0).fit(np.repeat(faces, counts, axis=0))
+        np.testing.assert_allclose(weighted.components_, repeated.components_, rtol=1e-6, atol=1e-9)
+        assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+        np.testing.assert_allclose(
+            np.repeat(weighted.factors_["W"], counts, axis=0), repeated.factors_["W"], rtol=1e-4, atol=1e-4 * faces.max()
+        )
+
+
 def test_entries_without_weight_are_missing(planted):
     X, hidden = planted
     known = (~hidden).astype(float)
@@ -119,6 +163,34 @@ def test_entries_without_weight_are_missing(planted):
         weighted = clone(estimator).fit(spoilt, weights=known)
         ignoring = clone(estimator).set_params(missing="ignore").fit(np.where(hidden, np.nan, X))
         assert weighted.objective_ == pytest.approx(ignoring.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize("hidden_entry", [0.0, 1e6, np.nan])
+@pytest.mark.parametrize("divergence", ["euclidean", "itakura-saito"])
+def test_samples_without_weight_are_not_looked_at(divergence, hidden_entry, planted):
+    X, _ = planted
+    weights = np.ones(80)
+    weights[::10] = 0.0
+    spoilt = np.where(weights[:, None] > 0, X, hidden_entry)
+    for estimator in (NMF(4), ONMF(4)):
+        estimator = clone(estimator).set_params(divergence=divergence, random_state=0, max_iter=500)
+        found = clone(estimator).fit(spoilt, sample_weight=weights).objective_
+        assert found == pytest.approx(clone(estimator).fit(X[weights > 0]).objective_, rel=3e-2)
+
+
+def test_samples_without_weight_are_not_looked_at_in_sparse_data(planted):
+    X, _ = planted
+    weights = np.ones(80)
+    weights[3] = 0.0
+    spoilt = X.copy()
+    spoilt[3] = 0.0
+    model = NMF(4, divergence="itakura-saito", random_state=0)
+    found = [clone(model).fit(kind(spoilt), sample_weight=weights).objective_ for kind in (np.asarray, sparse.csr_array)]
+    assert found[0] == pytest.approx(found[1], rel=1e-2)
+    spoilt[3] = 1e9
+    for estimator in (NMF(4, random_state=0), ONMTF(4, random_state=0)):
+        found = clone(estimator).fit(sparse.csr_array(spoilt), sample_weight=weights).objective_
+        assert found < 1.5 * clone(estimator).fit(X).objective_
 
 
 def test_imputer(planted):

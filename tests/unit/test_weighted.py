@@ -201,6 +201,67 @@ def test_filling_never_raises_the_objective(form, divergence):
         assert np.linalg.norm((solution.reconstruct() - X)[hidden]) < 0.15 * np.linalg.norm(X[hidden])
 
 
+# ---- weights that are made up for
+
+
+@pytest.mark.parametrize("which", [(False, False), (True, False), (False, True), (True, True)])
+def test_weights_that_are_one_on_average(X, known, rng, which):
+    """What is taken into rows and columns of X, what is left, and what is made up, is the weighted distance."""
+    U, V = rng.random((9, 2)), rng.random((2, 6))
+    for data, weights in kinds(X, known):
+        levelled, rows, columns, level = data.levelled(*which)
+        A, B = U * (1.0 if rows is None else rows[:, None]), V * (1.0 if columns is None else columns)
+        expected = np.sum(weights * (X - U @ V) ** 2)
+        if not levelled.weighted:
+            assert level * np.sum((levelled.whole() - A @ B) ** 2) == pytest.approx(expected)
+            continue
+        blend = levelled.blended(LowRank(A, B))
+        assert not blend.data.weighted
+        assert level * (np.sum((blend.data.whole() - A @ B) ** 2) + blend.spread) == pytest.approx(expected)
+
+
+ORTHOGONAL = [
+    Model("W H", constraints={"H": "orthogonal-rows"}),
+    Model("W H", constraints={"W": "orthogonal"}),
+    Model("W S H", constraints={"W": "orthogonal", "H": "orthogonal-rows"}),
+    Model("W S H", constraints={"W": "orthogonal"}),
+    Model("F.T G.T", constraints={"G": "orthogonal"}),
+]
+
+
+@pytest.mark.parametrize("model", ORTHOGONAL, ids=str)
+def test_orthogonal_factors_have_the_rule_without_weights(model, X, known):
+    for number, (data, weights) in enumerate(kinds(X, known)):
+        problem = bind(model, data, 2)
+        assert not problem.model.weighted
+        solution = factorize(data, model, 2, random_state=0, max_iter=40, init="random")
+        again = np.sum(weights * (X - solution.reconstruct()) ** 2) / 2
+        assert solution.objective == pytest.approx(again), number
+
+
+def test_what_has_no_weight_is_nothing_where_weights_are_taken_into_a_factor(X):
+    X[2] = 1e6
+    weights = np.ones(9)
+    weights[2] = 0.0
+    solution = factorize(X, ORTHOGONAL[0], 2, weights=(weights, None), random_state=0, max_iter=40)
+    assert not solution.factors["W"][2].any()
+    assert np.isfinite(solution.factors["W"]).all()
+    without = factorize(np.delete(X, 2, 0), ORTHOGONAL[0], 2, random_state=0, max_iter=40)
+    assert solution.objective == pytest.approx(without.objective, rel=0.1)
+
+
+def test_a_penalty_keeps_its_weight_where_those_of_the_data_are_divided(X):
+    """Of two models that differ by a common number, the one of which all weights are ten times those of the other."""
+    weights = np.random.default_rng(0).uniform(0.5, 1.0, X.shape)
+    found = []
+    for times in (1.0, 10.0):
+        model = Model("W S H", constraints={"W": "orthogonal", "S": nonneg.constraints.Sparse(0.1 * times), "H": "orthogonal-rows"})
+        start = {"W": X[:, :2], "S": X[:2, :2], "H": X[:2]}
+        found.append(factorize(X, model, weights=times * weights, init=start, max_iter=30, solver="adaptive"))
+    np.testing.assert_allclose(found[0].factors["S"], found[1].factors["S"])
+    assert found[1].objective == pytest.approx(10 * found[0].objective)
+
+
 # ---- which solver
 
 

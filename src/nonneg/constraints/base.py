@@ -56,6 +56,9 @@ class Constraint(ABC):
     restores_by_iteration: ClassVar[bool] = False
     """Whether restoring it takes a loop, whose result is no simple function of the step."""
 
+    wants_whole: bool = False
+    """Whether its rule is simplified in a way that weights of entries would not allow, with another result."""
+
     theorem: ClassVar[str] = "QNMF Theorem 2, Eq. 10"
     """Where a rule under this constraint comes from, if it has no number of its own."""
 

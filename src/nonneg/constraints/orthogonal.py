@@ -88,6 +88,10 @@ class Orthogonal(Constraint):
         return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0), simplified)
 
     @property
+    def wants_whole(self) -> bool:  # type: ignore[override]
+        return self.steps > 1  # Wᵀ W = I is used between two factors, where weights would stand
+
+    @property
     def lengths(self) -> Literal["columns", "rows"] | None:
         return self.axis if self.unit else None
 

@@ -58,6 +58,10 @@ class PartlyFixed(Constraint):
         return self.constraint.has_penalty
 
     @property
+    def wants_whole(self) -> bool:  # type: ignore[override]
+        return self.constraint.wants_whole
+
+    @property
     def restores_fully(self) -> bool:  # type: ignore[override]
         """What is given is put back exactly; whether the rest is, the constraint on it says."""
         return self.constraint.is_free or self.constraint.restores_fully

@@ -121,6 +121,12 @@ class Data(ABC):
         """
         return self
 
+    def levelled(self, rows: bool, columns: bool) -> Any:
+        """The data with weights that are one on average, a `Levelled`, the rest of them taken into the rows, or the columns, where
+        that is asked for; None for data of which that cannot be had.
+        """
+        return None
+
     @property
     def missing(self) -> int:
         """Entries that have no weight, so that nothing is known of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -205,11 +204,19 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
     if given is None:
         return data if has_nan else DenseData(values, namespace)
-    whole = DenseData(values, namespace)
-    if has_nan or not isinstance(given, Pair):
+    if has_nan or not isinstance(given, Pair) or not bool(namespace.xp.all(given.columns > 0)) or not bool(given.rows.any()):
         return data
-    hides = not all(bool(namespace.xp.all(part > 0)) for part in given)
-    return data if hides and not (whole.facts.lowest >= 0 and math.isfinite(whole.facts.highest)) else PairWeighted(whole, given)
+    return PairWeighted(DenseData(_without_hidden_rows(values, given.rows, namespace), namespace), given)
+
+
+def _without_hidden_rows(values: Array, weights: Array, namespace: Namespace) -> Array:
+    """The array with rows that have no weight, whatever stands there, made like the mean of the others."""
+    xp, seen = namespace.xp, weights > 0
+    if bool(xp.all(seen)):
+        return values
+    others = xp.where(seen[:, None], values, 0.0 * weights[:, None])
+    mean = xp.sum(others, axis=0) / xp.sum(xp.astype(seen, namespace.dtype))
+    return xp.where(seen[:, None], values, mean[None, :])
 
 
 def read_array(X: Any, name: str) -> np.ndarray:
@@ -384,7 +391,7 @@ def _weighted_sparse(data: SparseData, weights: Any) -> Data:
     """Sparse data, whose zeros are data too, with weights."""
     dtype = data.namespace.dtype
     if isinstance(weights, Pair):
-        return PairWeighted(data, Pair(*(part.astype(dtype) for part in weights)))
+        return PairWeighted(_without_hidden(data, weights), Pair(*(part.astype(dtype) for part in weights)))
     weights = sparse.csr_array(weights)
     weights.sum_duplicates()
     weights.eliminate_zeros()
@@ -399,6 +406,16 @@ def _weighted_sparse(data: SparseData, weights: Any) -> Data:
     entries[both.data - 1] = x.data
     values = sparse.csr_array((entries, weights.indices, weights.indptr), shape=weights.shape)
     return ObservedData(values, data.namespace, weights.astype(dtype))
+
+
+def _without_hidden(data: SparseData, weights: Pair) -> SparseData:
+    """Sparse data without the entries of rows and columns that have no weight."""
+    X, (of_rows, of_columns) = data.values, weights
+    if (of_rows > 0).all() and (of_columns > 0).all():
+        return data
+    kept = np.repeat(of_rows > 0, np.diff(X.indptr)) & (of_columns[X.indices] > 0)
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+    return SparseData(sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape), data.namespace)
 
 
 def _weighted(data: Data, weights: Any) -> Data:

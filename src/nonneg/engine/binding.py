@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..algebra.expression import Letter
 from ..data import Data, as_dense, read_data
 from ..data.namespace import Array, Namespace
+from ..data.weighted import Levelled
 from ..exceptions import DataError, IncompatibleError
-from .filling import counts_fills, must_be_filled
+from .filling import counts_fills, must_be_filled, must_be_whole
 from .model import Model
 from .point import Point
 from .problem import HORIZON, Problem
@@ -84,6 +87,33 @@ def absorbed(model: Model, data: Data) -> Data:
     return data.absorbed(rows, columns) if rows or columns else data
 
 
+def _levelled(model: Model, data: Data) -> Levelled | None:
+    """Data whose weights are one on average, and none where factors at the ends of the form are free to take them up.
+
+    With the Euclidean distance s‖x − w H‖² = ‖√s x − (√s w) H‖², where w is a row of a factor that is free.
+    """
+    if not must_be_whole(model, data):
+        return None
+    rows, columns = (_takes_up(model, letter) for letter in (model.form[0], model.form[-1]))
+    return data.levelled(rows, columns)
+
+
+def _takes_up(model: Model, letter: Letter) -> bool:
+    is_learned = letter.name in model.learned
+    return is_learned and model.constraints[letter.name].is_free and model.form.count(letter.name) == 1
+
+
+def _with_level(units: Units, model: Model, level: Levelled) -> Units:
+    """Units in which weights are one on average."""
+    first, last = model.form[0], model.form[-1]
+    sides = {}
+    if level.rows is not None:
+        sides[first.name] = level.rows[None, :] if first.transposed else level.rows[:, None]
+    if level.columns is not None:
+        sides[last.name] = level.columns[:, None] if last.transposed else level.columns[None, :]
+    return replace(units, sides=sides, doublings=units.doublings + math.log2(level.level))
+
+
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
@@ -101,17 +131,23 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
     inner: Any = absorbed(user_model, data)
     partial: Any = None
-    if must_be_filled(user_model, inner):
+    level = _levelled(user_model, data)
+    if level is not None:
+        inner = level.data
+        if inner.weighted:
+            partial, inner, horizon = inner, inner.items, 1
+    elif must_be_filled(user_model, inner):
         filled = inner.inside or inner.items
         partial, inner = inner, filled if counts_fills(user_model, inner) else inner.with_inside(filled)
         horizon = 1  # what is made of the data changes with every fill
     model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
-    units = choose_units(model, data)
+    units = choose_units(model, data if level is None else level.data)
     of_fixed = {name: unit for name, unit in units.factors.items() if name in model.fixed}
     if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
         units = Units()  # what is given is too far from the scale of the data to be measured with it
+    units = units if level is None else _with_level(units, model, level)
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(

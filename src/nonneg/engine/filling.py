@@ -4,6 +4,9 @@ Between steps, what is missing in X becomes what X̂ has there. With the Euclide
 objective, that of the filled data (it is a majorization of the one over observed entries, see docs/missing.md), so X is filled and
 has no weights. With other divergences, and where entries have weights, the objective is that over observed entries, and a fill that
 would raise it is not taken.
+
+The same for forms in which X does not stand, where the rule of a constraint is for data without weights: there what weights lack of
+one is made up by X̂.
 """
 
 from __future__ import annotations
@@ -27,6 +30,12 @@ _SHARES = (1.0, 0.25)
 def must_be_filled(model: Model, data: Data) -> bool:
     """Whether X stands in the form, and has entries without a value."""
     return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.missing > 0
+
+
+def must_be_whole(model: Model, data: Data) -> bool:
+    """Whether weights are to be made up for, since a constraint has another rule, with another result, where there are any."""
+    wants = any(model.constraints[name].wants_whole for name in model.learned)
+    return wants and data.weighted and model.divergence.takes_signs and not model.signed and model.data not in model.form.names
 
 
 def counts_fills(model: Model, data: Any) -> bool:
@@ -60,6 +69,8 @@ class Filling(Solver):
 
     def step(self, point: Point, state: Any) -> Point:
         point = self.solver.step(point, state)
+        if point.problem.model.data not in point.problem.model.form.names:
+            return refilled(point, _approximation(point))  # what is made up is to be of the point that it is looked at
         before, size = point.objective()
         for values in _fills(point):
             candidate = refilled(point, values)
@@ -80,8 +91,24 @@ def with_filling(problem: Problem, values: LowRank) -> Problem:
     """The same problem, for data that are filled with these values."""
     partial = problem.partial
     assert partial is not None
+    if problem.model.data not in problem.model.form.names:
+        blend = partial.blended(values)
+        return problem.with_data(blend.data, values, _Squares(blend.spread))
     filled = partial.filled(values)
     return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """Stands in for data of which nothing but the sum of squares counts."""
+
+    total: float
+
+    def power_sum(self, exponent: float) -> float:
+        return self.total
+
+    def log_sum(self, data_power: float) -> float:
+        return 0.0
 
 
 def inside(problem: Problem) -> Data:
@@ -91,6 +118,13 @@ def inside(problem: Problem) -> Data:
     data: Any = problem.data
     filled = data.inside if data.weighted else data
     return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
+
+
+def _approximation(point: Point) -> LowRank:
+    """X̂, for a form in which X does not stand."""
+    left, right = point.problem.divide(point.problem.model.form)
+    point.compute((left, right))
+    return LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
 
 
 def _fills(point: Point) -> list[LowRank]:

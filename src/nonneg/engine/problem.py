@@ -86,8 +86,10 @@ class Problem:
             self._check_signs()
         self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
         """The factors whose scale does not matter, so that steps may lead it anywhere."""
-        self.has_stray_signs = data.facts.lowest < 0 and not model.divergence.signed
-        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none."""
+        made_up = partial is not None and model.data not in model.form.names
+        self.has_stray_signs = (data.facts.lowest < 0 or made_up) and not model.divergence.signed
+        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none, and
+        what is made up for weights is a difference."""
         m, n = data.shape
         self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
         """The small matrices that do not change, by name; X is not among them."""
@@ -158,11 +160,13 @@ class Problem:
             if data.is_far and data.forms_gram(transposed=side) and data.shape[1 if side else 0] > FORMED * rank
         }
 
-    def with_data(self, data: Data, filling: Any) -> Problem:
-        """The same problem for data that differ only in what they are filled with: the plans stay."""
-        other = copy(self)
+    def with_data(self, data: Data, filling: Any, besides: Any = None) -> Problem:
+        """The same problem for data that differ only in what they are filled with: the plans stay. What else counts in the
+        objective, whatever the factors, is `besides`.
+        """
+        other, divergence = copy(self), self.model.divergence
         other.data, other.filling = data, filling
-        other.constant = self.model.divergence.constant(data)
+        other.constant = divergence.constant(data) + (divergence.constant(besides) if besides is not None else 0.0)
         other._constants, other._lock = {}, RLock()
         return other
 

@@ -25,6 +25,8 @@ class Units:
     factors: Mapping[str, float] = field(default_factory=dict)
     doublings: float = 0.0
     """The objective is to be multiplied with two to this power, which may be more than a float can hold."""
+    sides: Mapping[str, Array] = field(default_factory=dict)
+    """What rows, or columns, of a factor have been multiplied with, since weights of the data were taken into them."""
 
     def objective_to_user(self, value: float) -> float:
         if not self.doublings or not math.isfinite(value):
@@ -37,7 +39,7 @@ class Units:
 
     def model_from_user(self, model: Model) -> Model:
         """The model with every weight that has a scale converted."""
-        if self.data == 1:
+        if self.data == 1 and not self.doublings:
             return model
         constraints = {
             name: constraint.in_units(self.doublings, math.log2(self.factors.get(name, 1.0)))
@@ -48,10 +50,22 @@ class Units:
         return Model(model.form, divergence, constraints, data=model.data, signed=signed, weighted=model.weighted)
 
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
-        return {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
+        scaled = {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
+        return {name: self._without_side(name, factor) for name, factor in scaled.items()}
 
     def from_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
-        return {name: factor / self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
+        weighted = {name: self.with_side(name, factor) for name, factor in factors.items()}
+        return {name: factor / self.factors[name] if name in self.factors else factor for name, factor in weighted.items()}
+
+    def with_side(self, name: str, factor: Array) -> Array:
+        """A factor of the user, with the weights of the data that have been taken into it."""
+        return factor * self.sides[name] if name in self.sides else factor
+
+    def _without_side(self, name: str, factor: Array) -> Array:
+        if name not in self.sides:
+            return factor
+        side = self.sides[name]
+        return factor * (side > 0) / (side + (side == 0))  # of what has no weight nothing is known
 
 
 def choose_units(model: Model, data: Data) -> Units:

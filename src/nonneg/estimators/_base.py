@@ -50,6 +50,7 @@ from ..validation import read_codes, read_non_negative, read_samples
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
+from ._scale import in_scale
 
 
 class Orthogonality(NamedTuple):
@@ -106,6 +107,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
             run = self._fit(X, began, interrupt)
         X = self._with_fills(X, run)
+        scaled = in_scale(run)
+        if scaled is not run:
+            run, self._soft_factors = scaled, scaled.factors
         self._keep(X, run)
         self._tell(run, began)
         self._pass_on(interrupt)

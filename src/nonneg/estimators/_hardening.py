@@ -80,7 +80,7 @@ def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: f
         model = Model("X W W.T", "euclidean", {"W": Disjoint(penalty * explained)})
         brief = Stopping(tol=1e-4, max_iter=min(max_iter, _SWEEPS))
         stopping = Stopping(tol=tol, max_iter=max_iter) if penalty == last else brief
-        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping, callback=_is_over).factors[
+        W = solve_from(bind(model, X, W.shape[1]), {"W": W}, Coordinate(warmup=0, momentum=0), stopping, callback=is_over).factors[
             "W"
         ]
     return W if degree < 1 else partitioned(X, W)
@@ -136,14 +136,15 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
     """
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
-    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=_is_over)
+    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=is_over)
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
     objective = solution.objective + penalties(model, solution.factors, np, names)
     history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
     return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
 
 
-def _is_over(progress: Progress) -> bool:
+def is_over(progress: Progress) -> bool:
+    """Ends what is fitted again, after a few iterations, where the user has asked to stop."""
     return progress.iteration >= _FEW and is_interrupted()
 
 

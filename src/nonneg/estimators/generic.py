@@ -83,7 +83,8 @@ class Factorization(Factorizer):
     Attributes
     ----------
     components_ : array of shape (n_codes, n_features)
-        What follows the codes in the form: the product of a code with it is a sample.
+        What follows the codes in the form: the product of a code with it is a sample. Those of a product of two factors
+        without constraints, as ``W H``, have length one.
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model

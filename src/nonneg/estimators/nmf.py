@@ -80,7 +80,9 @@ class NMF(Coclusters, Factorizer):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The parts that samples are made of, one in each row.
+        The parts that samples are made of, one in each row, each of Euclidean length one: W and H are known up to the
+        scale of each component, and codes take it up. Components of zeros stay so; with `fixed_components`, and with
+        factors that are given and ``max_iter=0``, all are as they are.
     row_labels_ : array of shape (n_samples,)
         The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
         factor.

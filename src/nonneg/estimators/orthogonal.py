@@ -11,19 +11,21 @@ import numpy as np
 
 from ..constraints import Orthogonal
 from ..data import Data
+from ..data.namespace import to_host
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
+from ..engine.binding import read_for
 from ..engine.model import Model
-from ..engine.solution import Solution
+from ..engine.solution import Solution, Status
 from ..exceptions import IncompatibleError
+from ..factorization import factorize
+from ..metrics import orthogonality_error
 from ..solvers import Multiplicative
 from ..solving import objective_of
 from ._base import Factorizer
-from ._hardening import is_partition, refitted
+from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
 from .projective import OPNMF, check_components_fit
-
-PRINTED_OR_ADAPTIVE = '"multiplicative" for the Euclidean distance, "adaptive" for others'
 
 
 def printed_or_adaptive(divergence: Any) -> str:
@@ -33,6 +35,11 @@ def printed_or_adaptive(divergence: Any) -> str:
     where `Adaptive` sees no step that helps.
     """
     return "multiplicative" if get_divergence(divergence) == Beta(2) else "adaptive"
+
+
+_LESS, _ANYWAY = 1.5, 0.05
+"""How much less orthogonal components may become for a lower objective: so many times the error they had, and so much besides."""
+_CUT_OFF = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -56,10 +63,12 @@ class ONMF(Factorizer):
         name, the others are drawn at random. Zeros in them become a thousandth of the mean, from which they can
         come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "multiplicative" for the Euclidean distance, "adaptive" for others. "paper" is the papers' own
-        protocol: exponent 1, from a random start. "multiplicative" is the rule with the exponent that the theory
-        proves; "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry
-        after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+        "auto" is "multiplicative". With other divergences than the Euclidean distance, that is for components of the
+        Euclidean one; codes are then fitted to them, and both moved on by "adaptive" as long as components stay
+        orthogonal. "paper" is the papers' own protocol: exponent 1, from a random start. "multiplicative" is the rule
+        with the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
+        exact steps in one entry after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of
+        `nonneg.solvers`.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000
@@ -131,6 +140,9 @@ class ONMF(Factorizer):
     Notes
     -----
     ONL Eq. 28, transposed: H ∘ WᵀX/(WᵀXHᵀH), W ∘ XHᵀ/(WHHᵀ). H is kept at spectral norm one. Other divergences: QNMF Theorem 3.
+    That rule, Eq. 11, is at rest wherever ∇⁺ = ∇⁻, at the solutions of `NMF`, orthogonal or not, and away from them it may find no
+    step that helps. For the Euclidean distance H Hᵀ = I makes it shorter, and the short rule does lead to orthogonal components. So
+    other divergences begin with these (``solver="auto"``); any other `solver` is that rule alone.
 
     References
     ----------
@@ -157,8 +169,17 @@ class ONMF(Factorizer):
     def _model(self) -> Model:
         return Model("W H", self.divergence, {"H": Orthogonal("rows")})
 
+    @property
+    def _begins_euclidean(self) -> bool:
+        """Whether components are those of the Euclidean distance first: the rule of others does not lead to orthogonal ones."""
+        is_auto = isinstance(self.solver, str) and self.solver == "auto"
+        return is_auto and get_divergence(self.divergence) != Beta(2)
+
+    def _minimised(self, model: Model) -> Model:
+        return Model(model.form, "euclidean", model.constraints) if self._begins_euclidean else model
+
     def _auto_solver(self) -> str:
-        return printed_or_adaptive(self.divergence)
+        return "multiplicative"
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
@@ -167,11 +188,34 @@ class ONMF(Factorizer):
         """W fitted to H as it is: with exponent 1 the lengths of H may change from step to step, and W follow one behind."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return run
+        if self._begins_euclidean:
+            return self._with_divergence(X, run)
         found = refitted(X, run, ["H"], self.max_iter, self.tol)
         return found if found.objective < run.objective else run
 
+    def _with_divergence(self, X: Data, run: Solution) -> Solution:
+        """What components of the Euclidean distance come to with another divergence: codes fitted to them, and both moved on by its
+        rule, where that lowers the objective and leaves them about as orthogonal as they were.
+        """
+        model, H = run.model, run.factors["H"]
+        xp = X.namespace.xp
+        eps = X.namespace.eps
+        start = {name: xp.maximum(factor, eps * xp.max(factor)) for name, factor in run.factors.items()}
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol}
+        fixed = Model(model.form, model.divergence, {"H": "fixed"})
+        codes = factorize(X, fixed, init=start, callback=is_over, **options)
+        moved = factorize(X, model, init=codes.factors, solver="adaptive", callback=is_over, **options)
+        moved = refitted(X, moved, ["H"], self.max_iter, self.tol)
+        error, after = (orthogonality_error(to_host(factor).T) for factor in (H, moved.factors["H"]))
+        is_better = moved.objective < codes.objective and after <= _LESS * error + _ANYWAY
+        found = moved if is_better else replace(codes, model=model)
+        n_iter = run.n_iter + codes.n_iter + (moved.n_iter if is_better else 0)
+        return replace(found, n_iter=n_iter, status=run.status if run.status in _CUT_OFF else found.status)
+
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
+            if self._begins_euclidean and not X.is_far:
+                read_for(self._model(), X)  # what the divergence cannot take is refused before any work
             return super()._fit(X, began, interrupt)
         return self._projected(X, began, interrupt)
 

@@ -6,14 +6,16 @@ every elementwise operand with the weights, sums have them, and all else follows
 there what is hidden has to be filled first, by `filled`.
 """
 
-from .base import DataTerm, LowRank, Pair, Partial, mean_filling
+from .base import Blend, DataTerm, Levelled, LowRank, Pair, Partial, mean_filling
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
 from .pairs import PairWeighted
 
 __all__ = [
+    "Blend",
     "DataTerm",
     "FilledData",
+    "Levelled",
     "LowRank",
     "ObservedData",
     "Pair",

@@ -30,6 +30,52 @@ class LowRank(NamedTuple):
     V: Array
 
 
+class Levelled(NamedTuple):
+    """Data whose weights are one on average, and nowhere two, and what they were divided by: rowsᵢ² · columnsⱼ² · level.
+
+    The data are multiplied with rowsᵢ · columnsⱼ, so that X̂ is to be multiplied along. None stands for all ones.
+    """
+
+    data: Data
+    rows: Array | None = None
+    columns: Array | None = None
+    level: float = 1.0
+
+
+_MOST = 1.9
+"""What weights are at the most once they are levelled. At two, making up for them would lead as far beyond X as X̂ was away."""
+
+
+def level_of(xp: Any, weights: Array, axis: int | None = None) -> Array:
+    """What to divide weights by: the mean of those that are not zero, or more, where some would be too large."""
+    count = xp.sum(xp.astype(weights > 0, weights.dtype), axis=axis)
+    mean = xp.sum(weights, axis=axis) / xp.where(count > 0, count, xp.ones_like(count))
+    return at_most(xp, mean, xp.max(weights, axis=axis))
+
+
+def at_most(xp: Any, mean: Array, largest: Array) -> Array:
+    """Means, or more where the largest weights would be too large beside them."""
+    return xp.maximum(mean, largest / _MOST)
+
+
+def level_of_pair(xp: Any, weights: Pair) -> tuple[Pair, float]:
+    """The same of a pair: what its parts are then, and what they were divided by together."""
+    means = [float(xp.sum(part)) / max(int(xp.count_nonzero(part)), 1) for part in weights]
+    most = float(xp.max(weights.rows)) / means[0] * float(xp.max(weights.columns)) / means[1]
+    rest = max(1.0, most / _MOST)
+    return Pair(weights.rows / (means[0] * rest), weights.columns / means[1]), means[0] * means[1] * rest
+
+
+class Blend(NamedTuple):
+    """u∘X + (1 − u)∘Z for weights u, which is X without weights, and Z where nothing is known.
+
+    Σ u (x − x̂)² + (1 − u)(z − x̂)² is Σ (blend − x̂)² and `spread`, which is Σ u (1 − u)(x − z)².
+    """
+
+    data: Data
+    spread: float = 0.0
+
+
 class Partial(Data):
     """Data of which some entries may be missing: what stands for X inside a form is `inside`, in which they are filled."""
 
@@ -42,6 +88,10 @@ class Partial(Data):
     @abstractmethod
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights."""
+
+    @abstractmethod
+    def blended(self, values: LowRank) -> Blend:
+        """The data without weights: what these lack of one is made up by these values."""
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.

@@ -14,7 +14,19 @@ from ..dense import DenseData
 from ..namespace import Array
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks, share_out
-from .base import DataTerm, LowRank, Pair, Partial, mean_filling, settle, sweep_entries
+from .base import (
+    Blend,
+    DataTerm,
+    Levelled,
+    LowRank,
+    Pair,
+    Partial,
+    level_of,
+    level_of_pair,
+    mean_filling,
+    settle,
+    sweep_entries,
+)
 
 
 @dataclass(eq=False)
@@ -204,6 +216,41 @@ class WeightedDense(DenseData, Partial):
             x, weights = self.weighted_block(rows)
             pieces.append(xp.where(weights > 0, x, values.U[rows, :] @ values.V))
         return DenseData(xp.concat(pieces), self.namespace)
+
+    def levelled(self, rows: bool, columns: bool) -> Levelled:
+        if self.weights is None:
+            return Levelled(self)
+        xp, weights, level = self.namespace.xp, self.weights, 1.0
+        of_rows = of_columns = None
+        if isinstance(weights, Pair):
+            of_rows, of_columns = (xp.sqrt(part) if asked else None for part, asked in zip(weights, (rows, columns), strict=True))
+            rest = (xp.ones_like(part) if asked else part for part, asked in zip(weights, (rows, columns), strict=True))
+            weights, level = level_of_pair(xp, Pair(*rest))
+            weights = None if all(bool(xp.all(part == 1)) for part in weights) else weights
+        elif rows or columns:
+            own = level_of(xp, weights, 1 if rows else 0)
+            weights = weights / xp.expand_dims(xp.where(own > 0, own, xp.ones_like(own)), axis=1 if rows else 0)
+            of_rows, of_columns = (xp.sqrt(own), None) if rows else (None, xp.sqrt(own))
+        else:
+            level = float(level_of(xp, weights))
+            weights = weights / level
+        values = self.values if of_rows is None else self.values * of_rows[:, None]
+        values = values if of_columns is None else values * of_columns[None, :]
+        levelled: Data = WeightedDense(values, self.namespace, self.unit, weights)
+        if weights is None and not levelled.missing:
+            levelled = DenseData(values, self.namespace, self.unit)
+        return Levelled(levelled, of_rows, of_columns, level)
+
+    def blended(self, values: LowRank) -> Blend:
+        if self.weights is None:
+            return Blend(self.filled(values))
+        xp, pieces, spread = self.namespace.xp, [], 0.0
+        for rows in row_blocks(*self.shape, self.namespace.device):
+            x, weights = self.weighted_block(rows)
+            z = values.U[rows, :] @ values.V
+            pieces.append(z + weights * (x - z))
+            spread += float(xp.sum(weights * (1 - weights) * (x - z) ** 2, dtype=xp.float64))
+        return Blend(DenseData(xp.concat(pieces), self.namespace), spread)
 
     @cached_property
     def items(self) -> Data:

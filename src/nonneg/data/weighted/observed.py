@@ -16,7 +16,7 @@ from ..namespace import Array, Namespace
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
-from .base import DataTerm, LowRank, Partial, mean_filling, settle, sweep_entries
+from .base import Blend, DataTerm, Levelled, LowRank, Partial, at_most, level_of, mean_filling, settle, sweep_entries
 
 
 @dataclass(eq=False)
@@ -119,11 +119,41 @@ class ObservedData(SparseData, Partial):
 
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights: X̂ + V∘(X − X̂), of which only the second is stored."""
+        return self._beside(values, self._away_from(values))
+
+    def _away_from(self, values: LowRank) -> np.ndarray:
+        """X − X̂, of the stored entries."""
         walk = Pass(self, np.asarray(values.U), np.asarray(values.V), [])
         walk.floor = 0.0
-        rest = self.values.data - self._approximation(walk)
+        return np.asarray(self.values.data - self._approximation(walk))
+
+    def _beside(self, values: LowRank, rest: np.ndarray) -> FilledData:
         known = sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape)
         return FilledData(known, values, self.namespace, self.facts.highest)
+
+    def levelled(self, rows: bool, columns: bool) -> Levelled:
+        if self.weights is None:
+            return Levelled(self)
+        if not rows and not columns:
+            level = float(level_of(np, self.weights.data))
+            return Levelled(ObservedData(self.values, self.namespace, self.weights / level), level=level)
+        owners = np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr)) if rows else self.values.indices
+        count = self.shape[0 if rows else 1]
+        largest = self.weights.max(axis=1 if rows else 0).toarray().ravel()
+        sums, counts = (np.bincount(owners, part, count) for part in (self.weights.data, None))
+        own = at_most(np, sums / np.maximum(counts, 1), largest).astype(self.values.dtype)
+        parts = (self.values.data * np.sqrt(own)[owners], self.weights.data / own[owners])
+        values, weights = (sparse.csr_array((x, self.values.indices, self.values.indptr), shape=self.shape) for x in parts)
+        levelled = ObservedData(values, self.namespace, None if np.all(weights.data == 1) else weights)
+        return Levelled(levelled, np.sqrt(own), None) if rows else Levelled(levelled, None, np.sqrt(own))
+
+    def blended(self, values: LowRank) -> Blend:
+        rest = self._away_from(values)
+        if self.weights is None:
+            return Blend(self._beside(values, rest))
+        weights = self.weights.data
+        spread = float(np.sum(weights * (1 - weights) * rest**2, dtype=np.float64))
+        return Blend(self._beside(values, weights * rest), spread)
 
     @cached_property
     def items(self) -> Data:

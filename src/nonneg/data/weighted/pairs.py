@@ -15,7 +15,9 @@ from ..host import as_dense
 from ..namespace import Array, Namespace
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
-from .base import DataTerm, Pair
+from .base import Blend, DataTerm, Levelled, LowRank, Pair, level_of_pair
+from .dense import WeightedDense
+from .observed import FilledData
 
 
 @dataclass(eq=False)
@@ -105,9 +107,14 @@ class PairWeighted(Data):
         rows, columns = (int(self.namespace.xp.count_nonzero(part)) for part in self.weights)
         return self.shape[0] * self.shape[1] - rows * columns
 
+    @property
+    def zeros(self) -> int:
+        return max(self.base.zeros - (self.missing if isinstance(self.base, SparseData) else 0), 0)
+
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
+        U, V = self._seen(U, V)
         asked = list(requests)
         if log_power is not None:
             asked.append(Request(_Logarithm(log_power), "right", self.namespace.ones(self.shape[1], 1)))
@@ -120,6 +127,15 @@ class PairWeighted(Data):
         if log_power is None:
             return products, None
         return products[:-1], self.namespace.xp.sum(products[-1], dtype=self.namespace.xp.float64)
+
+    def _seen(self, U: Array, V: Array | None) -> tuple[Array, Array | None]:
+        """X̂ with ones for what has no weight, where it may be zero and a quotient infinite, of which not even a zeroth is zero."""
+        xp, (rows, columns) = self.namespace.xp, self.weights
+        if not bool(xp.all(rows > 0)):
+            U = xp.where(rows[:, None] > 0, as_dense(U), xp.ones_like(rows[:, None]))
+        if V is not None and not bool(xp.all(columns > 0)):
+            V = xp.where(columns[None, :] > 0, as_dense(V), xp.ones_like(columns[None, :]))
+        return U, V
 
     # ---- row by row
 
@@ -163,6 +179,38 @@ class PairWeighted(Data):
         else:
             return self
         return scaled if all(bool(xp.all(part == 1)) for part in kept) else PairWeighted(scaled, kept)
+
+    def levelled(self, rows: bool, columns: bool) -> Levelled | None:
+        base: Any = self.base
+        if isinstance(base, DenseData):
+            return WeightedDense(base.values, self.namespace, base.unit, self.weights).levelled(rows, columns)
+        if not isinstance(base, SparseData):
+            return None
+        of_rows, of_columns = (np.sqrt(part) if asked else None for part, asked in zip(self.weights, (rows, columns), strict=True))
+        rest: Any = self.absorbed(rows, columns)
+        if not rest.weighted:
+            return Levelled(rest, of_rows, of_columns)
+        weights, level = level_of_pair(np, rest.weights)
+        data = rest.base if all(np.all(part == 1) for part in weights) else PairWeighted(rest.base, weights)
+        return Levelled(data, of_rows, of_columns, level)
+
+    def blended(self, values: LowRank) -> Blend:
+        """As `Partial.blended`, for sparse data: the weighted X, beside X̂ less the weighted X̂."""
+        rows, columns = self.weights
+        X, U, V = self.base.itself(), values.U, values.V
+        own = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        entries = X.data * rows[own] * columns[X.indices]
+        rest = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
+        filling = LowRank(np.concatenate([U, -rows[:, None] * U], axis=1), np.concatenate([V, V * columns]))
+        data = FilledData(rest, filling, self.namespace, self.base.facts.highest)
+        approximation = np.einsum("ij,ij->i", U[own], V.T[X.indices])
+
+        def squares(a: np.ndarray, b: np.ndarray) -> float:
+            """Σ aᵢ bⱼ (x − x̂)²."""
+            there = np.sum(a[own] * b[X.indices] * (X.data**2 - 2 * X.data * approximation), dtype=np.float64)
+            return float(there + np.sum((U.T @ (a[:, None] * U)) * (V @ (b[:, None] * V.T)), dtype=np.float64))
+
+        return Blend(data, squares(rows, columns) - squares(rows**2, columns**2))
 
     # ---- entry by entry
 

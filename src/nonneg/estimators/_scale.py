@@ -1,0 +1,44 @@
+"""The scale of components, where the model leaves it open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..engine.model import Model
+from ..engine.solution import Solution
+
+
+def in_scale(run: Solution) -> Solution:
+    """A run for W H with every row of H of length one, where neither factor has a constraint, and W taking the scale up.
+
+    W and H are known up to the scale of each component, and without this it is as the initialization had it. Components of zeros
+    stay so. Factors that were given, and never moved, are as they were; so are those whose codes would be more than a float can be.
+    """
+    if not _is_open(run.model) or not run.n_iter:
+        return run
+    first, last = run.model.form
+    W, H = run.factors[first.name], run.factors[last.name]
+    if not isinstance(W, np.ndarray) or not isinstance(H, np.ndarray):
+        return run
+    codes, components = W.T if first.transposed else W, H.T if last.transposed else H
+    peak = components.max(axis=1, keepdims=True).astype(np.float64)  # squares of what is very large or small are no floats
+    peak = np.where(peak > 0, peak, 1.0)
+    shape = components / peak
+    length = np.linalg.norm(shape, axis=1, keepdims=True)
+    length = np.where(length > 0, length, 1.0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        codes = (codes * peak.T * length.T).astype(W.dtype)
+    components = (shape / length).astype(H.dtype)
+    if not np.isfinite(codes).all():
+        return run
+    factors = {first.name: codes.T if first.transposed else codes, last.name: components.T if last.transposed else components}
+    return replace(run, factors={**run.factors, **{name: np.ascontiguousarray(factor) for name, factor in factors.items()}})
+
+
+def _is_open(model: Model) -> bool:
+    """Whether it is a product of two factors that are learned, with nothing to say what scale they have."""
+    names = model.form.names
+    two = len(model.form) == 2 and len(set(names)) == 2 and model.data not in names
+    return two and all(name in model.learned and model.constraints[name].is_free for name in names)
