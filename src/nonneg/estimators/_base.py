@@ -31,7 +31,7 @@ from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import Data, Observed, as_dense, lazily, opened, read_weighted, refuse_name
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Partial
-from ..divergences import Objective
+from ..divergences import Beta, Objective
 from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
 from ..engine.model import Model
@@ -105,13 +105,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = opened(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
         with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
-            run = self._fit(X, began, interrupt)
-        X = self._with_fills(X, run)
-        scaled = in_scale(run)
-        if scaled is not run:
-            run, self._soft_factors = scaled, scaled.factors
-        self._keep(X, run)
-        self._tell(run, began)
+            solution = self._fit(X, began, interrupt)
+        X = self._with_fills(X, solution)
+        scaled = in_scale(solution)
+        if scaled is not solution:
+            solution, self._soft_factors = scaled, scaled.factors
+        self._keep(X, solution)
+        self._tell(solution, began)
         self._pass_on(interrupt)
         return self
 
@@ -120,13 +120,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if interrupt.is_set():
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
 
-    def _tell(self, run: Solution, began: float) -> None:
+    def _tell(self, solution: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
         Reporter(began, bool(self.verbose), type(self).__name__).say(
-            f"{run.status.sentence} Objective {run.objective:.8g} after {run.n_iter} iterations"
+            f"{solution.status.sentence} Objective {solution.objective:.8g} after {solution.n_iter} iterations"
         )
-        if run.status is Status.NON_FINITE or (run.status is Status.MAX_ITER and self.tol):
-            warnings.warn(f"{type(self).__name__}: {run.status.sentence}", ConvergenceWarning, stacklevel=users_line())
+        if solution.status is Status.NON_FINITE or (solution.status is Status.MAX_ITER and self.tol):
+            warnings.warn(f"{type(self).__name__}: {solution.status.sentence}", ConvergenceWarning, stacklevel=users_line())
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""
@@ -141,9 +141,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
         return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights))
 
-    def _with_fills(self, X: Data, run: Solution) -> Data:
-        """The data as the run has left them: where they stand in the form, what is missing is filled."""
-        return X.with_inside(run.data) if isinstance(X, Partial) and X.missing and run.data is not None else X
+    def _with_fills(self, X: Data, solution: Solution) -> Data:
+        """The data as the solution has left them: where they stand in the form, what is missing is filled."""
+        return X.with_inside(solution.data) if isinstance(X, Partial) and X.missing and solution.data is not None else X
 
     def _check_features(self, X: Data | Observed, reset: bool) -> None:
         """What scikit-learn does for arrays, for data of our own."""
@@ -156,7 +156,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             )
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
-        """The best run there is, in a fit that began at this time, by `time.perf_counter`."""
+        """The best solution there is, in a fit that began at this time, by `time.perf_counter`."""
         model, rank = self._model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
         self._check_numbers()
@@ -173,7 +173,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
         tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
         tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
-        runs = run_starts(
+        solutions = run_starts(
             self._data(X),
             self._minimised(model),
             solver,
@@ -192,9 +192,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         )
         if X.log is not None:
             X.log.over = None  # what is left to do is done, lest what was found is lost
-        runs = [self._finished(self._with_fills(X, run), replace(run, model=model)) for run in runs]
-        best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
-        self.objectives_ = np.array([run.objective for run in runs])
+        solutions = [self._finished(self._with_fills(X, solution), replace(solution, model=model)) for solution in solutions]
+        best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
+        self.objectives_ = np.array([solution.objective for solution in solutions])
         return self._hardened(self._with_fills(X, best), best)
 
     def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
@@ -206,9 +206,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
             foresee(model, X, rank, {})
 
-    def _finished(self, X: Data, run: Solution) -> Solution:
-        """What is left to do where a run has ended, before it is compared with others."""
-        return run
+    def _finished(self, X: Data, solution: Solution) -> Solution:
+        """What is left to do with a solution before it is compared with others."""
+        return solution
 
     def _warm_factors(self, X: Data, model: Model, rank: Any) -> dict[str, np.ndarray]:
         """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
@@ -226,26 +226,30 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """X as the engine is to see it."""
         return X
 
-    def _keep(self, X: Data, run: Solution) -> None:
+    def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
-        self.factors_, self.model_ = run.factors, run.model
-        self.components_ = self._components(X, run)
+        self.factors_, self.model_ = solution.factors, solution.model
+        self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
-        self.objective_, self.n_iter_, self.status_, self.history_ = run.objective, run.n_iter, run.status, run.history
-        self.reconstruction_err_ = self._error(X, run)
+        self.objective_, self.n_iter_ = solution.objective, solution.n_iter
+        self.status_, self.history_ = solution.status, solution.history
+        self.reconstruction_err_ = self._error(X, solution)
         self.__dict__.pop("_mean_code", None)
-        if X.missing and run.model.form[0].name == run.model.data:
+        if X.missing and solution.model.form[0].name == solution.model.data:
             self._mean_code = np.asarray(self._codes_by_product(X)).mean(axis=0)
 
     def _count(self, rank: Any) -> Any:
         """How many components there are, also where the factors given as `init` said so."""
         return self.components_.shape[0] if rank is None else rank
 
-    def _error(self, X: Data, run: Solution) -> float:
+    def _error(self, X: Data, solution: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
-        if X.is_far and 0 < run.objective < np.inf and not any(c.has_penalty for c in run.model.constraints.values()):
-            return float(np.sqrt(2 * run.objective))  # what there is to measure has been
-        return error_of(self._data(X), Model(run.model.form, run.model.divergence), run.factors)
+        model = solution.model
+        is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
+        has_all_digits = model.divergence != Beta(2) and not X.weighted  # a Euclidean one is a difference of large sums
+        if is_known and (X.is_far or has_all_digits):
+            return float(np.sqrt(2 * solution.objective))
+        return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 
     # ---- orthogonality
 
@@ -254,21 +258,22 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in model.constraints.items()}
         return {name: c for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
-    def _hardened(self, X: Data, run: Solution) -> Solution:
-        """The run after what `orthogonality` asks for, and `orthogonality_`."""
-        orthogonal = self._orthogonal(run.model)
-        self._soft_factors = run.factors  # where a stream, or another fit, goes on from
+    def _hardened(self, X: Data, solution: Solution) -> Solution:
+        """The solution after what `orthogonality` asks for, and `orthogonality_`."""
+        orthogonal = self._orthogonal(solution.model)
+        self._soft_factors = solution.factors  # where a stream, or another fit, goes on from
         self.__dict__.pop("orthogonality_", None)
         if not orthogonal:
-            return run
+            return solution
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            run = hardened(self._data(X), run, {name: c.axis for name, c in orthogonal.items()}, how, self.max_iter, self.tol)  # type: ignore[attr-defined]
+            axes = {name: c.axis for name, c in orthogonal.items()}  # type: ignore[attr-defined]
+            solution = hardened(self._data(X), solution, axes, how, self.max_iter, self.tol)
         self.orthogonality_ = {}
         for name, constraint in orthogonal.items():
-            W = run.factors[name] if constraint.axis == "columns" else run.factors[name].T  # type: ignore[attr-defined]
+            W = solution.factors[name] if constraint.axis == "columns" else solution.factors[name].T  # type: ignore[attr-defined]
             self.orthogonality_[name] = Orthogonality(orthogonality(W), orthogonality_error(W))
-        return run
+        return solution
 
     # ---- what follows from the form
 
@@ -290,9 +295,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         shapes = {name: factor.shape for name, factor in self.factors_.items()}
         return low_rank(form, shapes | {model.data: (2**62, self.n_features_in_)})
 
-    def _components(self, X: Data, run: Solution) -> np.ndarray:
-        _, right = self._cut(run.model)
-        return np.asarray(as_dense(multiply(right, run.factors, {run.model.data: X})))
+    def _components(self, X: Data, solution: Solution) -> np.ndarray:
+        _, right = self._cut(solution.model)
+        return np.asarray(as_dense(multiply(right, solution.factors, {solution.model.data: X})))
 
     @available_if(_can_transform)
     def transform(self, X: Any) -> np.ndarray:

@@ -25,13 +25,13 @@ class Coclusters(BiclusterMixin):
     _is_paired: ClassVar[bool] = False
     """Whether cluster k of samples goes with cluster k of features only."""
 
-    def _keep(self, X: Data, run: Solution) -> None:
-        super()._keep(X, run)
-        form = run.model.form
+    def _keep(self, X: Data, solution: Solution) -> None:
+        super()._keep(X, solution)
+        form = solution.model.form
         first, last = form[0], form[-1]
-        before = np.asarray(as_dense(multiply(form[:-1], run.factors, {run.model.data: X})))
-        of_rows = run.factors[first.name].T if first.transposed else run.factors[first.name]
-        of_columns = run.factors[last.name] if last.transposed else run.factors[last.name].T
+        before = np.asarray(as_dense(multiply(form[:-1], solution.factors, {solution.model.data: X})))
+        of_rows = solution.factors[first.name].T if first.transposed else solution.factors[first.name]
+        of_columns = solution.factors[last.name] if last.transposed else solution.factors[last.name].T
         self._row_weights = _lengths(self.components_, 1)
         self.row_labels_ = _largest(of_rows * self._row_weights)
         self.column_labels_ = _largest(of_columns * _lengths(before, 0))
@@ -78,12 +78,12 @@ class OrthogonalCoclusters(Coclusters):
         """Steps that lower the objective, or bring a factor closer to orthogonal: the printed ones may lead away from both."""
         return "adaptive"
 
-    def _finished(self, X: Data, run: Solution) -> Solution:
+    def _finished(self, X: Data, solution: Solution) -> Solution:
         """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
         if self._is_printed:
-            return run
-        found = refitted(X, run, list(self._orthogonal(run.model)), self.max_iter, self.tol)
-        return found if found.objective < run.objective else run
+            return solution
+        found = refitted(X, solution, list(self._orthogonal(solution.model)), self.max_iter, self.tol)
+        return found if found.objective < solution.objective else solution
 
 
 def _lengths(matrix: np.ndarray, axis: int) -> np.ndarray:

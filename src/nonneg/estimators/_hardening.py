@@ -97,15 +97,15 @@ def partitioned(X: Any, W: np.ndarray) -> np.ndarray:
     return k_lines(product, problem.data.lengths(axis=1) ** 2, W.astype(np.float64)).astype(W.dtype)
 
 
-def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter: int, tol: float) -> Solution:
-    """A run with its orthogonal factors made so, and whatever else was learned fitted again to them."""
+def hardened(X: Any, solution: Solution, axes: Mapping[str, str], how: Any, max_iter: int, tol: float) -> Solution:
+    """A solution with its orthogonal factors made so, and whatever else was learned fitted again to them."""
     process: Callable[[np.ndarray], np.ndarray]
     if is_partition(how):
         degree = 1.0 if how == "exact" else float(how)
         process = (lambda W: partitioned(X, W)) if how == "exact" else (lambda W: less_overlapping(X, W, degree, max_iter, tol))
     else:
         process = {"rows": largest_of_rows, "polar": polar}[how]
-    factors = dict(run.factors)
+    factors = dict(solution.factors)
     for name, axis in axes.items():
         W = factors[name] if axis == "columns" else factors[name].T
         exact = process(W).astype(W.dtype)
@@ -118,29 +118,29 @@ def hardened(X: Any, run: Solution, axes: Mapping[str, str], how: Any, max_iter:
                 UserWarning,
                 stacklevel=users_line(),
             )
-    model = run.model
+    model = solution.model
     rest = [name for name in model.learned if name not in axes]
     if not rest:
         factors = _scaled(X, model, factors) if how == "polar" else factors
         return replace(
-            run, factors=factors, objective=objective_of(X, Model(model.form, model.divergence, data=model.data), factors)
+            solution, factors=factors, objective=objective_of(X, Model(model.form, model.divergence, data=model.data), factors)
         )
-    return refitted(X, replace(run, factors=factors), list(axes), max_iter, tol)
+    return refitted(X, replace(solution, factors=factors), list(axes), max_iter, tol)
 
 
-def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
-    """A run with the factors of these names as they are, and whatever else was learned fitted again to them.
+def refitted(X: Any, solution: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
+    """A solution with the factors of these names as they are, and whatever else was learned fitted again to them.
 
     Iterations are those of the run; its history ends with the objective of what is returned. Where the run was interrupted, or this
     is, a few iterations are enough.
     """
-    model = run.model
+    model = solution.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
-    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=is_over)
+    again = factorize(X, refit, init=solution.factors, max_iter=max_iter, tol=tol, callback=is_over)
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
-    objective = solution.objective + penalties(model, solution.factors, np, names)
-    history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])
-    return replace(run, factors=solution.factors, objective=objective, scaled_objective=solution.scaled_objective, history=history)
+    objective = again.objective + penalties(model, again.factors, np, names)
+    history = History([*solution.history[:-1], replace(solution.history[-1], objective=objective)])
+    return replace(solution, factors=again.factors, objective=objective, scaled_objective=again.scaled_objective, history=history)
 
 
 def is_over(progress: Progress) -> bool:

@@ -68,8 +68,8 @@ class OnlineMixin(Factorizer):
         """Whether a sketch tells all that the rule needs."""
         return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
 
-    def _keep(self, X: Data, run: Solution) -> None:
-        super()._keep(X, run)
+    def _keep(self, X: Data, solution: Solution) -> None:
+        super()._keep(X, solution)
         self._stream = self._seeded(X)
 
     def _seeded(self, X: Data) -> Stream:
@@ -126,19 +126,19 @@ class OnlineMixin(Factorizer):
         if self._has_sketch:
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
             stream = replace(stream, sketch=sketch, energy=stream.energy + X.power_sum(2))
-            run, stream = self._learned(stream, model, solver)
-            run = self._hardened(read_data(Sketch(sketch)), replace(run, model=self._model()))
-            objective = run.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
+            solution, stream = self._learned(stream, model, solver)
+            solution = self._hardened(read_data(Sketch(sketch)), replace(solution, model=self._model()))
+            objective = solution.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
         else:
             stream, objective = averaged_step(X, model, solver, stream)
-            run = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
-            run = self._hardened(X, replace(run, model=self._model()))
-            objective = run.objective
+            solution = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
+            solution = self._hardened(X, replace(solution, model=self._model()))
+            objective = solution.objective
         self._stream = replace(stream, n_steps=stream.n_steps + 1)
         _, doublings = model.divergence.in_units(math.log2(stream.unit))
         self.objective_ = Units(doublings=doublings).objective_to_user(objective)
-        self.factors_, self.components_ = run.factors, np.ascontiguousarray(run.factors["W"].T)
-        self.n_iter_, self.status_, self.history_ = self.n_iter_ + run.n_iter, run.status, run.history
+        self.factors_, self.components_ = solution.factors, np.ascontiguousarray(solution.factors["W"].T)
+        self.n_iter_, self.status_, self.history_ = self.n_iter_ + solution.n_iter, solution.status, solution.history
         self.reconstruction_err_ = float(np.sqrt(2 * max(objective, 0.0))) * 2.0 ** (doublings / 2)
         return self
 
@@ -147,13 +147,13 @@ class OnlineMixin(Factorizer):
         problem = bind(model, Sketch(stream.sketch), stream.W.shape[1], horizon=self.max_iter)
         stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
-        runs = [run_start(problem, solver, {"W": stream.W}, 0, brief, resumes=True)]
+        solutions = [run_start(problem, solver, {"W": stream.W}, 0, brief, resumes=True)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream = replace(stream, started_at=stream.n_samples)
             start = self._auto_init if self.init == "auto" else self.init
-            runs.append(run_start(problem, solver, start, stream.n_steps, stopping))
+            solutions.append(run_start(problem, solver, start, stream.n_steps, stopping))
         # Components stay what and where they are, unless a new start leads clearly lower.
-        best = runs[-1] if runs[-1].scaled_objective < (1 - _CLEARLY) * runs[0].scaled_objective else runs[0]
+        best = solutions[-1] if solutions[-1].scaled_objective < (1 - _CLEARLY) * solutions[0].scaled_objective else solutions[0]
         return best, replace(stream, W=best.factors["W"])
 
 

@@ -10,18 +10,18 @@ from ..engine.model import Model
 from ..engine.solution import Solution
 
 
-def in_scale(run: Solution) -> Solution:
-    """A run for W H with every row of H of length one, where neither factor has a constraint, and W taking the scale up.
+def in_scale(solution: Solution) -> Solution:
+    """A solution for W H with every row of H of length one, where neither factor has a constraint, and W taking the scale up.
 
     W and H are known up to the scale of each component, and without this it is as the initialization had it. Components of zeros
     stay so. Factors that were given, and never moved, are as they were; so are those whose codes would be more than a float can be.
     """
-    if not _is_open(run.model) or not run.n_iter:
-        return run
-    first, last = run.model.form
-    W, H = run.factors[first.name], run.factors[last.name]
+    if not _is_open(solution.model) or not solution.n_iter:
+        return solution
+    first, last = solution.model.form
+    W, H = solution.factors[first.name], solution.factors[last.name]
     if not isinstance(W, np.ndarray) or not isinstance(H, np.ndarray):
-        return run
+        return solution
     codes, components = W.T if first.transposed else W, H.T if last.transposed else H
     peak = components.max(axis=1, keepdims=True).astype(np.float64)  # squares of what is very large or small are no floats
     peak = np.where(peak > 0, peak, 1.0)
@@ -32,9 +32,11 @@ def in_scale(run: Solution) -> Solution:
         codes = (codes * peak.T * length.T).astype(W.dtype)
     components = (shape / length).astype(H.dtype)
     if not np.isfinite(codes).all():
-        return run
+        return solution
     factors = {first.name: codes.T if first.transposed else codes, last.name: components.T if last.transposed else components}
-    return replace(run, factors={**run.factors, **{name: np.ascontiguousarray(factor) for name, factor in factors.items()}})
+    return replace(
+        solution, factors={**solution.factors, **{name: np.ascontiguousarray(factor) for name, factor in factors.items()}}
+    )
 
 
 def _is_open(model: Model) -> bool:

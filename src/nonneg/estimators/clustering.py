@@ -144,9 +144,9 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
             raise ShapeError(f"n_clusters={k} clusters cannot be made of n_samples={shape[0]}. Use at most as many.")
         return int(k)
 
-    def _keep(self, X: Data, run: Solution) -> None:
-        super()._keep(X, run)
-        W = run.factors["W"]
+    def _keep(self, X: Data, solution: Solution) -> None:
+        super()._keep(X, solution)
+        W = solution.factors["W"]
         self.labels_, self.memberships_ = labelled(W, X, self.components_.T), _shares(W)
         sums = W.sum(axis=0)
         self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True)).T

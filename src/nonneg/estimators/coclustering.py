@@ -163,11 +163,11 @@ class BiQNMF(_TwoWay):
     def _model(self) -> Model:
         return Model("L L.T X R R.T", self.divergence)
 
-    def _keep(self, X: Data, run: Solution) -> None:
-        super()._keep(X, run)
+    def _keep(self, X: Data, solution: Solution) -> None:
+        super()._keep(X, solution)
         if self._starts_from_coclusters:
             labels = [self.row_labels_, self.column_labels_]
-            self.row_labels_, self.column_labels_ = without_weights(X, labels, self._shape, run.model.divergence)
+            self.row_labels_, self.column_labels_ = without_weights(X, labels, self._shape, solution.model.divergence)
 
     @property
     def _starts_from_coclusters(self) -> bool:

@@ -184,23 +184,23 @@ class ONMF(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
 
-    def _finished(self, X: Data, run: Solution) -> Solution:
+    def _finished(self, X: Data, solution: Solution) -> Solution:
         """W fitted to H as it is: with exponent 1 the lengths of H may change from step to step, and W follow one behind."""
         if isinstance(self.solver, str) and self.solver == "paper":
-            return run
+            return solution
         if self._begins_euclidean:
-            return self._with_divergence(X, run)
-        found = refitted(X, run, ["H"], self.max_iter, self.tol)
-        return found if found.objective < run.objective else run
+            return self._with_divergence(X, solution)
+        found = refitted(X, solution, ["H"], self.max_iter, self.tol)
+        return found if found.objective < solution.objective else solution
 
-    def _with_divergence(self, X: Data, run: Solution) -> Solution:
+    def _with_divergence(self, X: Data, solution: Solution) -> Solution:
         """What components of the Euclidean distance come to with another divergence: codes fitted to them, and both moved on by its
         rule, where that lowers the objective and leaves them about as orthogonal as they were.
         """
-        model, H = run.model, run.factors["H"]
+        model, H = solution.model, solution.factors["H"]
         xp = X.namespace.xp
         eps = X.namespace.eps
-        start = {name: xp.maximum(factor, eps * xp.max(factor)) for name, factor in run.factors.items()}
+        start = {name: xp.maximum(factor, eps * xp.max(factor)) for name, factor in solution.factors.items()}
         options: Any = {"max_iter": self.max_iter, "tol": self.tol}
         fixed = Model(model.form, model.divergence, {"H": "fixed"})
         codes = factorize(X, fixed, init=start, callback=is_over, **options)
@@ -209,8 +209,8 @@ class ONMF(Factorizer):
         error, after = (orthogonality_error(to_host(factor).T) for factor in (H, moved.factors["H"]))
         is_better = moved.objective < codes.objective and after <= _LESS * error + _ANYWAY
         found = moved if is_better else replace(codes, model=model)
-        n_iter = run.n_iter + codes.n_iter + (moved.n_iter if is_better else 0)
-        return replace(found, n_iter=n_iter, status=run.status if run.status in _CUT_OFF else found.status)
+        n_iter = solution.n_iter + codes.n_iter + (moved.n_iter if is_better else 0)
+        return replace(found, n_iter=n_iter, status=solution.status if solution.status in _CUT_OFF else found.status)
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
@@ -233,13 +233,15 @@ class ONMF(Factorizer):
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
         twin = OPNMF(**parameters, init=init)
         twin._check_numbers()
-        run = twin._fit(X, began, interrupt)
-        H = np.ascontiguousarray(run.factors["W"].T)
+        solution = twin._fit(X, began, interrupt)
+        H = np.ascontiguousarray(solution.factors["W"].T)
         model = self._model()
         factors = {"W": encode(X, H, model.divergence), "H": H}
         self.objectives_, self._soft_factors = twin.objectives_, {"H": twin._soft_factors["W"].T}
         self.orthogonality_ = {"H": twin.orthogonality_["W"]}
-        return replace(run, model=model, factors=factors, objective=objective_of(X, Model(model.form, model.divergence), factors))
+        return replace(
+            solution, model=model, factors=factors, objective=objective_of(X, Model(model.form, model.divergence), factors)
+        )
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
         return check_components_fit(super()._rank(shape), shape[1])

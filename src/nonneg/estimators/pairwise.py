@@ -116,13 +116,13 @@ class _Pairwise(Factorizer):
         self.X_fit_ = None if self._is_precomputed else X
         K = read_data(self._symmetric(self._checked_similarities(X)))
         with heeded(K) as interrupt, told_to_callbacks(self, self.n_init):
-            run = self._fit(K, began, interrupt)
-        self._keep(K, run)
+            solution = self._fit(K, began, interrupt)
+        self._keep(K, solution)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
-        self._tell(run, began)
+        self._tell(solution, began)
         self._pass_on(interrupt)
         return self
 
@@ -148,8 +148,8 @@ class _Pairwise(Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"W": array.T}
 
-    def _components(self, X: Data, run: Solution) -> np.ndarray:
-        return np.ascontiguousarray(run.factors["W"].T)
+    def _components(self, X: Data, solution: Solution) -> np.ndarray:
+        return np.ascontiguousarray(solution.factors["W"].T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
