@@ -5,6 +5,10 @@ instance by instance in a file, and goes on where it ended:
 
     python benchmarks/ranks.py --full [--models NMF OPNMF] [--ranks 3 5 8] [--levels 0.05 0.15] [--instances 10] [--only-default]
     python benchmarks/ranks.py --show
+
+Real data have no planted rank. What two criteria say of faces, digits, a text and brains is drawn by
+
+    python benchmarks/ranks.py --real docs/images/ranks-real.png
 """
 
 from __future__ import annotations
@@ -254,6 +258,36 @@ def report(rows: Iterable[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+# ---- real data
+
+
+def real(path: Path) -> None:
+    """The curves of two criteria for four sets of data, drawn, and what each of them says, printed."""
+    import matplotlib.pyplot as plt
+    from sklearn.datasets import load_digits
+
+    from nonneg import datasets
+
+    ixi = datasets.load_ixi().data
+    texts = datasets.load_text("tr11", drop_empty=True).data
+    cases = {
+        "faces, CBCL 2429 × 361, OPNMF": (OPNMF(), datasets.load_cbcl().data, [1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40]),
+        "digits, 1797 × 64, OPNMF": (OPNMF(), load_digits().data, [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28]),
+        f"text, tr11 {texts.shape[0]} × {texts.shape[1]}, NMF": (NMF(), texts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15]),
+        "brains, IXI 10 × 145, OPNMF": (OPNMF(), ixi / ixi.mean(axis=0), [1, 2, 3, 4, 5]),
+    }
+    figure, axes = plt.subplots(len(cases), 2, figsize=(11, 3.2 * len(cases)), layout="constrained")
+    for (title, (estimator, X, ranks)), row in zip(cases.items(), axes, strict=True):
+        began = process_time()
+        scan = rank_scan(estimator, X, ranks, criteria=[Gabriel(), Halves(10)], random_state=0, n_jobs=2)
+        for ax, criterion in zip(row, ("gabriel", "halves"), strict=True):
+            scan.plot(ax, criterion)
+            ax.set_title(f"{title}: {criterion}", fontsize=9)
+            print(f"{title}, {criterion}: {scan.choices_[criterion].rank}. {scan.choices_[criterion].why}", flush=True)
+        print(f"{process_time() - began:.0f} s of processor time", flush=True)
+    figure.savefig(path, dpi=80)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="run what the file does not have yet")
@@ -264,7 +298,11 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=10)
     parser.add_argument("--only-default", action="store_true")
     parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--real", type=Path, metavar="PNG", help="draw the curves of real data, and nothing else")
     given = parser.parse_args()
+    if given.real:
+        real(given.real)
+        return
     if given.full and not given.show:
         study(given)
     print(report(stored(given.file)))
