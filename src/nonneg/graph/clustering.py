@@ -66,7 +66,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     symmetrize : {None, "mean", "max"}, default=None
         What to do with a directed graph: refuse it, take the mean of both ways, or the larger one.
     n_init : int, default=10
-        Starts of each kind. Above 20 000 vertices "auto" makes do with one.
+        Starts of each kind. "auto" makes no more of them once four have come to the best partition, and makes do with one above
+        20 000 vertices.
     max_iter : int, default=1000
         Iterations of the multiplicative rules.
     tol : float, default=1e-5
