@@ -181,8 +181,8 @@ def test_iterations_are_limited(divergence, X, C):
 
 def test_samples_in_single_precision_of_a_model_beyond_it():
     """The scale of components of 1e100 is more than float32 can hold; samples near one are next to nothing in it."""
-    X = np.full((2, 2), 1e100)
-    model = NMF(1, divergence=Beta(1) + 0.5 * Beta(2), random_state=0).fit(X)
+    X, given = np.full((2, 2), 1e100), {"W": np.ones((2, 1)), "H": np.full((1, 2), 1e100)}
+    model = NMF(1, divergence=Beta(1) + 0.5 * Beta(2), init=given, max_iter=0, tol=0).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         codes = model.transform(np.ones((3, 2), dtype=np.float32))
