@@ -42,7 +42,11 @@ def model_file(ending: str) -> Decorator:
 
 reading = together(
     click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad)."),
-    click.option("--mask", type=PATH, help="Which voxels to read: a NIfTI volume that is not zero there."),
+    click.option(
+        "--mask",
+        type=PATH,
+        help="Which voxels to read: a NIfTI volume that is not zero there. By default, those not zero in one volume at least.",
+    ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times."),
     click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),
 )

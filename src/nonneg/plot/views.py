@@ -36,9 +36,21 @@ def names_of(model: Any, count: int, given: Any = None) -> np.ndarray:
 
 def layout_of(shape: Any, count: int) -> Layout:
     """How features lie in a picture: a `Layout`, or height and width."""
-    layout = shape if isinstance(shape, Layout) else Layout(tuple(int(size) for size in shape))
+    if isinstance(shape, Layout):
+        layout = shape
+    else:
+        is_known = isinstance(shape, tuple | list | np.ndarray) and len(shape) in (2, 3)
+        if not is_known or not all(isinstance(size, int | np.integer) and size > 0 for size in shape):
+            raise IncompatibleError(
+                f"shape must be the height and width of an image, such as (19, 19), the three sizes of a volume, or a Layout; got "
+                f"{shape!r}."
+            )
+        layout = Layout(tuple(int(size) for size in shape))
     if layout.n_features != count:
-        raise IncompatibleError(f"A picture of {' × '.join(map(str, layout.shape))} cannot be made of {count} features.")
+        inside = "" if layout.mask is None else f", {layout.n_features} of them in the mask,"
+        raise IncompatibleError(
+            f"A picture of {' × '.join(map(str, layout.shape))}{inside} cannot be made of {count} features: it has to have as many."
+        )
     return layout
 
 
