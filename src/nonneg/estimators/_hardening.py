@@ -20,7 +20,7 @@ from ..factorization import factorize
 from ..initialization.lines import k_lines
 from ..interrupting import is_interrupted
 from ..naming import is_number
-from ..reporting import users_line
+from ..reporting import inner_runs, users_line
 from ..solvers import Coordinate, Stopping
 from ..solving import objective_of, penalties, solve_from
 
@@ -136,7 +136,8 @@ def refitted(X: Any, run: Solution, names: Sequence[str], max_iter: int, tol: fl
     """
     model = run.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
-    solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=_is_over)
+    with inner_runs("fitted again"):
+        solution = factorize(X, refit, init=run.factors, max_iter=max_iter, tol=tol, callback=_is_over)
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
     objective = solution.objective + penalties(model, solution.factors, np, names)
     history = History([*run.history[:-1], replace(run.history[-1], objective=objective)])

@@ -22,6 +22,7 @@ from ..engine.solution import Solution
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..interrupting import heeded
+from ..reporting import inner_runs
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
@@ -311,7 +312,8 @@ class SymmetricNMF(_Pairwise):
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
         unit = unit_length(np, W, "columns")
-        V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
+        with inner_runs("clusters"):
+            V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
     def transform(self, X: Any) -> np.ndarray:

@@ -19,7 +19,9 @@ from ..engine.model import Model
 from ..engine.problem import Problem
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
+from ..interrupting import Stopped, heeded, is_interrupted
 from ..naming import find
+from ..reporting import current_listener
 from ..solvers import Solver, Stopping, get_solver
 from ..solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
@@ -132,6 +134,7 @@ def match_graphs(
     Returns
     -------
     Matching
+        Ctrl-C ends the search early, and then raises KeyboardInterrupt with the best so far as its `solution`.
 
     Notes
     -----
@@ -173,15 +176,17 @@ def match_graphs(
     problem = _problem(pair, divergence, constraint, max_iter)
 
     found: list[_Found] = []
-    for name, guess in guesses:
-        found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
-        if found[-1].error == 0 and _is(init, "auto"):
-            break
-    if polish:
-        found = _search(pair, found, 1 + int(n_init), generator)
+    with heeded() as interrupt:
+        for number, (name, guess) in enumerate(guesses):
+            _say(f"first guess {name!r}, {number + 1} of {len(guesses)}")
+            found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
+            if (found[-1].error == 0 and _is(init, "auto")) or interrupt.is_set():
+                break
+        if polish:
+            found = _search(pair, found, 1 + int(n_init), generator)
     best = min(found, key=_error)
     matched = best.permutation[: graph_B.n]
-    return Matching(
+    matching = Matching(
         permutation=np.where(matched < graph_A.n, matched, -1),
         edge_error=int(np.count_nonzero(full_A[np.ix_(best.permutation, best.permutation)] != full_B)),
         squared_error=pair.in_user_units(best.error),
@@ -192,6 +197,18 @@ def match_graphs(
         n_iter=best.n_iter,
         names=(graph_A.names, graph_B.names),
     )
+    if interrupt.is_set():
+        stopped = Stopped("The matching was interrupted; `solution` is the best so far.")
+        stopped.solution = matching
+        raise stopped
+    return matching
+
+
+def _say(text: str) -> None:
+    """Tell whoever listens what is being done."""
+    listener = current_listener()
+    if listener is not None:
+        listener.phase(text)
 
 
 @dataclass(frozen=True)
@@ -216,11 +233,11 @@ def _from_guess(
     candidates = [W]
     if problem is not None:
         start = _balanced(W)
-        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping)
+        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping, callback=is_interrupted)
         W, n_iter = solution.factors["W"], solution.n_iter
         candidates = [W, start] if polish else [W]
     permutations = [rounded(candidate, pair.seeds) for candidate in candidates]
-    if polish:
+    if polish and not is_interrupted():
         permutations = [polished(pair, permutation) for permutation in permutations]
     best = min(permutations, key=pair.error)
     return _Found(name, pair.error(best), best, W, n_iter)
@@ -230,8 +247,9 @@ def _search(pair: Pair, found: list[_Found], count: int, generator: np.random.Ge
     """What was found, with so many of the best searched around, unless one fits."""
     results = {one.start: one for one in found}
     for one in sorted(found, key=_error)[:count]:
-        if min(map(_error, results.values())) == 0:
+        if min(map(_error, results.values())) == 0 or is_interrupted():
             break
+        _say(f"searching around what {one.start!r} led to")
         permutation = searched(pair, one.permutation, generator)
         results[one.start] = replace(one, permutation=permutation, error=pair.error(permutation))
     return list(results.values())

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
+from ...interrupting import is_interrupted
 from .._partitions import Mover, indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned
@@ -60,19 +61,24 @@ class Refined(Method):
         starts = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
         rows = eigenrows(S, count, generator)
         guesses = [indicators(discretised(rows, count, generator), count, S.weights) + LIFT for _ in range(max(starts, 1))]
-        for _ in range(starts):
+        for _ in range(0 if is_interrupted() else starts):
             near = nearest_centroids(S, seeds(S.n, count, generator), count, 30, _FALL)[0]
             guesses += [indicators(near, count, S.weights) + LIFT, generator.random((S.n, count)) + 0.5]
-        found = [_soft(S, start, limited) for start in guesses]
+        found = []
+        for start in guesses:
+            found.append(_soft(S, start, limited))
+            if is_interrupted():
+                break
+        n_iter = len(found)
         found.append((found[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
         traces = [trace_of(S, labels, count) for _, labels in found]
         found = [found[i] for i in np.argsort(traces)[::-1]]
         if S.entries is None:
             W, labels = found[0]
-            return Partitioned(nearest_centroids(S, labels, count, 30, _FALL)[0], W, len(guesses))
+            return Partitioned(nearest_centroids(S, labels, count, 30, _FALL)[0], W, n_iter)
 
         mover = Mover(S)
-        tried = found[: 1 + starts if mover.free.all() else 1]
+        tried = found[: 1 + starts if mover.free.all() and not is_interrupted() else 1]
         may_be_empty = self.may_be_empty
         if may_be_empty is None:
             rounding = 1e-9 * float(abs(S.entries).max())
@@ -87,10 +93,10 @@ class Refined(Method):
             again = mover(_shaken(best.labels, count, mover.free, generator), allowed, generator, **options)
             in_vain = 0 if again.trace > best.trace + 1e-9 * abs(best.trace) else in_vain + 1
             best = max(best, again, key=lambda moved: moved.trace)
-            if in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL:
+            if is_interrupted() or (in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL):
                 break
         labels = best.labels
-        return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), len(guesses))
+        return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), n_iter)
 
 
 def _named(W: np.ndarray, parts: np.ndarray) -> np.ndarray:
