@@ -182,7 +182,7 @@ class SymmetricNMF(_Pairwise):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items.
+        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
         (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
@@ -357,7 +357,7 @@ class KernelPNMF(_Pairwise):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items.
+        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
         (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them

@@ -26,6 +26,7 @@ from ..solvers import Solver, Stopping, get_solver
 from ..solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
+from ._symmetries import have_doubles
 from .correspondences import CORRESPONDENCES, Correspondence
 
 _BALANCING = 20
@@ -50,8 +51,9 @@ class Matching:
     W : array of shape (n, n)
         The factor that was rounded to P: how much vertex i of B is vertex j of A, with n the larger number of vertices.
     confidence : array of shape (n_B,)
-        W of a match beside its strongest rival, W_ij / (W_ij + rival): 1 is sure, ½ a tie, as between vertices that could be
-        exchanged without any edge noticing; less where exchanging pairs found better than W has it.
+        W of a match beside its strongest rival, W_ij / (W_ij + rival): 1 is sure, ½ a tie, and less where exchanging pairs found
+        better than W has it. Never more than ½ where A, or B, looks the same from another of its vertices, so that another
+        matching is as good, whatever W has come to.
     start : str
         The first guess that led to it.
     errors : dict
@@ -191,7 +193,7 @@ def match_graphs(
         edge_error=int(np.count_nonzero(full_A[np.ix_(best.permutation, best.permutation)] != full_B)),
         squared_error=pair.in_user_units(best.error),
         W=best.W,
-        confidence=_confidence(best.W, best.permutation)[: graph_B.n],
+        confidence=_with_ties(pair, best.permutation, _confidence(best.W, best.permutation))[: graph_B.n],
         start=best.start,
         errors={one.start: pair.in_user_units(one.error) for one in found},
         n_iter=best.n_iter,
@@ -374,3 +376,11 @@ def _confidence(W: np.ndarray, permutation: np.ndarray) -> np.ndarray:
     others[rows, permutation] = 0.0
     rival = np.maximum(others.max(axis=1), others.max(axis=0)[permutation])
     return own / np.where(own + rival > 0, own + rival, 1.0)
+
+
+def _with_ties(pair: Pair, permutation: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """No more than a half for vertices that have doubles, in either graph."""
+    is_tied = have_doubles(pair.B, pair.seeds[:, 1])
+    if pair.error(permutation) > 0:
+        is_tied = is_tied | have_doubles(pair.A, pair.seeds[:, 0])[permutation]
+    return np.where(is_tied, np.minimum(confidence, 0.5), confidence)

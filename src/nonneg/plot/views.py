@@ -78,6 +78,8 @@ def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
     """To which part each sample belongs."""
     for name in ("row_labels_", "labels_"):
         if hasattr(model, name):
+            if name == "labels_" and _is_of_features(model):
+                continue
             labels: np.ndarray = getattr(model, name)
             return labels if X is None or len(labels) == X.shape[0] else None
     codes = codes_of(model, X)
@@ -88,8 +90,15 @@ def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
     return np.asarray((np.abs(codes) * lengths).argmax(axis=1))
 
 
+def _is_of_features(model: Any) -> bool:
+    """Whether `labels_` are those of features, as in scikit-learn's FeatureAgglomeration: `sizes_` says how many have each."""
+    return hasattr(model, "sizes_")
+
+
 def column_labels(model: Any) -> np.ndarray:
-    """To which part each feature belongs; with the largest share in it, components being of one length."""
+    """To which part each feature belongs, with the largest share in it, components being of one length; −1 where none has it."""
+    if _is_of_features(model):
+        return np.asarray(model.labels_)
     for name in ("column_labels_", "symbol_groups_"):
         if hasattr(model, name):
             return np.asarray(getattr(model, name))
@@ -97,7 +106,7 @@ def column_labels(model: Any) -> np.ndarray:
         return np.asarray(model.labels_)  # of a graph
     parts = np.abs(parts_of(model))
     lengths = np.linalg.norm(parts, axis=1, keepdims=True)
-    return np.asarray((parts / np.where(lengths > 0, lengths, 1.0)).argmax(axis=0))
+    return np.where(parts.any(axis=0), (parts / np.where(lengths > 0, lengths, 1.0)).argmax(axis=0), -1)
 
 
 def top_of(part: np.ndarray, count: int) -> np.ndarray:
