@@ -51,7 +51,7 @@ reading = together(
     click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),
 )
 """What of a file to read."""
-seed = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same result.")
 assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
 missing = click.option(
     "--missing",

@@ -283,10 +283,12 @@ def describe(session: Session, estimator: Any, table: Table | None = None) -> No
         found["orthogonality"] = {name: measures._asdict() for name, measures in estimator.orthogonality_.items()}
     session.result |= found
     size = "" if table is None else f" on {table.shape[0]} samples × {table.shape[1]} features"
+    size = f" on {table.shape[0]} vertices" if table is not None and hasattr(estimator, "vertices_") else size
     session.say(f"{'model':<12} {estimator!r}{size}")
     if "objective" in found:
         session.say(f"{'objective':<12} {found['objective']:.6g} after {found.get('n_iter', '?')} iterations")
-    for name, measures in found.get("orthogonality", {}).items():
+    several = found.get("orthogonality", {}) if np.max(found.get("n_components", 2)) > 1 else {}
+    for name, measures in several.items():
         session.say(f"{'overlap':<12} mean cosine of two parts {1 - measures['rho']:.4f} ({name})")
     if "status_sentence" in found:
         session.say(f"{'ended':<12} {found['status_sentence']}")

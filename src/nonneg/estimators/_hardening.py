@@ -48,16 +48,6 @@ def largest_of_rows(W: np.ndarray) -> np.ndarray:
     return unit_length(np, kept, "columns")
 
 
-def hard_labels(components: np.ndarray) -> np.ndarray:
-    """The component with the largest entry for each feature; −1 where all are zero, but for rounding."""
-    largest = components.max(axis=0)
-    return np.where(largest > _NOTHING * largest.max(), components.argmax(axis=0), -1)
-
-
-_NOTHING = 1e-12
-"""What an entry is at most, beside the largest of all, that stands for none: multiplicative rules never come to zero."""
-
-
 def polar(W: np.ndarray) -> np.ndarray:
     """W(WᵀW)^(−1/2), the closest matrix with orthonormal columns, its negative entries made zero: ONL §2.4."""
     left, _, right = np.linalg.svd(W, full_matrices=False)

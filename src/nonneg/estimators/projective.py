@@ -12,10 +12,10 @@ from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..initialization import SEARCH
+from ..plot.views import hard_labels
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
-from ._hardening import hard_labels
 from ._online import OnlineMixin
 from ._parameters import Procedure
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..data import as_dense
-from ..estimators._hardening import hard_labels
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import is_count
+from ..plot.views import hard_labels
 
 
 class Match(NamedTuple):

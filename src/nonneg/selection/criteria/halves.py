@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ...estimators._hardening import hard_labels
 from ...exceptions import IncompatibleError
 from ...naming import is_number
+from ...plot.views import hard_labels
 from ..components import atlas, match_components
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject

@@ -12,9 +12,9 @@ from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from ...estimators._hardening import hard_labels
 from ...exceptions import IncompatibleError
 from ...naming import is_count, is_number
+from ...plot.views import hard_labels
 from ..components import read_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Matrix, Rank, Subject
