@@ -23,6 +23,7 @@ from .engine.model import Model
 from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
+from .reporting import inner_runs
 from .solvers import Multiplicative
 from .solvers.newton import curve_of
 
@@ -108,15 +109,16 @@ def _in_rounds(
     while active.size and done < max_iter:
         rounds = min(rounds, max_iter - done)
         before = codes[active]
-        solution = factorize(
-            some(active),
-            model,
-            init={"H": before, "C": components},
-            solver=Multiplicative(),
-            max_iter=rounds,
-            tol=0,
-            check_every=rounds,
-        )
+        with inner_runs("codes"):
+            solution = factorize(
+                some(active),
+                model,
+                init={"H": before, "C": components},
+                solver=Multiplicative(),
+                max_iter=rounds,
+                tol=0,
+                check_every=rounds,
+            )
         codes[active] = solution.factors["H"]
         done, rounds = done + rounds, 2 * rounds
         active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]

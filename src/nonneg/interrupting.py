@@ -28,8 +28,13 @@ def acknowledged(tell: Callable[[], None] | None) -> Iterator[None]:
         _TOLD.reset(token)
 
 
-def is_interrupted() -> bool:
-    """Whether Ctrl-C was pressed in the fit that this is part of."""
+def is_heeded() -> bool:
+    """Whether this is part of a fit that keeps what it has found at Ctrl-C."""
+    return _ASKED.get() is not None
+
+
+def is_interrupted(*_: Any) -> bool:
+    """Whether Ctrl-C was pressed in the fit that this is part of; as a callback, it ends a run where that is so."""
     asked = _ASKED.get()
     return asked is not None and asked.is_set()
 

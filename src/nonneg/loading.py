@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import estimators, graph, hmm
+from . import estimators, hmm
+from .graph import clustering
 from .model_files import Stored, known_classes, read_model
 from .shareable import Shareable
 
 __all__ = ["load", "read_stored"]
-_ = (estimators, graph, hmm)  # whose classes are known by their having been imported
+_ = (estimators, clustering, hmm)  # whose classes are known by their having been imported
 
 
 def load(path: Any) -> Any:

@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TextIO
@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from .engine.solution import Progress, Solution
-from .interrupting import Stopped, acknowledged
+from .interrupting import Stopped, acknowledged, is_heeded
 
 _PRINTING = Lock()
 
@@ -167,8 +167,8 @@ def listening(listener: Listener | None) -> Iterator[Listener | None]:
 
 @contextmanager
 def inner_runs(text: str) -> Iterator[None]:
-    """Runs in here are steps of something larger: their starts and ends are not told. Ctrl-C ends the whole, of which nothing is
-    there yet.
+    """Runs in here are steps of something larger: their starts and ends are not told. Where that larger thing does not heed Ctrl-C,
+    nothing of it is there yet, and the whole ends.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def inner_runs(text: str) -> Iterator[None]:
         What they are for.
     """
     outer = _LISTENER.get()
-    with listening(None if outer is None else Inner(outer, text)), acknowledged(None):
+    with listening(None if outer is None else Inner(outer, text)), nullcontext() if is_heeded() else acknowledged(None):
         try:
             yield
         except Stopped:

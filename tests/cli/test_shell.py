@@ -22,6 +22,7 @@ import pytest
 from scipy import sparse
 
 import nonneg
+from nonneg.plot.views import column_labels
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
@@ -65,9 +66,9 @@ def fails(*arguments, cwd, match, code=1):
 
 
 def interrupt(process, when):
-    """Ctrl-C once a line with such words is there; it ends as it should, and this is what it said."""
+    """Ctrl-C once a line that matches is there; it ends as it should, and this is what it said."""
     seen, line = "", ""
-    while when not in line:
+    while not re.search(when, line):
         line = process.stderr.readline()
         assert line, f"it goes on: {seen}"
         seen += line
@@ -215,6 +216,14 @@ class TestFit:
         assert lines == ["sample,part", *(f"s{i},{label}" for i, label in enumerate(labels))]
         assert run("fit", "table.csv", "-r", "2", "--labels", "labels.csv", cwd=table)[0] == 0
         assert (table / "labels.csv").read_text().splitlines()[0] == "feature,part"
+
+    @pytest.mark.parametrize("file", ["labels.csv", "labels.tsv", "labels.npz", "labels.npy"])
+    def test_labels_of_what_has_no_names(self, table, file):
+        """They are read back as they were written: one column, of labels."""
+        np.save(table / "X.npy", nonneg.files.read(table / "table.csv").values)
+        assert run("fit", "X.npy", "-r", "2", "--labels", file, cwd=table)[0] == 0
+        found = nonneg.files.read(table / file).values
+        np.testing.assert_array_equal(found, column_labels(nonneg.load(table / "X.nonneg"))[:, None] + 1)
 
     @pytest.mark.parametrize(
         ("options", "read"),
@@ -427,6 +436,85 @@ class TestRank:
         fails("rank", "table.csv", "-r", "1-3", cwd=table, match=r"row 3 \('s2'\), column 'b' is nan.*--missing ignore")
 
 
+class TestInterrupted:
+    """Ctrl-C: what was best until then is written and said to be so, and the exit code is 130."""
+
+    ENDLESS = ("--set", "tol=0", "--set", "max_iter=100000000")
+
+    @pytest.mark.parametrize("method", ["qnmf", "nnmf"])
+    def test_chains(self, method, tmp_path):
+        rng = np.random.default_rng(0)
+        (tmp_path / "chain.txt").write_text(" ".join(map(str, rng.integers(40, size=5000))))
+        options = ["-k", "5", "--method", method, *self.ENDLESS, "--report", "page.html"]
+        options += ["--decoded", "states.txt"] if method == "qnmf" else []  # the other may have no path for a sequence
+        interrupt(start("hmm", "chain.txt", *options, cwd=tmp_path), when="iteration")
+        model = nonneg.load(tmp_path / "chain.hmm.nonneg")
+        assert model.status_ == "stopped_by_user"
+        np.testing.assert_allclose(model.transmat_.sum(axis=1), 1)
+        assert method == "nnmf" or len((tmp_path / "states.txt").read_text().split()) == 5000
+        assert "Stopped by the user" in (tmp_path / "page.html").read_text(encoding="utf8")
+
+    @pytest.mark.parametrize(("method", "restarts"), [("onl", 1), ("kernel-pnmf", 1), ("auto", 1_000_000)])
+    def test_partitions(self, method, restarts, tmp_path):
+        rng = np.random.default_rng(0)
+        np.save(tmp_path / "X.npy", np.triu(rng.random((300, 300)) < 0.1, 1).astype(float))
+        options = ["-k", "8", "--symmetrize", "max", "--method", method, "--restarts", restarts, *self.ENDLESS]
+        process = start("partition", "X.npy", *options, "--labels", "parts.npy", "--report", "page.html", cwd=tmp_path)
+        interrupt(process, when="partitions, iteration")
+        model = nonneg.load(tmp_path / "X.partition.nonneg")
+        assert (np.load(tmp_path / "parts.npy").ravel() == model.labels_ + 1).all()
+        assert "Stopped by the user: this is the best so far." in (tmp_path / "page.html").read_text(encoding="utf8")
+
+    def test_matchings(self, tmp_path):
+        rng = np.random.default_rng(0)
+        for name in "AB":
+            A = np.triu(rng.random((60, 60)) < 0.2, 1).astype(float)
+            np.save(tmp_path / f"{name}.npy", A + A.T)
+        process = start("match", "A.npy", "B.npy", "--restarts", "1000000", "-o", "pairs.csv", cwd=tmp_path)
+        interrupt(process, when="first guess 'random")
+        lines = [line.split(",") for line in (tmp_path / "pairs.csv").read_text().splitlines()[1:]]
+        assert sorted(int(line[0]) for line in lines) == sorted(int(line[1]) for line in lines) == list(range(1, 61))
+
+    def test_coclusters(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((200, 100)))
+        options = ["-r", "5,4", *self.ENDLESS, "--rows", "rows.csv", "--columns", "columns.csv"]
+        interrupt(start("cocluster", "X.npy", *options, cwd=tmp_path), when="iteration")
+        model = nonneg.load(tmp_path / "X.cocluster.nonneg")
+        assert model.status_ == "stopped_by_user"
+        assert len((tmp_path / "rows.csv").read_text().splitlines()) == 201
+
+    def test_ranks(self, tmp_path):
+        """The table has the ranks that were measured, and it is said that these are not all."""
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
+        options = ["-m", "nmf", "-r", "1-40", "-c", "error", "-o", "ranks.csv"]
+        err = interrupt(start("rank", "X.npy", *options, cwd=tmp_path), when=r"rank ([12]?\d|3[0-8]),")
+        assert "Stopped by the user before every rank was measured" in err
+        assert 0 < len(nonneg.files.read(tmp_path / "ranks.csv").samples) < 40
+
+    def test_ranks_before_there_is_anything(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
+        options = ["-m", "nmf", "-r", "2,3", "-c", "error", *self.ENDLESS, "-o", "ranks.csv"]
+        err = interrupt(start("rank", "X.npy", *options, cwd=tmp_path), when="measurements")
+        assert "stopped before any rank was measured" in err
+        assert not (tmp_path / "ranks.csv").exists()
+
+    def test_a_rank_that_is_looked_for_first(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
+        err = interrupt(start("fit", "X.npy", "-m", "nmf", "-r", "1-40", cwd=tmp_path), when="left")
+        assert re.search("before any rank was measured|so that none was fitted", err)
+        assert not (tmp_path / "X.nonneg").exists()
+
+    def test_discriminants(self, tmp_path):
+        """Some of the classes do not make a classifier."""
+        rng = np.random.default_rng(0)
+        np.save(tmp_path / "X.npy", rng.random((300, 40)))
+        (tmp_path / "classes.txt").write_text("\n".join(map(str, rng.integers(5, size=300))))
+        options = ["--classes", "classes.txt", *self.ENDLESS, "--set", "solver=multiplicative"]
+        err = interrupt(start("lda", "X.npy", *options, cwd=tmp_path), when="class 1 of 5")
+        assert "stopped before every class had its direction" in err
+        assert not (tmp_path / "X.lda.nonneg").exists()
+
+
 class TestWhatGoesWrong:
     def test_no_file(self, tmp_path):
         fails("fit", "nothing.csv", "-r", "2", cwd=tmp_path, match="There is no file nothing.csv")
@@ -542,6 +630,23 @@ class TestWhatGoesWrong:
         """They are wrong usage, which is told before any file is looked for."""
         given = "qnmf" if words[0] == "hmm" else "foo"
         fails(words[0], "nothing.csv", *words[1:], given, cwd=tmp_path, match="foo", code=2)
+
+    @pytest.mark.parametrize("text", ["0.5,1.25\n0.75,2.5\n", "a b\n0.5 1\n2.25 1e-3\n", "0.5\n0.25\n0.125\n"])
+    def test_measurements_are_no_symbols(self, text, tmp_path):
+        """A table of numbers is no set of sequences; they are not learned from in silence."""
+        (tmp_path / "X.csv").write_text(text)
+        fails("hmm", "X.csv", "-k", "1", cwd=tmp_path, match=r"holds numbers such as 0.5; a chain is learned from symbols.*--pairs")
+        fails("rank", "X.csv", "-m", "chain", "-r", "1,2", cwd=tmp_path, match="a chain is learned from symbols")
+
+    def test_how_sequences_are_read(self, tmp_path):
+        (tmp_path / "X.txt").write_text("3 1 2\n2 1 3\n1 2 3\n")
+        status, out, err = run("hmm", "X.txt", "-k", "1", cwd=tmp_path)
+        assert (status, "3 sequences of 9 words in all, 3 of them different" in out) == (0, True), out
+        assert "If it says how often symbols follow each other, use --pairs" in err
+        (tmp_path / "X.txt").write_text("abcabc\nabab\n")
+        _, out, err = run("hmm", "X.txt", "-k", "1", "--json", cwd=tmp_path)
+        assert json.loads(out)["read"] == {"sequences": 2, "length": 10, "symbols": 3, "as": "characters"}
+        assert "--pairs" not in err
 
     def test_options_in_the_words_of_the_shell(self, tmp_path):
         (tmp_path / "X.csv").write_text("a,b,the kind\n1,2,x\n3,4,y\n")

@@ -127,3 +127,15 @@ def test_nonsense_is_refused_by_name(cls, parameter, value):
     others = {"weight": 1.0} if cls is constraints.Disjoint and parameter == "axis" else {}
     with pytest.raises(IncompatibleError, match=parameter):
         cls(**{parameter: value}, **others)
+
+
+@pytest.mark.parametrize("estimator", [NMF(), NMF(None), OPNMF()])
+def test_more_components_than_anybody_asked_for(estimator):
+    """It is said before the fit begins, and not of a number that was given, nor of few."""
+    X = np.random.default_rng(0).random((102, 101))
+    settings = {"max_iter": 1, "tol": 0, "init": "random", "random_state": 0}
+    with pytest.warns(UserWarning, match="takes as many components as there can be, 101 here") as told:
+        clone(estimator).set_params(**settings).fit(X)
+    assert told[0].filename == __file__
+    clone(estimator).set_params(n_components=101, **settings).fit(X)
+    clone(estimator).set_params(**settings).fit(X[:, :20])

@@ -150,13 +150,15 @@ def test_models(model, tmp_path):
     np.testing.assert_array_equal(about["array"], X)
 
 
-def test_another_process(tmp_path):
+@pytest.mark.parametrize("cls", [QNMFHMM, GraphClustering])
+def test_another_process(cls, tmp_path):
     """Nothing has been imported there that would know the class."""
-    QNMFHMM(2, random_state=0).fit(SEQUENCES).save(tmp_path / "m.nonneg")
+    given = SEQUENCES if cls is QNMFHMM else np.kron(np.eye(2), np.ones((3, 3)))
+    cls(2, random_state=0).fit(given).save(tmp_path / "m.nonneg")
     code = f"import nonneg; print(type(nonneg.load({str(tmp_path / 'm.nonneg')!r})).__name__)"
     path = {"PYTHONPATH": str(nonneg.__path__[0].removesuffix("nonneg"))}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=path, timeout=60, check=True)
-    assert done.stdout.strip() == "QNMFHMM"
+    assert done.stdout.strip() == cls.__name__
 
 
 class TestWhatIsRefused:

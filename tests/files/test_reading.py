@@ -59,6 +59,19 @@ class TestRoundTrips:
         assert sparse.issparse(found.values)
         np.testing.assert_array_equal(found.values.toarray(), VALUES)
 
+    @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+    def test_names_that_are_numbers(self, suffix, tmp_path):
+        """They are read as names, and not as one more column or row."""
+        rows, columns = [str(i + 1) for i in range(VALUES.shape[0])], [str(400 + 10 * j) for j in range(VALUES.shape[1])]
+        write(Table(VALUES, rows), tmp_path / f"rows{suffix}")
+        found = read(tmp_path / f"rows{suffix}")
+        np.testing.assert_array_equal(found.values, VALUES)
+        assert found.samples.tolist() == rows
+        write(Table(VALUES, [f"s{i}" for i in rows], columns), tmp_path / f"columns{suffix}")
+        found = read(tmp_path / f"columns{suffix}")
+        np.testing.assert_array_equal(found.values, VALUES)
+        assert found.features.tolist() == columns
+
     @pytest.mark.parametrize("suffix", [".gml", ".graphml", ".net", ".edges"])
     def test_graphs(self, suffix, tmp_path):
         pytest.importorskip("networkx")
@@ -309,8 +322,12 @@ class TestWhatIsRefused:
 
     def test_what_makes_no_sense(self, tmp_path):
         np.save(tmp_path / "X.npy", VALUES)
-        with pytest.raises(FileError, match="there is no ignore in such files"):
+        with pytest.raises(FileError, match="read as a NumPy array; its columns cannot be left out by name"):
             read(tmp_path / "X.npy", ignore=["a"])
+        with pytest.raises(FileError, match="one array, so that there is no variable to choose"):
+            read(tmp_path / "X.npy", variable="a")
+        with pytest.raises(FileError, match="a mask is for volumes"):
+            read(tmp_path / "X.npy", mask=tmp_path / "X.npy")
 
     @pytest.mark.parametrize("array", [np.array(["text"]), np.ones((2, 2, 2)), np.ones(3, dtype=complex), np.empty((0, 3))])
     def test_arrays_that_are_no_tables(self, array, tmp_path):
@@ -406,6 +423,17 @@ class TestVolumes:
         nibabel.save(nibabel.Nifti1Image(subjects[:3, ..., 0], affine), paths[3])
         with pytest.raises(FileError, match="resample"):
             read(paths)
+
+    def test_a_negative_voxel(self, brain, tmp_path):
+        """The message names the volume, and the voxel in it."""
+        import nibabel
+
+        subjects, affine, _ = brain
+        subjects = subjects.copy()
+        subjects[3, 2, 1, 2] = -1.0
+        nibabel.save(nibabel.Nifti1Image(subjects, affine), tmp_path / "all.nii")
+        with pytest.raises(DataError, match=r"all.nii: volume 3 \('all 3'\), voxel 3, 2, 1 is -1, which is below zero"):
+            read(tmp_path / "all.nii").refuse_negative(str(tmp_path / "all.nii"))
 
     def test_truncated(self, brain, tmp_path):
         import nibabel

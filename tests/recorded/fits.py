@@ -327,7 +327,16 @@ FITS = [
     Fit("OPNMF, rows, sparse", "OPNMF", counts, K, OF_FEATURES, four(to_the_end(orthogonality="rows")), "csr", orthogonal=("W",)),
     # ---- X ≈ W H, H orthogonal
     Fit("ONMF", "ONMF", disjoint, K, PAIR, four(steps(100)), orthogonal=("H.T",)),
-    Fit("ONMF, adaptive, KL, sparse", "ONMF", counts, K, PAIR, four(steps(40, divergence="kl", solver="adaptive")), "csr", orthogonal=("H.T",)),
+    Fit(
+        "ONMF, adaptive, KL, sparse",
+        "ONMF",
+        counts,
+        K,
+        PAIR,
+        four(steps(40, divergence="kl", solver="adaptive")),
+        "csr",
+        orthogonal=("H.T",),
+    ),
     Fit("ONMF, exact", "ONMF", parts, K, PAIR, four(to_the_end(orthogonality="exact")), orthogonal=("H.T",)),
     Fit("ONMF, polar, float32", "ONMF", disjoint, K, PAIR, four(steps(50, orthogonality="polar")), dtype="float32"),
     # ---- X ≈ W S H

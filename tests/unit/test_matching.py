@@ -16,6 +16,7 @@ from nonneg.engine.problem import Problem
 from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import Matching, match_graphs, matching
+from nonneg.graph._symmetries import have_doubles
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
 from nonneg.solvers import Multiplicative
@@ -579,6 +580,41 @@ class TestConfidence:
         twins = p >= 14
         np.testing.assert_allclose(found.confidence[twins], 0.5, atol=0.02)
         assert np.median(found.confidence[~twins]) > 0.9
+
+    @pytest.mark.parametrize("init", ["auto", "random", "umeyama"])
+    @pytest.mark.parametrize("divergence", ["kullback-leibler", "euclidean", None])
+    def test_ties_are_never_certain(self, init, divergence):
+        """Whatever W has come to: two twins, a square with corners that are alike, and two arms that trade places together."""
+        A = np.zeros((13, 13))
+        square = [(3, 4), (4, 5), (5, 6), (6, 3), *((hub, corner) for hub in (0, 12) for corner in (3, 4, 5, 6))]
+        for i, j in [(0, 1), (0, 2), *square, (0, 7), (7, 8), (0, 9), (9, 10), (0, 11), (11, 12)]:
+            A[i, j] = A[j, i] = 1
+        B, p = hidden(A)
+        found = match_graphs(A, B, divergence=divergence, init=init, n_init=3, random_state=0)
+        is_tied = np.isin(p, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+        assert (found.confidence[is_tied] <= 0.5).all()
+        if divergence == "kullback-leibler" and init == "auto":
+            assert (found.confidence[~is_tied] > 0.5).all()
+
+    def test_seeds_settle_ties(self):
+        path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
+        assert (match_graphs(path, path, random_state=0).confidence[[0, 1, 3, 4]] <= 0.5).all()
+        assert (match_graphs(path, path, seeds=[(0, 0)], random_state=0).confidence > 0.5).all()
+
+    @pytest.mark.parametrize(
+        ("graph", "tied"),
+        [
+            ("karate_club_graph", [4, 5, 6, 10, 14, 15, 17, 18, 20, 21, 22]),
+            ("petersen_graph", list(range(10))),
+            ("frucht_graph", []),  # regular, and without any symmetry
+            ("truncated_tetrahedron_graph", list(range(12))),
+        ],
+    )
+    def test_doubles(self, graph, tied):
+        """Those of the karate club are what its automorphisms, 480 of them, exchange."""
+        networkx = pytest.importorskip("networkx")
+        A = networkx.to_numpy_array(getattr(networkx, graph)(), weight=None)
+        assert np.flatnonzero(have_doubles(A, np.zeros(0, dtype=int))).tolist() == tied
 
     def test_definition(self):
         W = np.array([[0.6, 0.3, 0.1], [0.2, 0.0, 0.8], [0.1, 0.7, 0.15]])

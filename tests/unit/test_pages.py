@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
+from nonneg.engine.solution import History, Record
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
 from nonneg.pages.drawing import curve, png, short, ticks
@@ -68,6 +69,22 @@ def test_images(tmp_path):
     assert text.count("<img") == 4
     assert "Relative error" in text
     assert "Mean cosine of two parts" in text
+
+
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ([3.0, 2.0], "falls from 3 to 2 in 1 seconds"),
+        ([2.0, 3.0], "rises from 2 to 3"),
+        ([1.23400001, 1.234], "is 1.234 from the first check on, and falls by no more than 1e−8 in"),
+        ([1.5, 1.5], "stays at 1.5 in"),
+    ],
+)
+def test_how_the_objective_went(objective, said, tmp_path):
+    """In words that hold for the numbers as they are printed."""
+    model = NMF(3, random_state=0).fit(X)
+    model.history_ = History([Record(i, float(i), value, {}, {}) for i, value in enumerate(objective)])
+    assert f"The objective {said}" in page_of(model, tmp_path)
 
 
 def test_names(tmp_path):

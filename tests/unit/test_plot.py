@@ -90,6 +90,18 @@ def test_chains(n_states):
     check_drawn(plot.top_features(model))
 
 
+def test_components_without_a_shape():
+    """Bars of the largest weights, where it is not known how features lie."""
+    model = MODELS["NMF"]()
+    ax = plot.components(model, count=2)
+    check_drawn(ax)
+    assert len(ax.patches) > 2
+    assert ax.get_title() == "Top features of each component"
+    for shape in (12, (12,), (3.0, 4.0), "3x4", (-3, -4)):
+        with pytest.raises(ValueError, match="shape must be the height and width of an image"):
+            plot.components(model, shape)
+
+
 def test_volumes_and_masks():
     mask = np.zeros((4, 3, 2), dtype=bool)
     mask[1:, 1:, :] = True

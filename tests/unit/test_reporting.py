@@ -5,14 +5,16 @@ import signal
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
-from nonneg import NMF, OPNMF, QNMFHMM, factorize, open_data
+from nonneg import NMF, NMTF, NNMFHMM, ONMF, OPNMF, QNMFHMM, SymmetricNMF, factorize, open_data
 from nonneg.engine.solution import Progress
 from nonneg.exceptions import Stopped
-from nonneg.graph import GraphClustering
-from nonneg.reporting import Estimate, LinePrinter, Listener, listening, pace, readable_seconds
+from nonneg.graph import GraphClustering, match_graphs
+from nonneg.reporting import Estimate, LinePrinter, Listener, inner_runs, listening, pace, readable_seconds
+from nonneg.selection import rank_scan
 
 X = np.random.default_rng(0).random((30, 20))
 
@@ -74,18 +76,92 @@ def test_inner_runs_are_phases(model, data, starts):
     assert any(event[0] == "phase" and ", iteration" in event[1] for event in listener.heard)
 
 
-def test_inner_runs_leave_nothing_behind():
-    """Ctrl-C within one of them ends the whole: there is nothing to keep."""
-    model = GraphClustering(2, random_state=0)
+@pytest.mark.parametrize("model", [ONMF(3, orthogonality="exact"), ONMF(3, orthogonality="rows"), SymmetricNMF(3), NMTF(3)])
+def test_a_fit_begins_and_ends_once(model):
+    """Whatever is fitted again before it returns."""
+    own = Recorder()
+    model = clone(model).set_params(random_state=0, callback=own)
+    with listening(Recorder()) as listener:
+        model.fit(X @ X.T if isinstance(model, SymmetricNMF) else X)
+        for heard in (listener.heard, own.heard):
+            assert [event[0] for event in heard if event[0] != "checked"] == ["began", "ended"]
+        listener.heard.clear()
+        if not isinstance(model, SymmetricNMF):
+            model.transform(X)
+    assert not listener.heard
 
-    class Impatient(Listener):
-        def phase(self, text):
+
+class Impatient(Listener):
+    """Presses Ctrl-C once, at the first word of progress."""
+
+    pressed = False
+
+    def phase(self, text):
+        if not self.pressed:
+            self.pressed = True
             signal.raise_signal(signal.SIGINT)
 
-    with listening(Impatient()), pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(np.kron(np.eye(2), np.ones((4, 4))))
+    def checked(self, progress, start):
+        self.phase("")
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (GraphClustering(2, random_state=0), np.kron(np.eye(2), np.ones((4, 4)))),
+        (GraphClustering(2, method="kernel-kmeans", random_state=0), np.kron(np.eye(2), np.ones((4, 4)))),
+        (QNMFHMM(2, n_init=3, random_state=0), ["ab" * 50 + "cd" * 50, "ac" * 80]),
+        (NNMFHMM(2, n_init=3, random_state=0), ["ab" * 50 + "cd" * 50, "ac" * 80]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_ctrl_c_keeps_the_best_so_far(model, data, monkeypatch):
+    """Of graphs and chains as of factorizations; and it is passed on once that is kept."""
+    if getattr(model, "method", "") == "kernel-kmeans":  # it has no word of progress
+        monkeypatch.setattr("nonneg.graph.methods.kernel_kmeans.balanced", _balanced_and_interrupted)
+    model = clone(model)
+    with listening(Impatient()), pytest.raises(Stopped, match="it holds the best"):
+        model.fit(data)
+    assert len(model.labels_) == 8 if isinstance(model, GraphClustering) else np.isfinite(model.objective_)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _balanced_and_interrupted(n, count, generator, weights=None):
+    """The start of a run; were there another one, this would be a second Ctrl-C, which ends it at once."""
+    signal.raise_signal(signal.SIGINT)
+    return np.arange(n) % count
+
+
+def test_ctrl_c_keeps_the_best_matching():
+    A = np.random.default_rng(0).random((12, 12))
+    with listening(Impatient()), pytest.raises(Stopped) as stopped:
+        match_graphs(A, A.T, n_init=1000, random_state=0)
+    assert sorted(stopped.value.solution.permutation) == list(range(12))
+    assert len(stopped.value.solution.errors) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_keeps_the_ranks_that_were_measured(n_jobs):
+    class AfterSome(Listener):
+        count = 0
+
+        def phase(self, text):
+            self.count += 1
+            if self.count == 10:
+                signal.raise_signal(signal.SIGINT)
+
+    with listening(AfterSome()), pytest.raises(Stopped) as stopped:
+        rank_scan(NMF(init="random"), X, range(1, 9), criteria="error", random_state=0, n_jobs=n_jobs)
+    scan = stopped.value.solution
+    assert 0 < len(scan.columns_["rank"]) < 8
+    assert f"Stopped by the user when {len(scan.columns_['rank'])} of 8 ranks had been measured" in scan.why_
+
+
+def test_inner_runs_leave_nothing_behind():
+    """Ctrl-C within one of them ends the whole, where that does not heed it: there is nothing to keep."""
+    with pytest.raises(KeyboardInterrupt) as caught, inner_runs("steps"):
+        factorize(X, "W H", 2, callback=lambda progress: signal.raise_signal(signal.SIGINT) if not progress.iteration else None)
     assert not isinstance(caught.value, Stopped)
-    assert not hasattr(model, "labels_")
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,23 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from nonneg import NMF, ONMTF, OPNMF, PNMF, QNMFHMM, BiQNMF, KernelPNMF, NonnegativeLDA, ProjectiveClustering, SymmetricNMF
+from nonneg import (
+    NMF,
+    ONMTF,
+    OPNMF,
+    PNMF,
+    QNMFHMM,
+    BiQNMF,
+    Factorization,
+    KernelPNMF,
+    NonnegativeLDA,
+    ProjectiveClustering,
+    SymmetricNMF,
+    load,
+)
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
+from nonneg.plot.views import column_labels, row_labels
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
 from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled
 from nonneg.selection.criteria.error import permuted
@@ -570,6 +584,27 @@ def test_an_atlas_is_a_partition_of_features():
     np.testing.assert_array_equal(found.sizes, [10, 10, 10])
     np.testing.assert_array_equal(found.labels[:30].reshape(10, 3), np.tile(found.labels[:3], (10, 1)))
     assert (np.count_nonzero(found.components, axis=0) <= 1).all()
+
+
+@pytest.mark.parametrize("cls", [PNMF, OPNMF])
+def test_projections_have_the_labels_and_sizes_of_their_atlas(cls, tmp_path):
+    X = np.hstack([parts(3, m=30), np.zeros((40, 1))])
+    model = cls(3, random_state=0)
+    assert not hasattr(model, "labels_")
+    model.fit(X).save(tmp_path / "model.nonneg")
+    for found in (model, load(tmp_path / "model.nonneg")):
+        np.testing.assert_array_equal(found.labels_, atlas(model).labels)
+        np.testing.assert_array_equal(found.sizes_, [10, 10, 10])
+    np.testing.assert_array_equal(column_labels(model), model.labels_)
+    assert row_labels(model) is None, "samples have none without data"
+    assert len(row_labels(model, X)) == 40
+
+
+def test_features_that_no_component_has():
+    """They belong to none, rather than to the first."""
+    model = Factorization("W H", 2, random_state=0).fit(parts(2, m=8))
+    model.components_ = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    assert column_labels(model).tolist() == [0, 1, -1]
 
 
 def test_an_atlas_counts_components_by_their_size_in_the_data():

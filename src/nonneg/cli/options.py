@@ -42,12 +42,16 @@ def model_file(ending: str) -> Decorator:
 
 reading = together(
     click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad)."),
-    click.option("--mask", type=PATH, help="Which voxels to read: a NIfTI volume that is not zero there."),
+    click.option(
+        "--mask",
+        type=PATH,
+        help="Which voxels to read: a NIfTI volume that is not zero there. By default, those not zero in one volume at least.",
+    ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times."),
     click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),
 )
 """What of a file to read."""
-seed = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same result.")
 assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
 missing = click.option(
     "--missing",

@@ -36,7 +36,7 @@ class Command(click.Command):
                 ctx.obj.show()
             ctx.obj.finish()
         except KeyboardInterrupt as error:
-            self._fail(ctx, str(error) or "stopped", INTERRUPTED, as_json)
+            self._fail(ctx, str(error) or ctx.obj.left(), INTERRUPTED, as_json)
         except MemoryError as error:
             self._fail(ctx, f"There is not enough memory. {error}", FAILED, as_json)
         except OSError as error:
@@ -149,6 +149,12 @@ class Session:
         self.written[what] = str(path)
         replaced = ", in place of the one that was there" if Path(path).resolve() in self.replaced else ""
         self.say(f"{what:<12} {path}{replaced}")
+
+    def left(self) -> str:
+        """What there is of a command that was broken off."""
+        if self.written:
+            return f"stopped; what was written by then is whole: {', '.join(self.written.values())}."
+        return "stopped before there was anything to save."
 
     def finish(self) -> None:
         """Print what is for machines, and exit as an interrupted command does where it was."""

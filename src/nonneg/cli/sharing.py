@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import re
 import time
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 from .. import files
 from ..exceptions import FileError, IncompatibleError
 from ..files import Table
+from ..files.delimited import is_number
 from .running import Session, parsed, shell
 
 
@@ -68,17 +70,51 @@ def _is_square(path: Path) -> bool:
     return n == m and m not in (2, 3)
 
 
-def read_sequences(path: Path, symbols: str) -> list[list[str]]:
-    """Sequences of symbols, one a line."""
+def read_sequences(path: Path, symbols: str, session: Session | None = None) -> list[list[str]]:
+    """Sequences of symbols, one a line; or, without a session, anything. A session is told how they were read."""
     source = files.Source(path)
     source.refuse_useless()
     if not source.is_text:
-        raise FileError(f"{path} is not text; sequences are read from text, one a line.")
+        raise FileError(f"{path} is not text; sequences are read from text, one a line. Counts of pairs are read with --pairs.")
     lines = [line.strip() for line in source.text().splitlines() if line.strip()]
     if not lines:
         raise FileError(f"{path} has no sequences in it.")
     as_words = symbols == "words" or (symbols == "auto" and any(" " in line or "\t" in line or "," in line for line in lines))
-    return [line.replace(",", " ").split() if as_words else list(line) for line in lines]
+    found = [line.replace(",", " ").split() if as_words else list(line) for line in lines]
+    if session is not None:
+        _refuse_measurements(path, lines)
+        _tell_how_read(session, path, found, as_words)
+    return found
+
+
+def _refuse_measurements(path: Path, lines: list[str]) -> None:
+    """An error about a table of numbers with decimals, none of which would occur twice, or be any symbol."""
+    words = [word for line in lines for word in line.replace(",", " ").split()]
+    numbers = [word for word in words if _NUMBER.fullmatch(word)]
+    decimals = [word for word in numbers if not word.lstrip("+-").isdigit()]
+    if decimals and 2 * len(numbers) > len(words):
+        raise FileError(
+            f"{path} holds numbers such as {decimals[0]}; a chain is learned from symbols. Put measurements into classes first, "
+            "and write the class of each. A square table of how often, or how probably, symbols follow each other is read with "
+            "--pairs."
+        )
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def _tell_how_read(session: Session, path: Path, sequences: list[list[str]], as_words: bool) -> None:
+    """How many sequences of what there are; and what it may have been meant as, where that is likelier."""
+    what, n = "words" if as_words else "characters", len(sequences)
+    count = len({symbol for line in sequences for symbol in line})
+    length = sum(map(len, sequences))
+    session.result["read"] = {"sequences": n, "length": length, "symbols": count, "as": what}
+    session.say(f"{'read':<12} {n} sequence{'s' if n > 1 else ''} of {length} {what} in all, {count} of them different")
+    if as_words and n > 2 and all(len(line) == n and all(word.isdigit() for word in line) for line in sequences):
+        session.warn(
+            f"Warning: {path} is a square table of whole numbers, read as {n} sequences of {n} symbols. If it says how often "
+            "symbols follow each other, use --pairs."
+        )
 
 
 def in_order(table: Table, estimator: Any, label: str) -> Table:
@@ -105,25 +141,32 @@ def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
 
 
 def _write_pairs(header: tuple[str, str], pairs: Iterable[tuple[Any, Any]], path: Path) -> None:
-    """A table of text with two columns, both of which have a name."""
+    """A table of text with two columns. Both have a name, but for a first one that would be read as numbers."""
+    pairs = [(str(one), str(other)) for one, other in pairs]
+    header = ("", header[1]) if any(is_number(one) for one, _ in pairs) else header
     with files.written_whole(path) as unfinished, open(unfinished, "w", encoding="utf8", newline="") as file:
         writer = csv.writer(file, delimiter="," if path.suffix.lower() == ".csv" else "\t", lineterminator="\n")
         writer.writerow(header)
-        writer.writerows((str(one), str(other)) for one, other in pairs)
+        writer.writerows(pairs)
 
 
 def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
     """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
     with told(session):
         getattr(estimator, method)(*data)
-    of, done = getattr(estimator, "n_init", 1), len(getattr(estimator, "objectives_", ())) - len(session.unfinished)
-    if session.interrupted and of > 1:
-        session.result["stopped"] = _stopped(done, of, session.unfinished, estimator.status_ == "stopped_by_user")
+    if session.interrupted and hasattr(estimator, "objectives_"):
+        of, done = getattr(estimator, "n_init", 1), len(estimator.objectives_) - len(session.unfinished)
+        if of > 1:
+            session.result["stopped"] = _stopped(done, of, session.unfinished, estimator.status_ == "stopped_by_user")
+    elif session.interrupted:
+        session.result["stopped"] = "Stopped by the user: this is the best so far."
     return estimator
 
 
 def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: bool) -> str:
     """What Ctrl-C left of several starts."""
+    if done == of:
+        return f"Stopped by the user when all {of} starts had ended; the best of them is kept as it is."
     where = f"in start {done + 1} of {of}" if len(unfinished) <= 1 else f"when {done} of {of} starts had ended"
     if done == 0:
         return f"Stopped by the user {where}, not yet converged: this is the best so far."
@@ -204,7 +247,7 @@ def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
 
 
 def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
-    """To which part each item belongs, counted from 1; `of` says what the items are."""
+    """To which part each item belongs, counted from 1, 0 being none; `of` says what the items are."""
     given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
         _write_pairs((of, "part"), zip(given, np.asarray(labels) + 1, strict=True), path)
@@ -232,16 +275,20 @@ def describe(session: Session, estimator: Any, table: Table | None = None) -> No
     if hasattr(estimator, "status_"):
         found["status"] = estimator.status_.value
         found["status_sentence"] = session.result.get("stopped", estimator.status_.sentence)
+    elif "stopped" in session.result:
+        found["status_sentence"] = session.result["stopped"]
     if hasattr(estimator, "objectives_") and len(estimator.objectives_) > 1:
         found["objectives"] = estimator.objectives_
     if getattr(estimator, "orthogonality_", None):
         found["orthogonality"] = {name: measures._asdict() for name, measures in estimator.orthogonality_.items()}
     session.result |= found
     size = "" if table is None else f" on {table.shape[0]} samples × {table.shape[1]} features"
+    size = f" on {table.shape[0]} vertices" if table is not None and hasattr(estimator, "vertices_") else size
     session.say(f"{'model':<12} {estimator!r}{size}")
     if "objective" in found:
         session.say(f"{'objective':<12} {found['objective']:.6g} after {found.get('n_iter', '?')} iterations")
-    for name, measures in found.get("orthogonality", {}).items():
+    several = found.get("orthogonality", {}) if np.max(found.get("n_components", 2)) > 1 else {}
+    for name, measures in several.items():
         session.say(f"{'overlap':<12} mean cosine of two parts {1 - measures['rho']:.4f} ({name})")
     if "status_sentence" in found:
         session.say(f"{'ended':<12} {found['status_sentence']}")
@@ -314,17 +361,22 @@ def scanned(
     jobs: Any,
     keep: Any = None,
 ) -> Any:
-    """What ranks are worth, as `nonneg.selection.rank_scan` finds it."""
+    """What ranks are worth, as `nonneg.selection.rank_scan` finds it; after Ctrl-C, what those are that were measured by then."""
+    from ..interrupting import Stopped
     from ..selection import rank_scan
 
-    at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
-    try:
-        with told(session):
+    scan = None
+    with told(session):
+        try:
             given = list(criteria) or "auto"
             scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
-        if session.interrupted:
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped before every rank was measured.{at}") from None
+        except Stopped as stopped:
+            scan = stopped.solution
+            raise
+    at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
+    if scan is None:
+        raise KeyboardInterrupt(f"stopped before any rank was measured.{at}")
+    if session.interrupted:
+        session.result["stopped"] = f"Stopped by the user before every rank was measured.{at}"
     session.result["ranks"] = scan.summary()
     return scan

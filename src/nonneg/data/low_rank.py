@@ -16,10 +16,15 @@ from .steps import Request
 
 @dataclass(eq=False)
 class LowRankData(Data):
-    """X by a product left · right of either sign, with what is known of X itself: its extremes, and ‖X‖²."""
+    """X by products of either sign, with what is known of X itself: its extremes, and ‖X‖².
 
-    left: Array
-    right: Array
+    Attributes
+    ----------
+    terms : tuple of pairs of arrays
+        X is the sum of their products. They stay apart, since each may be as long as X, and belongs to somebody else, too.
+    """
+
+    terms: tuple[tuple[Array, Array], ...]
     namespace: Namespace
     known: Facts
     energy: float
@@ -28,16 +33,19 @@ class LowRankData(Data):
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.left.shape[0], self.right.shape[1]
+        left, right = self.terms[0]
+        return left.shape[0], right.shape[1]
 
     @property
     def size(self) -> int:
-        return self.left.size + self.right.size
+        return sum(left.size + right.size for left, right in self.terms)
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         if sign:
             raise self.refuse({Need.SIGNED_PRODUCTS})
-        return self.right.T @ (self.left.T @ M) if transposed else self.left @ (self.right @ M)
+        if transposed:
+            return sum(right.T @ (left.T @ M) for left, right in self.terms)
+        return sum(left @ (right @ M) for left, right in self.terms)
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
@@ -50,11 +58,14 @@ class LowRankData(Data):
         return self.known._replace(lowest=-self.known.peak), [self.energy] * len(totals)
 
     def take(self, items: np.ndarray, axis: int) -> Array:
-        return self.left[items] @ self.right if axis == 0 else (self.left @ self.right[:, items]).T
+        if axis == 0:
+            return sum(left[items] @ right for left, right in self.terms)
+        return sum(left @ right[:, items] for left, right in self.terms).T
 
     def in_units(self, unit: float) -> Data:
         known = Facts(self.known.lowest / unit, self.known.highest / unit, self.known.non_zeros)
-        return replace(self, left=self.left / unit, known=known, energy=self.energy / unit / unit)
+        terms = tuple((left, right / unit) for left, right in self.terms)
+        return replace(self, terms=terms, known=known, energy=self.energy / unit / unit)
 
 
 @dataclass(frozen=True)
@@ -89,13 +100,14 @@ class Compression:
         """X~."""
         data = self.data
         rest = self.BT.T - (self.L.T @ self.A) @ self.R.T
-        found = LowRankData(np.hstack([self.A, self.L]), np.vstack([self.R.T, rest]), data.namespace, data.facts, data.power_sum(2))
+        found = LowRankData(((self.A, self.R.T), (self.L, rest)), data.namespace, data.facts, data.power_sum(2))
         found.log = data.log
         return found
 
     def with_spans(self, left: np.ndarray, right: np.ndarray) -> Compression:
         """One that agrees with X on the columns of these, too: one reading."""
         more_L, more_R = _beyond(self.L, left), _beyond(self.R, right)
+        del left, right
         A, BT = self.data.apply_both(more_R, more_L)
         return Compression(
             self.data,

@@ -109,8 +109,8 @@ class Compressed:
         """Bring X~ up to date for some factors, or for several, by one reading; the points there, at which X~ is as good as X."""
         form, points = self.problem.model.form, [self.small.point(factors) for factors in several]
         words = (Word([form[0]]), Word([form[-1]]).T)
-        left, right = (np.hstack([np.asarray(point.value(word)) for point in points]) for word in words)
-        self._compression = self._compression.with_spans(left, right)
+        spans = (np.hstack([np.asarray(point.value(word)) for point in points]) for word in words)
+        self._compression = self._compression.with_spans(*spans)
         self._bind()
         return [self.small.point(factors) for factors in several]
 
@@ -127,6 +127,8 @@ class Compressed:
             starts, solver = [run.best.factors for run in runs], solver.resumed
             values = [run.best.objective()[0] for run in runs]
             best = starts[int(np.argmin(values))]
+            is_over = any(run.status in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) for run in runs)
+            del runs  # factors of many rows take memory, which the reading needs
             try:
                 values = [point.objective()[0] for point in self.agree_at(*starts)]
             except Interrupted:
@@ -134,7 +136,7 @@ class Compressed:
             lowest = int(np.argmin(values))
             best = starts[lowest]
             self._begun = Stage(number=number + 1, factors=best, best=best, lowest=values[lowest])
-            if any(run.status in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) for run in runs):
+            if is_over:
                 break
         return best
 

@@ -62,6 +62,10 @@ class Orthogonality(NamedTuple):
     """‖WᵀW − I‖ with components of unit length: PNMF Eq. 38, 0 is best."""
 
 
+_MANY = 100
+"""Components above which it is said that there are so many, where that was not asked for."""
+
+
 def _can_transform(estimator: Any) -> bool:
     if estimator._transforms:
         return True
@@ -160,6 +164,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         model, rank = self._model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
         self._check_numbers()
+        self._warn_of_many(rank)
         check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
@@ -196,6 +201,17 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
         self.objectives_ = np.array([solution.objective for solution in solutions])
         return self._hardened(self._with_fills(X, best), best)
+
+    def _warn_of_many(self, rank: Any) -> None:
+        """Say, before it takes long, how many components there will be where nobody has said how many there are to be."""
+        count, given = 0 if rank is None else int(np.max(rank)), getattr(self, "n_components", 0)
+        if count > _MANY and (given is None or (isinstance(given, str) and given == "auto")):
+            warnings.warn(
+                f"{type(self).__name__}: n_components='auto' takes as many components as there can be, {count} here, which may "
+                "take long, and compresses nothing. Give a number, or find one by nonneg.selection.rank_scan.",
+                UserWarning,
+                stacklevel=users_line(),
+            )
 
     def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
         """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""

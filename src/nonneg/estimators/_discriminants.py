@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import is_number
 from ..rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
-from ..reporting import users_line
+from ..reporting import current_listener, users_line
 from ..shareable import Shareable
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
@@ -127,7 +127,10 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             )
         found: list[tuple[np.ndarray, Result]] = []
         flips, ranges, ridges = [], [], []
-        for task, ridge in zip(self._tasks(groups), self._ridges(X, codes), strict=False):
+        listener, count = current_listener(), len(self.classes_) if is_auto(self.n_components) and len(self.classes_) > 2 else 1
+        for number, (task, ridge) in enumerate(zip(self._tasks(groups), self._ridges(X, codes), strict=False)):
+            if listener is not None:
+                listener.phase(f"directions, class {number + 1} of {count}" if count > 1 else "directions")
             F, signs = task.F, task.sides[0]
             if is_auto(self.ridge) and self.rule == "rayleigh":
                 ridge = max(ridge, self._floor(groups, task))

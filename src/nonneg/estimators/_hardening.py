@@ -20,7 +20,7 @@ from ..factorization import factorize
 from ..initialization.lines import k_lines
 from ..interrupting import is_interrupted
 from ..naming import is_number
-from ..reporting import users_line
+from ..reporting import inner_runs, users_line
 from ..solvers import Coordinate, Stopping
 from ..solving import objective_of, penalties, solve_from
 
@@ -136,7 +136,8 @@ def refitted(X: Any, solution: Solution, names: Sequence[str], max_iter: int, to
     """
     model = solution.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
-    again = factorize(X, refit, init=solution.factors, max_iter=max_iter, tol=tol, callback=is_over)
+    with inner_runs("fitted again"):
+        again = factorize(X, refit, init=solution.factors, max_iter=max_iter, tol=tol, callback=is_over)
     # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
     objective = again.objective + penalties(model, again.factors, np, names)
     history = History([*solution.history[:-1], replace(solution.history[-1], objective=objective)])

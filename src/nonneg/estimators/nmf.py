@@ -33,7 +33,8 @@ class NMF(Coclusters, Factorizer):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less.
+        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
+        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
         dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
@@ -165,7 +166,8 @@ class NonnegativeSparseCoding(Factorizer):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less.
+        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
+        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
         dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,

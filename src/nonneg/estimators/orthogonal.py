@@ -56,7 +56,8 @@ class ONMF(Factorizer):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less.
+        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
+        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of features, or "random" where there are fewer features than
         components. An array is the components to start from, (n_components, n_features); a dict gives factors by

@@ -22,6 +22,7 @@ from ..engine.solution import Solution
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..interrupting import heeded
+from ..reporting import inner_runs
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
@@ -181,7 +182,7 @@ class SymmetricNMF(_Pairwise):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items.
+        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
         (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
@@ -311,7 +312,8 @@ class SymmetricNMF(_Pairwise):
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""
         unit = unit_length(np, W, "columns")
-        V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
+        with inner_runs("clusters"):
+            V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -355,7 +357,7 @@ class KernelPNMF(_Pairwise):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items.
+        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
         (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them

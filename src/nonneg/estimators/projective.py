@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..initialization import SEARCH
+from ..plot.views import hard_labels
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
@@ -33,7 +35,8 @@ class PNMF(OnlineMixin, Factorizer):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less.
+        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
+        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is a search with the Euclidean distance: from a random start, components are merged
         and begun anew as long as that leads lower; with other divergences the best, after a short run of each, of
@@ -82,6 +85,11 @@ class PNMF(OnlineMixin, Factorizer):
     ----------
     components_ : array of shape (n_components, n_features)
         The parts that samples are made of, one in each row.
+    labels_ : array of shape (n_features,)
+        The component that has most of each feature; −1 for features that none has. Where components do not overlap, all that there
+        is to them: a partition of the features.
+    sizes_ : array of shape (n_components,)
+        How many features each component has, by `labels_`.
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
@@ -173,6 +181,18 @@ class PNMF(OnlineMixin, Factorizer):
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"W": array.T}
 
+    @property
+    def labels_(self) -> np.ndarray:
+        """The component that has most of each feature; −1 for features that none has."""
+        check_is_fitted(self)
+        return hard_labels(self.components_)
+
+    @property
+    def sizes_(self) -> np.ndarray:
+        """How many features each component has, by `labels_`."""
+        labels = self.labels_
+        return np.bincount(labels[labels >= 0], minlength=len(self.components_))
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OPNMF(PNMF):
@@ -190,7 +210,8 @@ class OPNMF(PNMF):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less.
+        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
+        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is a search with the Euclidean distance: from a random start, components are merged
         and begun anew as long as that leads lower; with other divergences the best, after a short run of each, of
@@ -251,6 +272,11 @@ class OPNMF(PNMF):
     orthogonality_ : dict of Orthogonality
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
+    labels_ : array of shape (n_features,)
+        The component that has most of each feature; −1 for features that none has. Where components do not overlap, all that there
+        is to them: a partition of the features.
+    sizes_ : array of shape (n_components,)
+        How many features each component has, by `labels_`.
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model

@@ -30,6 +30,14 @@ class Wanted:
     """Whether a large matrix is to be left where it lies, of kinds that can be read in blocks."""
 
 
+_MEANINGLESS = {
+    "variable": "it holds one array, so that there is no variable to choose.",
+    "mask": "a mask is for volumes, NIfTI.",
+    "ignore": "its columns cannot be left out by name, which can be done with tables of text and Parquet.",
+}
+"""Why a field of `Wanted` makes no sense."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A file, and how it begins."""
@@ -147,4 +155,4 @@ class Kind(ABC):
         """Refuse what makes no sense for this kind, rather than not to do it."""
         for field, value in vars(wanted).items():
             if value and field not in self.has and field != "in_blocks":
-                raise FileError(f"{source.label} is a file of {self.name}: there is no {field} in such files.")
+                raise FileError(f"{source.label} is read as {self.name}; {_MEANINGLESS[field]}")

@@ -58,7 +58,7 @@ class Delimited(Kind):
         refuse_unknown(wanted.ignore, columns, source.label)
         first = [row[0].strip() for row in rows]
         is_named = width > 1 and columns[0] not in wanted.ignore
-        is_named = is_named and ((header is not None and not header[0]) or not any(_is_number(cell, decimal) for cell in first))
+        is_named = is_named and ((header is not None and not header[0]) or not any(is_number(cell, decimal) for cell in first))
         kept = [j for j in range(width) if not (j == 0 and is_named) and columns[j] not in wanted.ignore]
         samples = first if is_named else None
         return Table(
@@ -74,6 +74,8 @@ class Delimited(Kind):
         with (gzip.open if is_compressed else open)(path, "wt", encoding="utf8", newline="") as file:
             writer = csv.writer(file, delimiter="\t" if name.endswith((".tsv", ".tab", ".txt")) else ",", lineterminator="\n")
             features = None if table.features is None else table.features.tolist()
+            if features is None and table.samples is not None and any(map(is_number, table.samples)):
+                features = list(range(values.shape[1]))  # without names of columns, such names of rows would be read as numbers
             if features is not None:
                 writer.writerow(features if table.samples is None else ["", *features])
             for i, row in enumerate(values.tolist()):
@@ -104,7 +106,8 @@ def split(text: str, delimiter: str, label: str) -> list[list[str]]:
         raise FileError(f"{label} cannot be read as a table: {error}.") from error
 
 
-def _is_number(cell: str, decimal: str = ".") -> bool:
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Whether a cell is read as a number."""
     try:
         float(cell if decimal == "." else cell.replace(",", "."))
     except ValueError:
@@ -113,12 +116,17 @@ def _is_number(cell: str, decimal: str = ".") -> bool:
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Whether the first row has names. Pandas' numbers of columns, 0, 1, 2 after an empty cell, are names too."""
+    """Whether the first row has names. Numbers after an empty cell are names, too, where the first column has names; and so are
+    pandas' numbers of columns, 0, 1, 2.
+    """
     first = rows[0]
     cells = first[1:] if len(first) > 1 else first
-    if any(not _is_number(cell, decimal) and cell.strip().lower() not in _MISSING for cell in cells):
+    if any(not is_number(cell, decimal) and cell.strip().lower() not in _MISSING for cell in cells):
         return True
-    return not first[0].strip() and [cell.strip() for cell in cells] == [str(j) for j in range(len(cells))]
+    if first[0].strip():
+        return False
+    are_named = len(rows) > 1 and not any(is_number(row[0], decimal) for row in rows[1:] if row)
+    return are_named or [cell.strip() for cell in cells] == [str(j) for j in range(len(cells))]
 
 
 def _numbers(
@@ -134,7 +142,7 @@ def _numbers(
     for i, row in enumerate(rows):
         for position, j in enumerate(kept):
             cell = row[j].strip()
-            if _is_number(cell, decimal):
+            if is_number(cell, decimal):
                 values[i, position] = float(cell if decimal == "." else cell.replace(",", "."))
             elif cell.lower() in _MISSING:
                 values[i, position] = np.nan
@@ -147,8 +155,8 @@ def _refuse(
     rows: list[list[str]], i: int, j: int, columns: list[str], samples: list[str] | None, decimal: str, label: str, named: bool
 ) -> None:
     """An error about a cell; or about its column, where that has no numbers at all."""
-    if not any(_is_number(row[j], decimal) for row in rows):
-        text = [columns[k] for k in range(len(columns)) if k >= j and not any(_is_number(row[k], decimal) for row in rows)]
+    if not any(is_number(row[j], decimal) for row in rows):
+        text = [columns[k] for k in range(len(columns)) if k >= j and not any(is_number(row[k], decimal) for row in rows)]
         raise columns_of_text(label, text)
     where = place(i, j, samples, columns if named else None)
     raise FileError(f"{label}: {where} is {rows[i][j].strip()!r}, which is not a number.")

@@ -16,7 +16,7 @@ from .table import Layout, Table
 
 
 class NIfTI(Kind):
-    """Samples are volumes, features the voxels of the mask; without a mask, those that are not zero in every volume.
+    """Samples are volumes, features the voxels of the mask; without a mask, those that are not zero in one volume at least.
 
     Written are maps, one volume a row; where a table is one row of whole numbers, an atlas.
     """

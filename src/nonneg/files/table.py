@@ -35,6 +35,11 @@ class Layout:
     def n_features(self) -> int:
         return int(np.prod(self.shape)) if self.mask is None else int(np.count_nonzero(self.mask))
 
+    def where(self, feature: int) -> tuple[int, ...]:
+        """The place of a feature in the picture, by its axes, counted from 0."""
+        flat = feature if self.mask is None else int(np.flatnonzero(self.mask)[feature])
+        return tuple(int(index) for index in np.unravel_index(flat, self.shape))
+
     def picture(self, values: np.ndarray, outside: float = 0) -> np.ndarray:
         """A row of values, one for each feature, where they lie."""
         if len(values) != self.n_features:
@@ -132,8 +137,12 @@ class Table:
             raise FileError(f"{label} holds no numbers: {self.shape[0]} rows and {self.shape[1]} columns.")
 
     def place(self, row: int, column: int) -> str:
-        """A cell in words."""
-        return place(row, column, self.samples, self.features)
+        """A cell in words; of a picture or a volume, where it lies there, counted from 0 as viewers do."""
+        if self.layout is None or self.layout.n_features != self.shape[1]:
+            return place(row, column, self.samples, self.features)
+        whole, part = ("volume", "voxel") if len(self.layout.shape) == 3 else ("image", "pixel")
+        name = f"{row + 1}" if self.samples is None else f"{row + 1} ('{self.samples[row]}')"
+        return f"{whole} {name}, {part} {', '.join(map(str, self.layout.where(column)))}"
 
     def refuse(self, wrong: Any, label: str, what: str, remedy: str) -> None:
         """An error that names the first cell, if any is wrong.

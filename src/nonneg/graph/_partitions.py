@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..interrupting import is_interrupted
 from .similarities import Similarity
 
 
@@ -125,7 +126,7 @@ class Mover:
                 moved = move_vertices(order, M.indptr, M.indices, M.data, self.diagonal, self.factor, self.u, *parts, shares, *rest)
             else:
                 moved = move_vertices_dense(order, self.matrix, *parts, *rest)
-            if not moved:
+            if not moved or is_interrupted():
                 break
         return Moved(labels, float(_ratios(inside, volumes).sum()))
 

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..interrupting import Stopped, heeded
 from ..naming import find, is_number
 from ..reporting import inner_runs, users_line
 from ..shareable import Shareable
@@ -142,7 +143,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
                 f"similarity={self.similarity!r} must make a nonneg.graph.Similarity of {n} vertices from the adjacency matrix; it "
                 f"made {f'one of {S.n}' if isinstance(S, Similarity) else f'an object of type {type(S).__name__}'}."
             )
-        with inner_runs("partitions"):
+        with heeded() as interrupt, inner_runs("partitions"):
             found = method.partition(S, count, generator, effort)
         labels = self._settled(A, S, found.labels)
         order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
@@ -155,6 +156,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         self.memberships_[rows[tied], self.labels_[tied]] = np.nextafter(own[tied], 1.0)  # so that the largest is the label's
         self.objective_ = trace_of(S, labels, count)
         self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
+        if interrupt.is_set():
+            raise Stopped("GraphClustering was interrupted; it holds the best partition so far.")
         return self
 
     def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:

@@ -19,11 +19,14 @@ from ..engine.model import Model
 from ..engine.problem import Problem
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
+from ..interrupting import Stopped, heeded, is_interrupted
 from ..naming import find
+from ..reporting import current_listener
 from ..solvers import Solver, Stopping, get_solver
 from ..solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
+from ._symmetries import have_doubles
 from .correspondences import CORRESPONDENCES, Correspondence
 
 _BALANCING = 20
@@ -48,8 +51,9 @@ class Matching:
     W : array of shape (n, n)
         The factor that was rounded to P: how much vertex i of B is vertex j of A, with n the larger number of vertices.
     confidence : array of shape (n_B,)
-        W of a match beside its strongest rival, W_ij / (W_ij + rival): 1 is sure, ½ a tie, as between vertices that could be
-        exchanged without any edge noticing; less where exchanging pairs found better than W has it.
+        W of a match beside its strongest rival, W_ij / (W_ij + rival): 1 is sure, ½ a tie, and less where exchanging pairs found
+        better than W has it. Never more than ½ where A, or B, looks the same from another of its vertices, so that another
+        matching is as good, whatever W has come to.
     start : str
         The first guess that led to it.
     errors : dict
@@ -132,6 +136,7 @@ def match_graphs(
     Returns
     -------
     Matching
+        Ctrl-C ends the search early, and then raises KeyboardInterrupt with the best so far as its `solution`.
 
     Notes
     -----
@@ -173,25 +178,39 @@ def match_graphs(
     problem = _problem(pair, divergence, constraint, max_iter)
 
     found: list[_Found] = []
-    for name, guess in guesses:
-        found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
-        if found[-1].error == 0 and _is(init, "auto"):
-            break
-    if polish:
-        found = _search(pair, found, 1 + int(n_init), generator)
+    with heeded() as interrupt:
+        for number, (name, guess) in enumerate(guesses):
+            _say(f"first guess {name!r}, {number + 1} of {len(guesses)}")
+            found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
+            if (found[-1].error == 0 and _is(init, "auto")) or interrupt.is_set():
+                break
+        if polish:
+            found = _search(pair, found, 1 + int(n_init), generator)
     best = min(found, key=_error)
     matched = best.permutation[: graph_B.n]
-    return Matching(
+    matching = Matching(
         permutation=np.where(matched < graph_A.n, matched, -1),
         edge_error=int(np.count_nonzero(full_A[np.ix_(best.permutation, best.permutation)] != full_B)),
         squared_error=pair.in_user_units(best.error),
         W=best.W,
-        confidence=_confidence(best.W, best.permutation)[: graph_B.n],
+        confidence=_with_ties(pair, best.permutation, _confidence(best.W, best.permutation))[: graph_B.n],
         start=best.start,
         errors={one.start: pair.in_user_units(one.error) for one in found},
         n_iter=best.n_iter,
         names=(graph_A.names, graph_B.names),
     )
+    if interrupt.is_set():
+        stopped = Stopped("The matching was interrupted; `solution` is the best so far.")
+        stopped.solution = matching
+        raise stopped
+    return matching
+
+
+def _say(text: str) -> None:
+    """Tell whoever listens what is being done."""
+    listener = current_listener()
+    if listener is not None:
+        listener.phase(text)
 
 
 @dataclass(frozen=True)
@@ -216,11 +235,11 @@ def _from_guess(
     candidates = [W]
     if problem is not None:
         start = _balanced(W)
-        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping)
+        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping, callback=is_interrupted)
         W, n_iter = solution.factors["W"], solution.n_iter
         candidates = [W, start] if polish else [W]
     permutations = [rounded(candidate, pair.seeds) for candidate in candidates]
-    if polish:
+    if polish and not is_interrupted():
         permutations = [polished(pair, permutation) for permutation in permutations]
     best = min(permutations, key=pair.error)
     return _Found(name, pair.error(best), best, W, n_iter)
@@ -230,8 +249,9 @@ def _search(pair: Pair, found: list[_Found], count: int, generator: np.random.Ge
     """What was found, with so many of the best searched around, unless one fits."""
     results = {one.start: one for one in found}
     for one in sorted(found, key=_error)[:count]:
-        if min(map(_error, results.values())) == 0:
+        if min(map(_error, results.values())) == 0 or is_interrupted():
             break
+        _say(f"searching around what {one.start!r} led to")
         permutation = searched(pair, one.permutation, generator)
         results[one.start] = replace(one, permutation=permutation, error=pair.error(permutation))
     return list(results.values())
@@ -356,3 +376,11 @@ def _confidence(W: np.ndarray, permutation: np.ndarray) -> np.ndarray:
     others[rows, permutation] = 0.0
     rival = np.maximum(others.max(axis=1), others.max(axis=0)[permutation])
     return own / np.where(own + rival > 0, own + rival, 1.0)
+
+
+def _with_ties(pair: Pair, permutation: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """No more than a half for vertices that have doubles, in either graph."""
+    is_tied = have_doubles(pair.B, pair.seeds[:, 1])
+    if pair.error(permutation) > 0:
+        is_tied = is_tied | have_doubles(pair.A, pair.seeds[:, 0])[permutation]
+    return np.where(is_tied, np.minimum(confidence, 0.5), confidence)

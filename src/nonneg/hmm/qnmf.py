@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..engine.solution import Status
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..initialization import make_generator
+from ..interrupting import is_interrupted
 from ..reporting import inner_runs, users_line
 from ..restarts import run_starts
 from ..solvers import NAMES, Multiplicative, Solver
@@ -160,11 +162,12 @@ class QNMFHMM(HiddenChain):
         own = np.random.default_rng(int(generator.uniform() * 2**31))
         return [turns[number % len(turns)](X, self.n_states, own) for number in range(self.n_init)]
 
-    def _factorize(self, X: Any, n_pairs: float) -> LearnedChain:
+    def _factorize(self, X: Any, n_pairs: float, interrupt: Event) -> LearnedChain:
         model, generator = self._model(), make_generator(self.random_state)
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
-        runs = run_starts(X, model, solver, self.n_states, starts, generator, self.n_jobs, 0, self.max_iter, {"tol": self.tol})
+        settings = (self.n_jobs, 0, self.max_iter, {"tol": self.tol})
+        runs = run_starts(X, model, solver, self.n_states, starts, generator, *settings, interrupt=interrupt)
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
@@ -172,6 +175,7 @@ class QNMFHMM(HiddenChain):
         factors = best.factors
         if (
             self.separate
+            and not interrupt.is_set()
             and not self._is_papers
             and model.divergence == Beta(1)
             and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
@@ -195,10 +199,12 @@ class QNMFHMM(HiddenChain):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 check_every=1,
-                callback=lambda progress: progress.objective <= enough,
+                callback=lambda progress: progress.objective <= enough or is_interrupted(),
             )
             if run.objective <= enough:
                 return run.factors
+            if is_interrupted():
+                break
         return None
 
     def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float:

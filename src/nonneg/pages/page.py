@@ -215,17 +215,27 @@ def convergence(subject: Subject) -> Section:
     kept = np.isfinite(objective)
     if kept.sum() < 2:
         return None
-    fall = f"from {short(objective[kept][0])} to {short(objective[kept][-1])}"
-    label = f"The objective falls {fall} in {short(seconds[kept][-1] - seconds[kept][0])} seconds."
+    label = f"The objective {_went(objective[kept])} in {short(seconds[kept][-1] - seconds[kept][0])} seconds."
     figures = [figure(curve(seconds[kept], objective[kept], label=label, across="seconds", up="objective"), label)]
     for name, values in history.violation.items():
         if np.any(values > 0) and np.isfinite(values).all():
-            label = f"The distance of {name} from its constraint goes from {short(values[0])} to {short(values[-1])}."
+            label = f"The distance of {name} from its constraint {_went(values)}."
             figures.append(figure(curve(seconds, values, label=label, across="seconds", up=f"distance of {name}"), label))
     every = max(1, len(history) // 20)
     rows = [(record.iteration, f"{record.seconds:.2f}", short(record.objective)) for record in history[::every]]
     numbers = table("The objective at some of the checks", ("iteration", "seconds", "objective"), rows)
     return "Convergence", "".join(figures) + f"<details><summary>The numbers</summary>{numbers}</details>"
+
+
+def _went(values: np.ndarray) -> str:
+    """How numbers have changed from the first to the last, in words that hold for what is printed."""
+    first, last = float(values[0]), float(values[-1])
+    verb = "falls" if last < first else "rises"
+    if first == last:
+        return f"stays at {short(last)}"
+    if short(first) == short(last):
+        return f"is {short(last)} from the first check on, and {verb} by no more than {short(abs(first - last))}"
+    return f"{verb} from {short(first)} to {short(last)}"
 
 
 def parts(subject: Subject) -> Section:

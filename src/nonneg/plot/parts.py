@@ -10,13 +10,15 @@ from .axes import axes, light_frame, make_room, without_frame
 from .views import flat_picture, layout_of, names_of, parts_of, top_of
 
 
-def components(model: Any, shape: Any, *, count: int | None = None, columns: int | None = None, ax: Any = None) -> Any:
+def components(model: Any, shape: Any = None, *, count: int | None = None, columns: int | None = None, ax: Any = None) -> Any:
     """Components as images, side by side, each from white to its own largest entry; of volumes, the slice with most of it.
+
+    Where it is not known how features lie in an image, the largest weights of each component are drawn as bars: `top_features`.
 
     Parameters
     ----------
     model : estimator
-    shape : tuple of int or Layout
+    shape : tuple of int or Layout, optional
         Height and width of an image; or how features lie in a picture, as `nonneg.files.read` says it.
     count : int, optional
         How many to show; all of them by default.
@@ -25,6 +27,8 @@ def components(model: Any, shape: Any, *, count: int | None = None, columns: int
     ax : Axes, optional
     """
     parts = parts_of(model)
+    if shape is None:
+        return top_features(model, first=8 if count is None else count, ax=ax)
     shown = parts[: len(parts) if count is None else count]
     layout = layout_of(shape, parts.shape[1])
     tiles = [flat_picture(layout, part) for part in shown]

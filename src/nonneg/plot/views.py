@@ -36,9 +36,21 @@ def names_of(model: Any, count: int, given: Any = None) -> np.ndarray:
 
 def layout_of(shape: Any, count: int) -> Layout:
     """How features lie in a picture: a `Layout`, or height and width."""
-    layout = shape if isinstance(shape, Layout) else Layout(tuple(int(size) for size in shape))
+    if isinstance(shape, Layout):
+        layout = shape
+    else:
+        is_known = isinstance(shape, tuple | list | np.ndarray) and len(shape) in (2, 3)
+        if not is_known or not all(isinstance(size, int | np.integer) and size > 0 for size in shape):
+            raise IncompatibleError(
+                f"shape must be the height and width of an image, such as (19, 19), the three sizes of a volume, or a Layout; got "
+                f"{shape!r}."
+            )
+        layout = Layout(tuple(int(size) for size in shape))
     if layout.n_features != count:
-        raise IncompatibleError(f"A picture of {' × '.join(map(str, layout.shape))} cannot be made of {count} features.")
+        inside = "" if layout.mask is None else f", {layout.n_features} of them in the mask,"
+        raise IncompatibleError(
+            f"A picture of {' × '.join(map(str, layout.shape))}{inside} cannot be made of {count} features: it has to have as many."
+        )
     return layout
 
 
@@ -66,6 +78,8 @@ def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
     """To which part each sample belongs."""
     for name in ("row_labels_", "labels_"):
         if hasattr(model, name):
+            if name == "labels_" and _is_of_features(model):
+                continue
             labels: np.ndarray = getattr(model, name)
             return labels if X is None or len(labels) == X.shape[0] else None
     codes = codes_of(model, X)
@@ -76,8 +90,15 @@ def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
     return np.asarray((np.abs(codes) * lengths).argmax(axis=1))
 
 
+def _is_of_features(model: Any) -> bool:
+    """Whether `labels_` are those of features, as in scikit-learn's FeatureAgglomeration: `sizes_` says how many have each."""
+    return hasattr(model, "sizes_")
+
+
 def column_labels(model: Any) -> np.ndarray:
-    """To which part each feature belongs; with the largest share in it, components being of one length."""
+    """To which part each feature belongs, with the largest share in it, components being of one length; −1 where none has it."""
+    if _is_of_features(model):
+        return np.asarray(model.labels_)
     for name in ("column_labels_", "symbol_groups_"):
         if hasattr(model, name):
             return np.asarray(getattr(model, name))
@@ -85,7 +106,17 @@ def column_labels(model: Any) -> np.ndarray:
         return np.asarray(model.labels_)  # of a graph
     parts = np.abs(parts_of(model))
     lengths = np.linalg.norm(parts, axis=1, keepdims=True)
-    return np.asarray((parts / np.where(lengths > 0, lengths, 1.0)).argmax(axis=0))
+    return hard_labels(parts / np.where(lengths > 0, lengths, 1.0))
+
+
+def hard_labels(components: np.ndarray) -> np.ndarray:
+    """The component with the largest entry for each feature; −1 where all are zero, but for rounding."""
+    largest = components.max(axis=0)
+    return np.where(largest > _NOTHING * largest.max(), components.argmax(axis=0), -1)
+
+
+_NOTHING = 1e-12
+"""What an entry is at most, beside the largest of all, that stands for none: multiplicative rules never come to zero."""
 
 
 def top_of(part: np.ndarray, count: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from ..data import as_dense
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import is_count
+from ..plot.views import hard_labels
 
 
 class Match(NamedTuple):
@@ -153,20 +154,10 @@ def atlas(model: Any) -> Atlas:
     (array([ 0,  1,  1, -1]), array([1, 2]))
     """
     components = read_components(model)
-    labels = hard_labels(components, _sizes_in_data(model, len(components)))
+    sizes = _sizes_in_data(model, len(components))
+    labels = hard_labels(components if sizes is None else components * sizes[:, None])
     own = labels == np.arange(len(components))[:, None]
     return Atlas(labels, own.sum(axis=1), np.where(own, components, 0.0))
-
-
-def hard_labels(components: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The component with the largest entry for each feature; −1 where all are zero, but for rounding."""
-    weighted = components if sizes is None else components * sizes[:, None]
-    largest = weighted.max(axis=0)
-    return np.where(largest > _NOTHING * largest.max(), weighted.argmax(axis=0), -1)
-
-
-_NOTHING = 1e-12
-"""What an entry is at most, beside the largest of all, that stands for none: multiplicative rules never come to zero."""
 
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:

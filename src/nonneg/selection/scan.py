@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 from zlib import crc32
 
@@ -17,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from ..exceptions import IncompatibleError, ShapeError
 from ..initialization import make_generator
+from ..interrupting import Stopped
 from ..kernels.threads import limited
 from ..naming import find
 from ..plot.curves import Curve
@@ -76,6 +78,7 @@ def rank_scan(
     Returns
     -------
     RankScan
+        Ctrl-C ends the scan, and raises KeyboardInterrupt with what the ranks say that were measured by then as its `solution`.
 
     Examples
     --------
@@ -97,8 +100,16 @@ def rank_scan(
     identity = subject.identity() | {"classes": None if y is None else digest(y)}
     settings = {one.name: one.identity() for one in chosen}
     store = Store(folder, identity, settings, None if random_state is None else drawn, drawn)
-    found = Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)).done(n_jobs)
-    return RankScan(chosen, axes, found, most=(int(most[0]), int(most[1])), note=note)
+    work, limits = Work(subject, chosen, axes, y, store.seed, store, began, bool(verbose)), (int(most[0]), int(most[1]))
+    try:
+        found = work.done(n_jobs)
+    except KeyboardInterrupt:
+        stopped = Stopped("The scan was interrupted; `solution` is what was measured, where that is a whole rank.")
+        part = work.so_far()
+        if part is not None:
+            stopped.solution = RankScan(*part, most=limits, note=f"{note} {work.how_far(part)}")
+        raise stopped from None
+    return RankScan(chosen, axes, found, most=limits, note=note)
 
 
 def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
@@ -153,17 +164,29 @@ class Work:
     store: Store
     began: float
     verbose: bool
+    results: dict[tuple[str, Rank, int], Found] = field(default_factory=dict)
+    """What was measured: by criterion, rank and part."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many parts each criterion looks at."""
+    over: Event = field(default_factory=Event)
+
+    @property
+    def ranks(self) -> list[Rank]:
+        return list(dict.fromkeys(rank for axis in self.axes for rank in axis))
 
     def done(self, n_jobs: int | None) -> dict[str, dict[Rank, list[Found]]]:
-        ranks = list(dict.fromkeys(rank for axis in self.axes for rank in axis))
+        ranks = self.ranks
         parts = {one.name: one.parts(self.subject, self._generator(one.name), self.y) for one in self.criteria}
+        self.counts = {name: len(several) for name, several in parts.items()}
         tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
         count, listener = 0, current_listener()
 
-        def measured(one: Criterion, number: int, rank: Rank) -> Found:
+        def measured(one: Criterion, number: int, rank: Rank) -> None:
             nonlocal count
+            if self.over.is_set():
+                return
             if listener is not None:
                 gone = time.perf_counter() - self.began
                 left = f", about {readable_seconds(gone / count * (len(tasks) - count))} left" if count else ""
@@ -181,12 +204,15 @@ class Work:
                 place = f"part {number + 1} of {len(parts[one.name])}"
                 seconds = time.perf_counter() - self.began
                 say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {seconds:.1f} s")
-            return found
+            self.results[one.name, rank, number] = found
 
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ConvergenceWarning)
-            with threadpool_limits(limits=limit, user_api="blas"):
-                results = Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
+            try:
+                with threadpool_limits(limits=limit, user_api="blas"):
+                    Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
+            finally:
+                self.over.set()
         late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
         others = {(warning.category, str(warning.message)): warning for warning in told}
         for (category, _), warning in others.items():
@@ -199,10 +225,33 @@ class Work:
                 ConvergenceWarning,
                 stacklevel=users_line(),
             )
-        found: dict[str, dict[Rank, list[Found]]] = {one.name: {rank: [] for rank in ranks} for one in self.criteria}
-        for (one, _, rank), result in zip(tasks, results, strict=True):
-            found[one.name][rank].append(result)
-        return found
+        return self._whole(self.criteria, ranks)
+
+    def so_far(self) -> tuple[list[Criterion], list[list[Rank]], dict[str, dict[Rank, list[Found]]]] | None:
+        """The criteria that have come to their end, or else the first, and the ranks of which all parts were measured, if any."""
+        known = {one.name: [rank for rank in self.ranks if self._is_whole(one, rank)] for one in self.criteria}
+        kept = [one for one in self.criteria if len(known[one.name]) == len(self.ranks)] or [self.criteria[0]]
+        ranks = known[kept[0].name]
+        axes = [[rank for rank in axis if rank in ranks] for axis in self.axes]
+        return (kept, axes, self._whole(kept, ranks)) if ranks and all(axes) else None
+
+    def how_far(self, part: tuple[list[Criterion], list[list[Rank]], Any]) -> str:
+        """What of the scan was done, in a sentence."""
+        kept, axes, _ = part
+        measured = len({rank for axis in axes for rank in axis})
+        if measured < len(self.ranks):
+            return f"Stopped by the user when {measured} of {len(self.ranks)} ranks had been measured: this is the best of those."
+        return f"Stopped by the user when {len(kept)} of {len(self.criteria)} criteria had come to their end."
+
+    def _is_whole(self, one: Criterion, rank: Rank) -> bool:
+        return all((one.name, rank, part) in self.results for part in range(self.counts.get(one.name, 1)))
+
+    def _whole(self, criteria: Sequence[Criterion], ranks: Sequence[Rank]) -> dict[str, dict[Rank, list[Found]]]:
+        """What was measured, in the order of parts."""
+        return {
+            one.name: {rank: [self.results[one.name, rank, part] for part in range(self.counts[one.name])] for rank in ranks}
+            for one in criteria
+        }
 
     def _generator(self, *words: Any) -> np.random.Generator:
         return np.random.default_rng([self.seed, *(crc32(str(word).encode()) for word in words)])

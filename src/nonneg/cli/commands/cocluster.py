@@ -36,6 +36,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     Example, as it stands:
         nonneg datasets digits -o digits.npz
         nonneg cocluster digits.npz --rank 10,8 --rows rows.csv --columns columns.csv
+
+    Ctrl-C ends the fit at its next check: the best so far is written, and the exit code is 130.
     """
     from ... import estimators
     from ...model_files import write_model

@@ -43,7 +43,9 @@ MODELS = {
 @model_file(".nonneg")
 @file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
 @file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
-@file_option("--labels", help="Write to which part each feature belongs most; with --model clustering, each sample: .csv, …")
+@file_option(
+    "--labels", help="Write to which part each feature belongs most, 0 for none; with --model clustering, each sample: .csv, …"
+)
 @file_option("--atlas", help="Write the same as a volume, .nii.gz; for NIfTI.")
 @report
 @click.pass_obj
@@ -97,6 +99,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         raise click.UsageError("--atlas is for volumes (NIfTI).")
     if len(ranks) > 1:
         scan = sharing.scanned(session, estimator, table.values, ranks, criteria=(), seed=given["seed"], jobs=given["jobs"])
+        if session.interrupted:
+            raise KeyboardInterrupt("stopped before every rank was measured, so that none was fitted, and nothing is written.")
         session.say(f"{'rank':<12} {scan.best_}. {scan.why_}")
         estimator.set_params(**{name: scan.best_})
     if given["checkpoint"]:

@@ -30,12 +30,16 @@ from ..running import Session
 @report
 @click.pass_obj
 def command(session: Session, /, sequences: Path, states: int, method: str, **given: Any) -> None:
-    """Learn a hidden Markov chain from SEQUENCES, one a line.
+    """Learn a hidden Markov chain from SEQUENCES, text with one a line.
+
+    Symbols are characters, or words between spaces or commas. Tables of measurements are refused: put these into classes first.
 
     \b
     Example, as it stands:
         nonneg datasets chain -o chain.txt
         nonneg hmm chain.txt --states 3 -o chain.nonneg
+
+    Ctrl-C ends the fit at its next check: the best chain so far is written, and the exit code is 130.
     """
     from ... import hmm
     from ...files import written_whole
@@ -48,11 +52,12 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
         raise click.UsageError("--decoded needs sequences, and --pairs are counts of pairs.")
     cls = hmm.QNMFHMM if method == "qnmf" else hmm.NNMFHMM
     estimator = sharing.made(cls, {"n_states": states, "random_state": given["seed"]}, given["assignments"])
+    session.phase(f"Reading {sequences}")
     if given["pairs"]:
         table = sharing.read_table([sequences])
         sharing.fitted(session, estimator, table.values, table.features, method="fit_pairs")
     else:
-        lines = sharing.read_sequences(sequences, given["symbols"])
+        lines = sharing.read_sequences(sequences, given["symbols"], session)
         sharing.fitted(session, estimator, lines)
         session.result["log_likelihood"] = estimator.score(lines)
     session.result |= {"transitions": estimator.transmat_, "stationary": estimator.startprob_}

@@ -40,6 +40,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     out = given["out"] or Path(f"{sharing.stem_of(data[0])}.lda.nonneg")
     session.check_outputs(out, tables=(given["components"],), pages=(given["report"],))
     estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
+    session.phase(f"Reading {data[0]}")
     ignore = (*given["ignore"], *([label] if label else []))
     table = sharing.read_table(data, given["variable"], given["mask"], ignore, given["transpose"], negative=True)
     y = table.aside[label] if label else [row[0] for row in sharing.read_sequences(classes, "words")]  # type: ignore[arg-type]
@@ -51,7 +52,10 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
             f"{where} has a class of its own for each of the {len(y)} samples, such as {str(y[0])!r}. A class is what several "
             "samples have in common."
         )
-    sharing.fitted(session, estimator, table.values, y)
+    try:
+        sharing.fitted(session, estimator, table.values, y)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped before every class had its direction, so that there is nothing to save yet.") from None
     sharing.keep_names(estimator, table.features)
     accuracy = sharing.quietly(estimator.score, table.values, y)
     session.result |= {"classes": estimator.classes_, "training_accuracy": accuracy, "fisher_ratio": estimator.fisher_ratio_}

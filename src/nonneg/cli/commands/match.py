@@ -26,17 +26,27 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     Example, as it stands:
         nonneg datasets karate -o karate.edges
         nonneg match karate.edges karate.edges -o pairs.csv
+
+    Ctrl-C ends the search: the best matching so far is written, and the exit code is 130.
     """
     import csv
 
     from ...files import written_whole
     from ...graph import match_graphs
+    from ...interrupting import Stopped
     from .. import sharing
 
     session.check_outputs(given["out"])
     divergence = sharing.divergence_of(given["divergence"])
+    session.phase(f"Reading {first} and {second}")
     A, B = sharing.read_graph(first), sharing.read_graph(second)
-    found = match_graphs(A.values, B.values, divergence=divergence, n_init=given["restarts"], random_state=given["seed"])
+    with sharing.told(session):
+        try:
+            settings = {"divergence": divergence, "n_init": given["restarts"], "random_state": given["seed"]}
+            found = match_graphs(A.values, B.values, **settings)
+        except Stopped as stopped:
+            found = stopped.solution
+            raise
     names_A, names_B = (range(1, table.shape[0] + 1) if table.samples is None else table.samples for table in (A, B))
     rows = [
         (str(names_A[a]) if a >= 0 else "", str(names_B[b]), round(float(found.confidence[b]), 6))
@@ -44,6 +54,9 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     ]
     session.result |= {"edge_error": found.edge_error, "squared_error": found.squared_error, "pairs": rows, "start": found.start}
     session.say(f"{'differing':<12} {found.edge_error} entries")
+    if session.interrupted:
+        session.result["stopped"] = "Stopped by the user: this is the best matching so far."
+        session.say(f"{'ended':<12} {session.result['stopped']}")
     if given["out"] is None:
         for row in rows:
             session.say("\t".join(map(str, row)))

@@ -33,6 +33,8 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
     Example, as it stands:
         nonneg datasets karate -o karate.edges
         nonneg partition karate.edges --parts 4 --labels parts.csv
+
+    Ctrl-C ends the fit at its next check: the best partition so far is written, and the exit code is 130.
     """
     import numpy as np
 
@@ -51,6 +53,7 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
         "random_state": given["seed"],
     }
     estimator = sharing.made(GraphClustering, wanted, given["assignments"])
+    session.phase(f"Reading {graph}")
     table = sharing.read_graph(graph)
     sharing.fitted(session, estimator, table.values)
     if table.samples is not None:

@@ -50,6 +50,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     Example, as it stands:
         nonneg datasets iris -o iris.csv
         nonneg rank iris.csv --ignore species --model nmf --rank 1-3 -o ranks.csv
+
+    Ctrl-C ends the scan: what is known of the ranks that were measured by then is written, and the exit code is 130.
     """
     from .. import sharing
 
@@ -69,7 +71,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         if len(data) > 1:
             raise FileError(f"One file is needed for --model {model}; there are {len(data)}.")
         table = sharing.read_graph(data[0]) if model == "graph" else None
-        X = sharing.read_sequences(data[0], "auto") if table is None else table.values
+        X = sharing.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
         chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
         table = sharing.read_table(*chosen, missing=given["missing"])
@@ -86,6 +88,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         session.say("  ".join([f"{name:>6}", *(f"{values[number]:>{len(key)}.4g}" for key, values in columns.items())]))
     best = found["best"]
     session.say(f"{'rank':<12} {'×'.join(map(str, best)) if isinstance(best, list) else best}. {found['why']}")
+    if "stopped" in session.result:
+        session.warn(session.result["stopped"])
     if given["out"]:
         write(Table([list(row) for row in zip(*columns.values(), strict=True)], names, list(columns)), given["out"])
         session.wrote("table", given["out"])

@@ -36,4 +36,4 @@ class Method(ABC):
 
     @abstractmethod
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
-        """The vertices in so many parts."""
+        """The vertices in so many parts; where `is_interrupted`, the best that have been found so far."""

@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from ...interrupting import is_interrupted
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned
@@ -29,6 +30,8 @@ class KernelKMeans(Method):
             n_iter += steps
             if trace > most:
                 best, most = labels, trace
+            if is_interrupted():
+                break
         return Partitioned(best, indicators(best, count, S.weights), n_iter)
 
 
@@ -70,7 +73,7 @@ def nearest_centroids(
         )  # ONL Eq. 43, less S_ii
         labels = np.where(volumes > 0, closeness, -np.inf).argmax(axis=1)
         digest = _digest(labels)
-        if digest in seen:
+        if digest in seen or is_interrupted():
             break  # at rest, or in a cycle
         seen.add(digest)
         trace = trace_of(S, labels, count)

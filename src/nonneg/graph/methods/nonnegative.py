@@ -13,6 +13,7 @@ from ...engine.model import Model
 from ...engine.solution import Solution
 from ...exceptions import IncompatibleError
 from ...factorization import factorize
+from ...interrupting import is_interrupted
 from ...naming import is_number
 from ...solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of
@@ -119,14 +120,12 @@ def learned(S: Similarity, start: np.ndarray, solver: str | Solver, effort: Effo
     """W for which tr(WᵀSW) is large."""
     model = Model("W.T S W", "trace", {"W": "orthogonal"} if orthogonal else None, data="S")
     negative = sparse.csr_array((S.n, S.n)) if S.negative is None else S.negative
-    return factorize(
-        Signed(S.positive, negative), model, init={"W": start}, solver=solver, max_iter=effort.max_iter, tol=effort.tol
-    )
+    settings: Any = {"max_iter": effort.max_iter, "tol": effort.tol, "callback": is_interrupted}
+    return factorize(Signed(S.positive, negative), model, init={"W": start}, solver=solver, **settings)
 
 
 def projected(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, int]:
     """W for which tr(S) − 2 tr(WᵀSW) + tr(WᵀSW WᵀW) is small; the rule needs no more than products with S."""
-    solution: Any = factorize(
-        Gram(S.positive, checked=False), "W W.T X", init={"W": start}, solver="adaptive", max_iter=effort.max_iter, tol=effort.tol
-    )
+    settings: Any = {"max_iter": effort.max_iter, "tol": effort.tol, "callback": is_interrupted}
+    solution = factorize(Gram(S.positive, checked=False), "W W.T X", init={"W": start}, solver="adaptive", **settings)
     return solution.factors["W"], solution.n_iter

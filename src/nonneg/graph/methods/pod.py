@@ -8,6 +8,7 @@ import numpy as np
 
 from ...constraints import unit_length
 from ...data.eigenvectors import leading
+from ...interrupting import is_interrupted
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned
@@ -29,6 +30,8 @@ class POD(Method):
             trace = trace_of(S, labels, count)
             if trace > most:
                 best, most = labels, trace
+            if is_interrupted():
+                break
         return Partitioned(best, indicators(best, count, S.weights), effort.n_init)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
+from ...interrupting import is_interrupted
 from .._partitions import Moved, Mover, indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned
@@ -67,10 +68,14 @@ class Refined(Method):
         may_be_empty = bool(self.may_be_empty)
         found: list[tuple[np.ndarray, Moved]] = []
         rounds = 0
-        while not found or (rounds < most_rounds and not _agree(found)):
+        while not found or (rounds < most_rounds and not _agree(found) and not is_interrupted()):
             kinds = _KINDS if most_rounds else _KINDS[:1]
             guesses = [guess(S, rows, count, generator) for guess in kinds]
-            soft = [_soft(S, guess, limited) for guess in guesses]
+            soft = []
+            for guess in guesses:
+                soft.append(_soft(S, guess, limited))
+                if is_interrupted():
+                    break
             if not found:
                 soft.append((soft[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
                 if self.may_be_empty is None:
@@ -90,7 +95,7 @@ class Refined(Method):
             again = mover(shaken, allowed, generator, may_be_empty=may_be_empty)
             in_vain = 0 if again.trace > best.trace + _ROUNDING * abs(best.trace) else in_vain + 1
             best = max(best, again, key=lambda moved: moved.trace)
-            if in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL:
+            if is_interrupted() or (in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL):
                 break
         labels = best.labels
         return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), tried)

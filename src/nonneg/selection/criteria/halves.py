@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from ...exceptions import IncompatibleError
 from ...naming import is_number
-from ..components import atlas, hard_labels, match_components
+from ...plot.views import hard_labels
+from ..components import atlas, match_components
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject
 from .base import Criterion, Found, column, mean_and_error

@@ -14,7 +14,8 @@ from sklearn.metrics import silhouette_score
 
 from ...exceptions import IncompatibleError
 from ...naming import is_count, is_number
-from ..components import hard_labels, read_components, unit_rows
+from ...plot.views import hard_labels
+from ..components import read_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Matrix, Rank, Subject
 from .base import Criterion, Found, column
