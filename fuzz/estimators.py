@@ -134,9 +134,10 @@ def _check_fit(
     for name in ("labels_", "row_labels_", "column_labels_"):
         labels = getattr(model, name, None)
         if labels is not None:
-            side = (X.shape[1] if name == "column_labels_" else X.shape[0]) if hasattr(X, "shape") else len(X)
+            are_parts = hasattr(model, "sizes_")  # of features, those that no component has being -1
+            side = np.shape(X)[1 if are_parts else 0]
             t.check("shapes", name == "column_labels_" or labels.shape == (side,), f"{name} has shape {labels.shape}")
-            t.check("shapes", labels.min() >= 0, f"{name} has negative labels")
+            t.check("shapes", labels.min() >= (-1 if are_parts else 0), f"{name} has negative labels")
     if options.get("orthogonality") in ('"exact"', '"rows"'):
         for name, axis in {"OPNMF": {"W": 1}, "ONMF": {"H": 0}}.get(kind.name, {"W": 1, "H": 0}).items():
             overlap = (model.factors_[name] > 0).sum(axis=axis).max()
