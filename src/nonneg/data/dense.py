@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .base import Data, Facts, Total
-from .host import multiplied
+from .host import gram_multiplied, multiplied
 from .namespace import Array, Namespace, to_host
 from .steps import Descent, Request, Sweep
 from .visiting import Pass, row_blocks, share_out
@@ -95,6 +95,12 @@ class DenseData(Data):
         return (
             multiplied(M, X.T if transposed else X) if self.unit == 1 else super().apply_after(M, transposed=transposed, sign=sign)
         )
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        X = self.values
+        if transposed and self.unit == 1 and type(X) is type(M) is np.ndarray and X.flags.c_contiguous and X.dtype == M.dtype:
+            return gram_multiplied(X, M)
+        return super().apply_gram(M, transposed=transposed)
 
     def with_itself(self, first: bool, second: bool) -> Array:
         if self.unit != 1:

@@ -68,6 +68,19 @@ def multiplied(left: Any, right: Any) -> Array:
     return left @ right
 
 
+def gram_multiplied(X: Array, M: Array) -> Array:
+    """Xᵀ(X M) of an array that lies in rows, by ranges of them in threads, each of which makes both products on its own."""
+    first, *others = _share_out(_gram_range, X.shape[0], blas_threads(), 2 * X.shape[1] * M.shape[1], X, M)
+    for other in others:
+        first += other
+    return first
+
+
+def _gram_range(first: int, last: int, X: Array, M: Array) -> Array:
+    some = X[first:last]
+    return some.T @ (some @ M)
+
+
 def _multiply_rows(first: int, last: int, left: Array, right: Array, result: Array, block: int) -> None:
     """Some rows of left, so few at a time that BLAS does not copy them."""
     for start in range(first, last, block):
