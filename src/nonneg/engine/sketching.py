@@ -213,12 +213,17 @@ def summary(data: Data, rank: int) -> Data:
 
 
 def rough_of_gram(problem: Problem) -> Problem | None:
-    """A problem in single precision for the Gram matrix of another, where that is formed, to look for a start on."""
+    """A problem for the Gram matrix of another, where that is formed, to look for a start on: in single precision, if large."""
     of = side_of(problem)
     if of is None or not problem.is_formed(_gram(problem, of)):
         return None
     gram = problem.constant_value(canonical(_gram(problem, of))[0])
-    return _bound(problem, in_single_precision(of_gram(gram, problem.namespace, of)))
+    root = of_gram(gram, problem.namespace, of)
+    return _bound(problem, in_single_precision(root) if gram.shape[0] > _IN_CACHE else root)
+
+
+_IN_CACHE = 128
+"""Rows of a Gram matrix that a core has in its cache in double precision, too; single precision is another kernel to compile."""
 
 
 def _bound(problem: Problem, sketch: SketchData) -> Problem:
