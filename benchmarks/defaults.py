@@ -69,6 +69,7 @@ DENSE: dict[str, Callable[[], np.ndarray]] = {
     "ORL 32 × 32": lambda: datasets.load_orl("32x32").data,
     "Yale 32 × 32": lambda: datasets.load_yale().data,
     "FERET 16 × 16": lambda: _halved(datasets.load_feret().data.reshape(-1, 32, 32)),
+    "FERET 32 × 32": lambda: datasets.load_feret().data,
     "ORL 16 × 16": lambda: _halved(datasets.load_orl("32x32").data.reshape(-1, 32, 32)),
 }
 TEXTS = ("tr11", "re0", "cstr")
