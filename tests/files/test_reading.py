@@ -505,3 +505,20 @@ class TestMatricesOfOtherLibraries:
         np.testing.assert_array_equal(far.T.values.whole(), VALUES.T)
         for name in ("samples", "features"):
             np.testing.assert_array_equal(getattr(far, name), getattr(near, name))
+
+
+@pytest.mark.parametrize(
+    ("text", "features", "shape"),
+    [
+        ("sample,400,410.5,420\na,1,2,3\nb,4,5,6\n", ["400", "410.5", "420"], (2, 3)),
+        ("id,400,410\n1,0.1,0.2\n2,0.3,0.4\n", ["id", "400", "410"], (2, 3)),
+        ("a,400,410\nb,1,2\nc,3,4\n", None, (3, 2)),  # three samples called a, b, c
+        ("sample,5,3\nb,1,2\nc,3,4\n", None, (3, 2)),  # numbers that do not increase are no wavelengths
+    ],
+    ids=["wavelengths", "numbered samples", "names alone", "no order"],
+)
+def test_names_of_columns_that_are_numbers(text, features, shape, tmp_path):
+    (tmp_path / "table.csv").write_text(text)
+    table = read(tmp_path / "table.csv")
+    assert table.values.shape == shape
+    assert (table.features is None) if features is None else list(table.features) == features

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -116,17 +117,54 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Whether the first row has names. Numbers after an empty cell are names, too, where the first column has names; and so are
-    pandas' numbers of columns, 0, 1, 2.
+    """Whether the first row has names.
+
+    They may be numbers, as wavelengths are: after an empty cell where the first column has names, or pandas' numbers of columns (0,
+    1, 2); after a text where the first column has numbers; and, increasing, after a word that a column of names is often called by.
     """
     first = rows[0]
     cells = first[1:] if len(first) > 1 else first
     if any(not is_number(cell, decimal) and cell.strip().lower() not in _MISSING for cell in cells):
         return True
+    below = [is_number(row[0], decimal) for row in rows[1:] if row]
     if first[0].strip():
-        return False
-    are_named = len(rows) > 1 and not any(is_number(row[0], decimal) for row in rows[1:] if row)
+        if len(first) == 1 or is_number(first[0], decimal) or not below:
+            return False
+        values = [float(cell if decimal == "." else cell.replace(",", ".")) for cell in cells if is_number(cell, decimal)]
+        is_increasing = len(values) == len(cells) > 1 and all(a < b for a, b in pairwise(values))
+        return all(below) or (is_increasing and first[0].strip().lower() in _CUSTOMARY)
+    are_named = bool(below) and not any(below)
     return are_named or [cell.strip() for cell in cells] == [str(j) for j in range(len(cells))]
+
+
+_CUSTOMARY = {
+    "id",
+    "ids",
+    "name",
+    "names",
+    "sample",
+    "samples",
+    "sample_id",
+    "sample_name",
+    "index",
+    "label",
+    "labels",
+    "subject",
+    "subject_id",
+    "participant",
+    "participant_id",
+    "row",
+    "rows",
+    "cell",
+    "barcode",
+    "spectrum",
+    "file",
+    "filename",
+    "key",
+    "wavelength",
+    "wavenumber",
+}
+"""What a column of names is often called."""
 
 
 def _numbers(
