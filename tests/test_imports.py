@@ -13,7 +13,7 @@ SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
-    ("atomic", "libraries"),
+    ("atomic", "labelling", "libraries"),
     ("data",),
     ("files",),
     ("plot",),

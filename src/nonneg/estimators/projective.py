@@ -12,7 +12,7 @@ from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..engine.model import Model
 from ..exceptions import ShapeError
 from ..initialization import SEARCH
-from ..plot.views import hard_labels
+from ..labelling import hard_labels
 from ..solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -26,7 +27,7 @@ def opened(path: Path, label: str) -> Iterator[zipfile.ZipFile]:
             check_members(archive, label)
             yield archive
     # NotImplementedError is what zipfile says to a compression that it does not know.
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, zlib.error) as error:
         raise FileError(f"{label} is not a whole archive: {error}. It was cut off or altered.") from error
 
 

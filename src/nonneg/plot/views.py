@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ..exceptions import IncompatibleError
 from ..files import Layout
+from ..labelling import hard_labels
 
 _PARTS = ("components_", "emissionprob_", "coef_", "dual_coef_")
 """What has a row for each part and a column for each feature, in the order in which it is looked for."""
@@ -107,16 +108,6 @@ def column_labels(model: Any) -> np.ndarray:
     parts = np.abs(parts_of(model))
     lengths = np.linalg.norm(parts, axis=1, keepdims=True)
     return hard_labels(parts / np.where(lengths > 0, lengths, 1.0))
-
-
-def hard_labels(components: np.ndarray) -> np.ndarray:
-    """The component with the largest entry for each feature; −1 where all are zero, but for rounding."""
-    largest = components.max(axis=0)
-    return np.where(largest > _NOTHING * largest.max(), components.argmax(axis=0), -1)
-
-
-_NOTHING = 1e-12
-"""What an entry is at most, beside the largest of all, that stands for none: multiplicative rules never come to zero."""
 
 
 def top_of(part: np.ndarray, count: int) -> np.ndarray:

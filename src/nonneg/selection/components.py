@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from ..data import as_dense
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..labelling import hard_labels
 from ..naming import is_count
-from ..plot.views import hard_labels
 
 
 class Match(NamedTuple):

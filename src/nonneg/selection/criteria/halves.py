@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ...exceptions import IncompatibleError
+from ...labelling import hard_labels
 from ...naming import is_number
-from ...plot.views import hard_labels
 from ..components import atlas, match_components
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject

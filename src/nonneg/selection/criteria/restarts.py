@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from ...exceptions import IncompatibleError
+from ...labelling import hard_labels
 from ...naming import is_count, is_number
-from ...plot.views import hard_labels
 from ..components import read_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Matrix, Rank, Subject
