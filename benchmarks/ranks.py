@@ -9,6 +9,10 @@ instance by instance in a file, and goes on where it ended:
 Real data have no planted rank. What two criteria say of faces, digits, a text and brains is drawn by
 
     python benchmarks/ranks.py --real docs/images/ranks-real.png
+
+and what a scan takes, beside one fit of the `opnmf` package, is told by
+
+    python benchmarks/ranks.py --scans
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -288,6 +292,27 @@ def real(path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
+def scans() -> None:
+    """Ten ranks of OPNMF on faces, ten times each: wall time on two cores, beside one fit of `opnmf` with as many components."""
+    import logging
+
+    from opnmf.opnmf import opnmf
+
+    from nonneg import datasets
+
+    logging.disable(logging.CRITICAL)
+    X = datasets.load_cbcl().data
+    OPNMF(20, random_state=0).fit(X)  # kernels are compiled, or loaded
+    for ranks in (range(2, 21, 2), range(5, 51, 5)):
+        for criterion in (Restarts(10), Halves(10)):
+            began = perf_counter()
+            rank_scan(OPNMF(), X, ranks, criteria=[criterion], random_state=0, n_jobs=2)
+            print(f"{type(criterion).__name__}, ranks {list(ranks)}: {perf_counter() - began:.1f} s", flush=True)
+        began = perf_counter()
+        opnmf(X.T.copy(), n_components=ranks[-1], init="nndsvd")
+        print(f"opnmf, {ranks[-1]} components: {perf_counter() - began:.1f} s", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="run what the file does not have yet")
@@ -299,9 +324,13 @@ def main() -> None:
     parser.add_argument("--only-default", action="store_true")
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--real", type=Path, metavar="PNG", help="draw the curves of real data, and nothing else")
+    parser.add_argument("--scans", action="store_true", help="time scans beside a fit of opnmf, and nothing else")
     given = parser.parse_args()
     if given.real:
         real(given.real)
+        return
+    if given.scans:
+        scans()
         return
     if given.full and not given.show:
         study(given)

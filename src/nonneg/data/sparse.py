@@ -147,26 +147,31 @@ class SparseData(Data):
     def _sampled(
         self, U: Array, V: Array, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], float | None]:
-        """Products with X^p ∘ X̂^e, each in one pass over the non-zeros in which nothing is stored.
+        """Products with E = X^p ∘ X̂^e, in one pass over the non-zeros for each E and each side, in which nothing is stored.
 
         X̂ is computed in each of them. To store E in the first would not be quicker: the next one, on the other side, would gather
         it in another order, and has to read the rows that X̂ is made of anyway, to add them up.
         """
-        results: list[Array] = []
+        together: dict[tuple[Any, Any], dict[int, Any]] = {}
+        for i, (operand, side, matrix) in enumerate(requests):
+            together.setdefault((operand, side), {})[i] = matrix
+        results: dict[int, Array] = {}
         logarithm: float | None = None
-        for operand, side, matrix in requests:
-            M: Array = matrix
-            exponents: Any = operand.exponents
+        for (operand, side), given in together.items():
             power = log_power if logarithm is None else None  # the first pass sums the logarithms
+            matrices = [matrix if side == "right" else matrix.T for matrix in given.values()]
+            M = matrices[0] if len(matrices) == 1 else np.concatenate(matrices, axis=1)
             if side == "right":
-                product, total = _sampled_pass(self.values, self._weights(False), U, V.T, exponents, M, power)
+                product, total = _sampled_pass(self.values, self._weights(False), U, V.T, operand.exponents, M, power)
             else:
-                product, total = _sampled_pass(self._transposed, self._weights(True), V.T, U, exponents, M.T, power)
-            results.append(product if side == "right" else product.T)
+                product, total = _sampled_pass(self._transposed, self._weights(True), V.T, U, operand.exponents, M, power)
+            cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
+            shares = [product] if len(matrices) == 1 else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
+            results.update((i, share if side == "right" else share.T) for i, share in zip(given, shares, strict=True))
             logarithm = total if power else logarithm
         if not requests:
             _, logarithm = _sampled_pass(self.values, self._weights(False), U, V.T, (1, -1), V.T[:, :0], log_power)
-        return results, logarithm
+        return [results[i] for i in range(len(requests))], logarithm
 
     def _weights(self, transposed: bool) -> np.ndarray:
         """The weights of the entries of X, or of Xᵀ, in the order in which they are stored; none where all are one."""

@@ -37,7 +37,13 @@ def available() -> int:
     if limit is not None:
         return limit
     wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return min(int(wanted), cpu_count()) if wanted.isdigit() and int(wanted) else cpu_count()
+    return min(int(wanted), _cores()) if wanted.isdigit() and int(wanted) else _cores()
+
+
+@cache
+def _cores() -> int:
+    """The cores that the process may use, found out once: joblib reads files for it, and products ask all the time."""
+    return int(cpu_count())
 
 
 @cache
@@ -62,7 +68,7 @@ _WORTH_THREADS = 1e8
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cpu_count(), thread_name_prefix="nonneg")
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="nonneg")
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear) if hasattr(os, "register_at_fork") else None
