@@ -165,3 +165,44 @@ def test_an_objective_is_that_of_the_factors(seed, tmp_path):
         compression = compression.with_spans(found.factors["W"], found.factors["H"].T + 1e-9 * generator.random((20, 3)))
     assert compression.R.shape[1] <= 20
     np.testing.assert_allclose(compression.R.T @ compression.R, np.eye(compression.R.shape[1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["npy", "two npy", "h5"])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_the_system_forgets_blocks_of_files_beyond_memory(kind, is_large, tmp_path, monkeypatch):
+    """Making room for more of a file costs more than reading it, where none of it would be there the next time."""
+    X, _ = planted()
+    told = []
+
+    def forget(path, start=0, count=0):
+        told.append((str(path), start, count))
+
+    monkeypatch.setattr("nonneg.data.files.available_bytes", lambda: X.nbytes if is_large else 100 * X.nbytes)
+    monkeypatch.setattr("nonneg.data.sources.base.forget", forget)
+    monkeypatch.setattr("nonneg.data.sources.npy.forget", forget)
+    if kind == "h5":
+        h5py = pytest.importorskip("h5py")
+        paths = [tmp_path / "X.h5"]
+        with h5py.File(paths[0], "w") as file:
+            file["X"] = X
+    else:
+        paths = [tmp_path / f"{number}.npy" for number in range(2 if kind == "two npy" else 1)]
+        for path, part in zip(paths, np.array_split(X, len(paths)), strict=True):
+            np.save(path, part)
+    data = open_data(paths if len(paths) > 1 else paths[0], block_bytes=X.nbytes // 10)
+    found = np.concatenate([np.asarray(block.itself()) for _, block in data.pieces()])
+    np.testing.assert_array_equal(found, X)
+    if not is_large:
+        assert told == []
+        return
+    assert {path for path, *_ in told} == {str(path) for path in paths}
+    if kind != "h5":
+        assert sum(count for *_, count in told) == X.nbytes
+        assert min(start for _, start, _ in told) == paths[0].stat().st_size - X.nbytes // len(paths)
+
+
+def test_forgetting_a_file_that_is_not_there_is_no_error(tmp_path):
+    from nonneg.data.sources.base import forget
+
+    forget(tmp_path / "nothing.npy")
+    forget(tmp_path)

@@ -19,6 +19,7 @@ from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .dense import DenseData
 from .host import as_dense
+from .memory import available_bytes
 from .namespace import Namespace
 from .sources.base import Source, real
 from .sparse import SparseData
@@ -63,6 +64,9 @@ class FileBlocks(Blocks):
         self.namespace = Namespace(np, real(source.dtype), "cpu")
         self.log, self._seen = log or ReadingLog(), seen or _Seen()
         self.cuts = source.cuts(block_bytes)
+        self._passes_by = False
+        """Whether blocks are gone from the system's caches before they are read again: then to make room in these, for more of
+        the same, takes more time than reading does, and the system is told to let go of them."""
 
     @property
     def size(self) -> int:
@@ -92,6 +96,8 @@ class FileBlocks(Blocks):
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         began = time.perf_counter()
         self._check_unchanged()
+        available = available_bytes()
+        self._passes_by = available is not None and self.source.n_bytes > available / 2
         blocks = ahead(lambda number=number: self._block(number) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
         for start, stop in pairwise(self.cuts):
             self.log.check(f"row {start} of {self.shape[0]}")
@@ -106,6 +112,8 @@ class FileBlocks(Blocks):
         values = read_or_say(self.source, lambda: self.source.read(start, stop), start)
         if values.shape != (stop - start, self.shape[1]):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
+        if self._passes_by:
+            self.source.let_go(start, stop)
         digest = _digest(values)
         block = as_block(values, self.namespace)
         if self._seen.digests.setdefault(number, digest) != digest:

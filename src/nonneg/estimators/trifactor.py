@@ -302,7 +302,8 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 class FONT(ONMTF):
     r"""Fast orthogonal non-negative matrix tri-factorization, X ≈ W S H.
 
-    Clusters of samples and of features at once, with a fixed weight on orthogonality. Choose it where `ONMTF` takes too long.
+    Clusters of samples and of features at once, with a fixed weight on orthogonality. Choose it for a closer fit than
+    `ONMTF`'s, with clusters that overlap more.
 
     .. math:: \min_{W, S, H \ge 0} \tfrac12 \|X - W S H\|^2 \quad \text{with } W^T W \approx I, H H^T \approx I
 

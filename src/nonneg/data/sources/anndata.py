@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import DataError
-from .base import CompressedRows, Source, stamp_of
+from .base import CompressedRows, Source
 
 
 class _Stored(CompressedRows):
@@ -16,8 +16,9 @@ class _Stored(CompressedRows):
         self._stamped = stamped
         super().__init__(name, shape, (group["data"], group["indices"], group["indptr"]), is_turned=is_turned)
 
-    def stamp(self) -> Any:
-        return stamp_of(self._stamped)
+    @property
+    def path(self) -> str:
+        return self._stamped
 
 
 def open_file(path: Path, key: str | None) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -61,9 +62,18 @@ class Source(ABC):
         found = self.read(0, self.shape[0])
         return found.T if self.is_turned else found
 
+    @property
+    def path(self) -> str:
+        """The file, for the system."""
+        return self.name
+
     def stamp(self) -> Hashable:
         """What changes when the file does."""
-        return stamp_of(self.name)
+        return stamp_of(self.path)
+
+    def let_go(self, start: int, stop: int) -> None:
+        """Have the system forget rows that have been read, or all of the file where it is not known where they lie."""
+        forget(self.path)
 
     def place(self, row: int) -> str:
         """Where a row lies, in words."""
@@ -83,6 +93,18 @@ def stamp_of(path: str | Path) -> Hashable:
     except (OSError, ValueError):
         return None
     return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
+    """Have the system let go of what it keeps in memory of a file, so many bytes, or all from the start; where it can."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(descriptor, start, count, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
 
 
 def check_numbers(dtype: Any, name: str) -> np.dtype:

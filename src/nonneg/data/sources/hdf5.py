@@ -10,7 +10,7 @@ import numpy as np
 from ...exceptions import DataError
 from ...libraries import needed
 from .anndata import matrix_in
-from .base import Source, check_matrix, check_numbers, stamp_of
+from .base import Source, check_matrix, check_numbers
 
 
 class Hdf5(Source):
@@ -25,8 +25,9 @@ class Hdf5(Source):
     def read(self, start: int, stop: int) -> np.ndarray:
         return self._dataset[start:stop]
 
-    def stamp(self) -> Any:
-        return stamp_of(self.name.rsplit(":", 1)[0])
+    @property
+    def path(self) -> str:
+        return self.name.rsplit(":", 1)[0]
 
 
 def open_file(path: Path, key: str | None) -> Source:

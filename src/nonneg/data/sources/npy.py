@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ...exceptions import DataError, FileError
-from .base import Source, check_matrix, check_numbers
+from .base import Source, check_matrix, check_numbers, forget
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _MOST_OF_A_HEADER = 1 << 20
@@ -75,6 +75,10 @@ class Npy(Source):
                     raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
                 done += got
         return rows
+
+    def let_go(self, start: int, stop: int) -> None:
+        width = self.shape[1] * self.dtype.itemsize
+        forget(self.path, self._offset + start * width, (stop - start) * width)
 
 
 _MOST = 2**30

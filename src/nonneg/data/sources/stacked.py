@@ -60,6 +60,10 @@ class Stacked(Source):
             return found[0]
         return sparse.vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
 
+    def let_go(self, start: int, stop: int) -> None:
+        part, first = self._at(start)  # no block has rows of two files
+        part.let_go(start - first, min(stop - first, part.shape[0]))
+
     def cuts(self, block_bytes: int) -> list[int]:
         cuts = {0}
         for part, stop in zip(self._parts, self._stops, strict=True):
