@@ -50,8 +50,14 @@ def factors(X, rng):
     return rng.random((len(X), 6)) + 0.01, rng.random((6, X.shape[1])) + 0.01
 
 
-def sparse_data(X):
-    return SparseData(sparse.csr_array(X), namespace_of(X))
+@pytest.fixture(params=[False, True], ids=["kept", "passing"])
+def is_passing(request):
+    """Whether the data are kept, with Xᵀ in rows beside X, or are here for one visit, as a block of a file is."""
+    return request.param
+
+
+def sparse_data(X, is_passing=False):
+    return SparseData(sparse.csr_array(X), namespace_of(X), is_passing=is_passing)
 
 
 def naive(X, approximation, powers):
@@ -61,7 +67,7 @@ def naive(X, approximation, powers):
 
 
 @pytest.mark.parametrize("powers", POWERS, ids=str)
-def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count):
+def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count, is_passing):
     (U, V), X, operand = (factor.astype(dtype) for factor in factors), X.astype(dtype), Operand(*powers)
     u, v = rng.random((5, len(X))).astype(dtype), rng.random((X.shape[1], 9)).astype(dtype)
     requests = [
@@ -70,7 +76,7 @@ def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count):
         Request(operand, "right", V.T),
         Request(operand, "left", U.T),
     ]
-    results, logarithm = sparse_data(X).visit(U, V, requests)
+    results, logarithm = sparse_data(X, is_passing).visit(U, V, requests)
     E = naive(X.astype(np.float64), U.astype(np.float64) @ V, powers)
     assert logarithm is None
     for result, expected in zip(results, (E @ v, u @ E, E @ V.T, U.T @ E), strict=True):
@@ -80,21 +86,22 @@ def test_products_with_any_powers(X, factors, rng, powers, dtype, thread_count):
 
 @pytest.mark.parametrize("log_power", [1.0, 0.5, 2.0, 1.3])
 @pytest.mark.parametrize("sides", [[], ["right"], ["left"], ["left", "right"]], ids=str)
-def test_the_sum_of_logarithms_comes_along(X, factors, log_power, sides, dtype, thread_count):
+def test_the_sum_of_logarithms_comes_along(X, factors, log_power, sides, dtype, thread_count, is_passing):
     (U, V), X = (factor.astype(dtype) for factor in factors), X.astype(dtype)
     matrix = {"right": V.T, "left": U.T}
-    _, logarithm = sparse_data(X).visit(U, V, [Request(Operand(1, -1), side, matrix[side]) for side in sides], log_power)
+    requests = [Request(Operand(1, -1), side, matrix[side]) for side in sides]
+    _, logarithm = sparse_data(X, is_passing).visit(U, V, requests, log_power)
     expected = math.fsum((X.astype(np.float64) ** log_power * np.log(U.astype(np.float64) @ V)).ravel())
     assert logarithm == pytest.approx(expected, rel=ROUNDING[dtype])
 
 
-def test_threads_change_nothing(X, factors):
+def test_threads_change_nothing(X, factors, is_passing):
     U, V = factors
     requests = [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)]
     with limited(1):
-        one, _ = sparse_data(X).visit(U, V, requests)
+        one, _ = sparse_data(X, is_passing).visit(U, V, requests)
     with limited(2):
-        two, _ = sparse_data(X).visit(U, V, requests)
+        two, _ = sparse_data(X, is_passing).visit(U, V, requests)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
 

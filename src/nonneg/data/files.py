@@ -193,7 +193,7 @@ def as_block(values: Any, namespace: Namespace) -> Data:
             rows.sum_duplicates()
         if not rows.data.all():
             rows.eliminate_zeros()
-        return SparseData(rows, namespace)
+        return SparseData(rows, namespace, is_passing=True)
     return DenseData(np.require(values, namespace.dtype, ("C", "A")), namespace)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,8 @@ class SparseData(Data):
 
     values: sparse.csr_array
     namespace: Namespace
+    is_passing: bool = field(default=False, kw_only=True)
+    """Whether it is here for one visit, as a block of a file is: then to have Xᵀ in rows is not worth the time that it takes."""
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -40,7 +42,7 @@ class SparseData(Data):
         if not entries.all():
             values = values.copy()
             values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
-        return SparseData(values, self.namespace)
+        return SparseData(values, self.namespace, is_passing=self.is_passing)
 
     # ---- sums
 
@@ -150,7 +152,8 @@ class SparseData(Data):
         """Products with E = X^p ∘ X̂^e, in one pass over the non-zeros for each E and each side, in which nothing is stored.
 
         X̂ is computed in each of them. To store E in the first would not be quicker: the next one, on the other side, would gather
-        it in another order, and has to read the rows that X̂ is made of anyway, to add them up.
+        it in another order, and has to read the rows that X̂ is made of anyway, to add them up. Of data that are here for one visit,
+        both sides go over the rows.
         """
         together: dict[tuple[Any, Any], dict[int, Any]] = {}
         for i, (operand, side, matrix) in enumerate(requests):
@@ -163,6 +166,8 @@ class SparseData(Data):
             M = matrices[0] if len(matrices) == 1 else np.concatenate(matrices, axis=1)
             if side == "right":
                 product, total = _sampled_pass(self.values, self._weights(False), U, V.T, operand.exponents, M, power)
+            elif self.is_passing:
+                product, total = _scattered_pass(self.values, self._weights(False), U, V.T, operand.exponents, M, power)
             else:
                 product, total = _sampled_pass(self._transposed, self._weights(True), V.T, U, operand.exponents, M, power)
             cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
@@ -256,15 +261,51 @@ def _sampled_pass(
     from ..kernels.sampled import sampled_product
     from ..kernels.threads import over_rows
 
-    data_power, power = exponents
     rows_of_V = np.ascontiguousarray(V)
     rows_of_M = rows_of_V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
     out = np.empty((X.shape[0], M.shape[1]), X.dtype)
-    # (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two: for α and Rényi divergences p + e = 0.
-    floor, powers = X.dtype.type(floor_of(np, X.dtype)), (float(data_power), float(data_power + power), float(log_power or 0))
-    entries = X.indptr, X.indices, X.data, weights
-    totals = over_rows(sampled_product, X.indptr, *entries, np.ascontiguousarray(U), rows_of_V, floor, *powers, rows_of_M, out)
+    entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
+    totals = over_rows(sampled_product, X.indptr, *entries, np.ascontiguousarray(U), rows_of_V, *bounds, rows_of_M, out)
     return out, sum(totals)
+
+
+def _scattered_pass(
+    X: sparse.csr_array,
+    weights: np.ndarray,
+    U: np.ndarray,
+    V: np.ndarray,
+    exponents: tuple[float, float],
+    N: np.ndarray,
+    log_power: float | None,
+) -> tuple[np.ndarray, float]:
+    """Eᵀ·N for the same E, and the same sum, from rows of X: ranges of them are added up, as many whatever the threads."""
+    from ..kernels.sampled import scattered_product
+    from ..kernels.threads import over_pieces
+
+    U, V, N = map(np.ascontiguousarray, (U, V, N))
+    entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
+
+    def work(start: int, stop: int) -> tuple[np.ndarray, float]:
+        out = np.zeros((X.shape[1], N.shape[1]), X.dtype)
+        return out, scattered_product(start, stop, *entries, U, V, *bounds, N, out)
+
+    (product, total), *others = over_pieces(work, X.shape[0], X.nnz / max(X.shape[0], 1), max(_WORTH_A_PIECE, X.shape[1]))
+    for more, share in others:
+        product += more
+        total += share
+    return product, total
+
+
+_WORTH_A_PIECE = 20_000
+"""Non-zeros below which a second range of rows costs more than it saves."""
+
+
+def _floor_and_powers(
+    X: sparse.csr_array, exponents: tuple[float, float], log_power: float | None
+) -> tuple[Any, float, float, float]:
+    """As kernels take them: (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two; for α and Rényi divergences p + e = 0."""
+    data_power, power = exponents
+    return X.dtype.type(floor_of(np, X.dtype)), float(data_power), float(data_power + power), float(log_power or 0)
 
 
 def _are_one(a: np.ndarray, b: np.ndarray) -> bool:

@@ -48,6 +48,50 @@ def _raise(values: np.ndarray, exponent: float) -> None:
             values[t] **= exponent
 
 
+@inlined
+def _weigh(
+    entries: np.ndarray,
+    columns: np.ndarray,
+    given: np.ndarray,
+    u: np.ndarray,
+    V: np.ndarray,
+    floor: float,
+    ratio_power: float,
+    power: float,
+    log_power: float,
+    approximation: np.ndarray,
+    weight: np.ndarray,
+) -> float:
+    """E at some non-zeros of a row into `weight`, X̂^power into `approximation`; returns their share of the sum of logarithms."""
+    count, zero, total = len(entries), u.dtype.type(0), 0.0
+    for t in range(count):
+        v, entry = V[columns[t]], zero
+        for k in range(len(u)):
+            entry += u[k] * v[k]
+        approximation[t] = floor if entry < floor else entry  # what is not a number stays so, and is noticed later
+
+    if log_power:
+        weight[:] = entries
+        _raise(weight, log_power)
+        if len(given):
+            for t in range(count):
+                weight[t] *= given[t]
+        for t in range(count):
+            total += weight[t] * math.log(np.float64(approximation[t]))
+
+    for t in range(count):
+        weight[t] = entries[t] / approximation[t]
+    _raise(weight, ratio_power)
+    if power:
+        _raise(approximation, power)
+        for t in range(count):
+            weight[t] *= approximation[t]
+    if len(given):
+        for t in range(count):
+            weight[t] *= given[t]
+    return total
+
+
 @compiled
 def sampled_product(
     start: int,
@@ -70,39 +114,52 @@ def sampled_product(
     X̂ is U·Vᵀ, but no less than `floor`. M may be without columns. Returns Σ X^log_power · ln X̂ at the non-zeros of these rows, or 0
     for log_power 0. Where weights are `given`, one for each entry, E and the sum have them.
     """
-    zero, total = U.dtype.type(0), 0.0
+    total = 0.0
     approximations, weights = np.empty(_CHUNK, U.dtype), np.empty(_CHUNK, U.dtype)
     for i in range(start, stop):
         out[i] = 0
-        u = U[i]
         for first in range(indptr[i], indptr[i + 1], _CHUNK):
-            count = min(_CHUNK, indptr[i + 1] - first)
-            entries, columns = x[first : first + count], indices[first : first + count]
-            approximation, weight = approximations[:count], weights[:count]
-            for t in range(count):
-                v, entry = V[columns[t]], zero
-                for k in range(len(u)):
-                    entry += u[k] * v[k]
-                approximation[t] = floor if entry < floor else entry  # what is not a number stays so, and is noticed later
-
-            if log_power:
-                weight[:] = entries
-                _raise(weight, log_power)
-                if len(given):
-                    for t in range(count):
-                        weight[t] *= given[first + t]
-                for t in range(count):
-                    total += weight[t] * math.log(np.float64(approximation[t]))
-
-            for t in range(count):
-                weight[t] = entries[t] / approximation[t]
-            _raise(weight, ratio_power)
-            if power:
-                _raise(approximation, power)
-                for t in range(count):
-                    weight[t] *= approximation[t]
-            if len(given):
-                for t in range(count):
-                    weight[t] *= given[first + t]
+            last = min(first + _CHUNK, indptr[i + 1])
+            columns, weight = indices[first:last], weights[: last - first]
+            total += _weigh(
+                x[first:last], columns, given[first:last], U[i], V, floor, ratio_power, power, log_power,
+                approximations[: last - first], weight,
+            )  # fmt: skip
             _add_rows(out[i], weight, M, columns)
+    return total
+
+
+@compiled
+def scattered_product(
+    start: int,
+    stop: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    x: np.ndarray,
+    given: np.ndarray,
+    U: np.ndarray,
+    V: np.ndarray,
+    floor: float,
+    ratio_power: float,
+    power: float,
+    log_power: float,
+    N: np.ndarray,
+    out: np.ndarray,
+) -> float:
+    """What these rows add to Eᵀ·N, into `out`, and to the sum of logarithms: as `sampled_product` of Xᵀ, which it does without."""
+    total = 0.0
+    approximations, weights = np.empty(_CHUNK, U.dtype), np.empty(_CHUNK, U.dtype)
+    for i in range(start, stop):
+        own = N[i]
+        for first in range(indptr[i], indptr[i + 1], _CHUNK):
+            last = min(first + _CHUNK, indptr[i + 1])
+            columns, weight = indices[first:last], weights[: last - first]
+            total += _weigh(
+                x[first:last], columns, given[first:last], U[i], V, floor, ratio_power, power, log_power,
+                approximations[: last - first], weight,
+            )  # fmt: skip
+            for t in range(last - first):
+                sums = out[columns[t]]
+                for k in range(len(own)):
+                    sums[k] += weight[t] * own[k]
     return total

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ..algebra.expression import Letter, Word
-from .steps import canonical
+from .steps import Step, canonical
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class CostsOfWord:
         """Letters i to j, in their canonical form; short ones first."""
         self.grams = {(i, j) for i, j in places if word[i:j] in costs.grams}
         """Those that can be multiplied with without being formed."""
+        self.chains: dict[frozenset[tuple[int, int]], tuple[list[Step], list[Word]]] = {}
+        """Steps that multiply the word together, and what they make: those that have been planned, by the parts that were known."""
 
     def __call__(self, i: int, k: int, j: int) -> float:
         cost = self._computed.get((i, k, j))

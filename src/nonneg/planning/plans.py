@@ -109,17 +109,27 @@ def _other_side(product: Word, costs: Costs) -> Word:
 
 def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
     """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
-    n = len(word)
-    if n <= 1:  # a matrix on its own is always there
+    if len(word) <= 1:  # a matrix on its own is always there
         return []
     cost = costs.of_word(word)
-    parts, grams = cost.parts, cost.grams
+    known = frozenset(place for place, part in cost.parts.items() if part in have)
+    if (0, len(word)) in known | cost.grams:
+        return []
+    if known not in cost.chains:  # words are planned again and again, beside others
+        cost.chains[known] = _cheapest(word, known, costs)
+    steps, made = cost.chains[known]
+    have.update(made)
+    return steps
+
+
+def _cheapest(word: Word, known: frozenset[tuple[int, int]], costs: Costs) -> tuple[list[Step], list[Word]]:
+    """The steps that multiply a word together at the least cost, given which of its parts are known, and what they make."""
+    cost = costs.of_word(word)
+    parts, there = cost.parts, {cost.parts[place] for place in known}
 
     def is_known(i: int, j: int) -> bool:
-        return parts[i, j] in have or (i, j) in grams
+        return parts[i, j] in there or (i, j) in cost.grams
 
-    if is_known(0, n):
-        return []
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for (i, j), part in parts.items():  # short ones first
         if is_known(i, j):
@@ -130,6 +140,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
             best[i, j] = min([(best[i, k][0] + best[k, j][0] + cost(i, k, j), k) for k in range(i + 1, j)])
 
     steps: list[Step] = []
+    made: list[Word] = []
 
     def build(i: int, j: int) -> None:
         cut = best[i, j][1]
@@ -137,11 +148,12 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
             return
         build(i, cut)
         build(cut, j)
-        steps.append(_step(word[i:cut], word[cut:j], have, costs))
-        have.add(parts[i, j])
+        steps.append(_step(word[i:cut], word[cut:j], there, costs))
+        there.add(parts[i, j])
+        made.append(parts[i, j])
 
-    build(0, n)
-    return steps
+    build(0, len(word))
+    return steps, made
 
 
 def _step(left: Word, right: Word, have: set[Word], costs: Costs) -> Step:
