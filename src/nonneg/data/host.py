@@ -27,8 +27,8 @@ _TOGETHER = 6
 """Rows that the kernels for small matrices work on together: blocks have a multiple of them, and at least so many."""
 _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
-_WORTH_A_THREAD = 2 * 10**7
-"""Multiplications, at least, for each of them."""
+_WORTH_A_THREAD, _WORTH_ADDING = 2 * 10**7, 10**6
+"""Multiplications, and additions, at least, for each of them."""
 
 
 @cache
@@ -71,8 +71,12 @@ def multiplied(left: Any, right: Any) -> Array:
 def gram_multiplied(X: Array, M: Array) -> Array:
     """Xᵀ(X M) of an array that lies in rows, by ranges of them in threads, each of which makes both products on its own."""
     first, *others = _share_out(_gram_range, X.shape[0], blas_threads(), 2 * X.shape[1] * M.shape[1], X, M)
-    for other in others:
-        first += other
+
+    def add(start: int, stop: int) -> None:
+        for other in others:
+            first[start:stop] += other[start:stop]
+
+    over_pieces(add, first.shape[0], len(others) * first.shape[1], _WORTH_ADDING)
     return first
 
 
