@@ -110,7 +110,7 @@ def solve(
     began = time.perf_counter() - run.seconds
     if not run.history:
         run.status = _check(run, None, began, callback)
-        is_kept = not solver.stays_finite or run.point.problem.data.is_far
+        is_kept = not solver.stays_finite or run.point.problem.data.is_far or run.point.problem.model.weighted
         run.good = run.point.bare() if is_kept else None  # factors of many rows take memory
     while run.status is None and run.n_iter != pause_at:
         run.n_iter += 1

@@ -136,10 +136,14 @@ class WeightedDense(DenseData, Partial):
         data = self._turned if transposed else self
         if self.weights is None and 2 * self.missing < self.observed:
             data._sweep_without_missing(F, B, options)
-            return
-        for start in range(0, len(F), step := chunk_rows(data.shape[1])):
-            rows = slice(start, start + step)
-            x, weights = data.weighted_block(rows)
+        else:
+            data._sweep_observed(F, B, options, np.arange(len(F)))
+
+    def _sweep_observed(self, F: Array, B: Array, options: tuple[float, float, int, int, float], which: np.ndarray) -> None:
+        """Go over some rows with what is observed of them."""
+        for start in range(0, len(which), step := chunk_rows(self.shape[1])):
+            rows = which[start : start + step]
+            x, weights = self.weighted_block(rows)
             seen = weights > 0
             indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
             own = np.ascontiguousarray(F[rows])
@@ -165,13 +169,20 @@ class WeightedDense(DenseData, Partial):
         return np.cumsum(np.concatenate(counts)), np.concatenate(columns)
 
     def _sweep_without_missing(self, F: Array, B: Array, options: tuple[float, float, int, int, float]) -> None:
-        """All of B Bᵀ and X Bᵀ, less what belongs to the entries that are missing."""
+        """All of B Bᵀ and X Bᵀ, less what belongs to the entries that are missing; but for rows of which most are.
+
+        Of these, nearly nothing would be left, or nothing at all but rounding.
+        """
+        mostly = np.flatnonzero(2 * np.diff(self._gaps[0]) > self.shape[1])
+        before = F[mostly]
         C = np.empty(F.shape)
         for rows in row_blocks(*self.shape, "cpu"):
             C[rows] = _without_nan(self._block(rows)) @ B
         wide = B.astype(np.float64)
         indptr, indices = self._gaps
         sweep_entries(F, B, indptr, indices, np.empty(0, F.dtype), np.empty(0, F.dtype), options, wide.T @ wide, C)
+        F[mostly] = before
+        self._sweep_observed(F, B, options, mostly)
 
     # ---- X itself
 
