@@ -167,8 +167,8 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free and model.divergence.degree is not None
     if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
-        size = scale
-        divergence, doublings = model.divergence.in_units(math.log2(scale))
+        size = size if model.constraints["H"].is_free else scale
+        divergence, doublings = model.divergence.in_units(math.log2(size))
         model = Model(model.form, divergence, {**model.constraints, "H": model.constraints["H"].in_units(doublings, 0.0)})
     # In the type of the components: a single precision X may have another scale than its type can hold.
     X, components = X / components.dtype.type(size), components / components.dtype.type(scale)

@@ -179,14 +179,14 @@ def run_starts(
                     if not done:
                         raise
                 if is_interrupted():
-                    break
+                    return _broken_off(done, n_init)
             return done
         pool = ThreadPoolExecutor(workers)
         try:
             runs = [pool.submit(run, number) for number in range(n_init)]
             while not over.is_set() and wait(runs, timeout=_PATIENCE).not_done:
                 pass
-            return _whole(runs)
+            return _broken_off(_whole(runs), n_init) if is_interrupted() else _whole(runs)
         except BaseException:
             over.set()
             raise
@@ -198,6 +198,12 @@ def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
     """What runs have come to; of those that were interrupted, if that is not all, the ones that had come to something."""
     found = [run.result() for run in runs if not isinstance(run.exception(), Interrupted)]
     return found or [run.result() for run in runs]
+
+
+def _broken_off(found: list[Solution], n_init: int) -> list[Solution]:
+    """What starts have come to by the time of Ctrl-C: those that are over are not the best of all, unless all of them are."""
+    is_over = len(found) == n_init and all(solution.status is not Status.STOPPED_BY_USER for solution in found)
+    return found if is_over else [replace(solution, status=Status.STOPPED_BY_USER) for solution in found]
 
 
 def _chosen(problem: Problem, start: Any, number: int) -> Any:

@@ -79,10 +79,10 @@ def _say_where(X: Any) -> None:
         raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
 
 
-def read_non_negative(X: Any) -> Data:
+def read_non_negative(X: Any, *, unknown: bool = False) -> Data:
     """X as data, or an error that says where it is negative, in scikit-learn's words and ours."""
     try:
-        return read_data(X)
+        return read_data(X, unknown=unknown)
     except DataError as error:
         is_negative = " negative entr" in str(error)
         raise DataError(f"Negative values in data passed to X: {error}" if is_negative else str(error)) from None

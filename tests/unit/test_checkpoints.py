@@ -343,6 +343,22 @@ def test_ctrl_c_keeps_the_best_so_far(name):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_in_a_later_start_says_so():
+    """The first start may be over, and the best so far: the fit is not."""
+    seen = []
+
+    def in_the_second_start(progress):
+        seen.append(progress.iteration)
+        if seen.count(0) == 2 and progress.iteration >= 10:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = nonneg.NMF(3, random_state=0, init="random", n_init=3, callback=in_the_second_start)
+    with pytest.raises(KeyboardInterrupt, match="holds the best so far"):
+        model.fit(data())
+    assert seen.count(0) == 2
+    assert model.status_ == "stopped_by_user"
+
+
 def test_ctrl_c_with_starts_side_by_side():
     model = nonneg.NMF(3, random_state=0, solver="multiplicative", init="random", n_init=4, n_jobs=2, tol=0, callback=ctrl_c_at(20))
     with pytest.raises(KeyboardInterrupt):

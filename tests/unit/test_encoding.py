@@ -188,3 +188,11 @@ def test_samples_in_single_precision_of_a_model_beyond_it():
         codes = model.transform(np.ones((3, 2), dtype=np.float32))
     assert np.isfinite(codes).all()
     assert codes.max() <= 1e-50
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e-50, 1e-100, 1e30])
+def test_sums_of_divergences_at_any_scale(scale):
+    """A sum has no unit of its own in which codes could be looked for, so its parts are weighed in that of the data."""
+    X = np.kron(np.eye(2), np.ones((5, 3)))
+    model = NMF(2, divergence=Beta(2) + Beta(1), random_state=0).fit(X * scale)
+    np.testing.assert_allclose(model.transform(X * scale) @ (model.components_ / scale), X, atol=1e-6)

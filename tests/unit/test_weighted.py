@@ -387,3 +387,76 @@ def test_weights_read(X):
     assert not read_data(read_weighted(X, weights=np.ones(X.shape))).weighted
     assert isinstance(read_weighted(observed(X, X > 0)), type(read_data(sparse.csr_array(X))))
     assert FilledData.__doc__
+
+
+# ---- what is hidden, and what is mostly missing
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rest", [0.0, 0.1])
+def test_a_feature_without_a_value_is_zero(seed, rest):
+    """All products less those of what is missing leave rounding there, of which no quotient is to be taken."""
+    generator = np.random.default_rng(seed)
+    X = generator.gamma(1, size=(200, 4)) @ generator.gamma(0.5, size=(4, 26))
+    X[generator.random(X.shape) < rest] = np.nan
+    X[:, 2], X[1:, 3], X[0, 3] = np.nan, np.nan, 1.0
+    model = nonneg.NMF(8, missing="ignore", random_state=seed).fit(X)
+    assert model.status_ == "converged"
+    assert np.isfinite(model.factors_["W"]).all()
+    assert not model.components_[:, 2].any()
+    assert model.inverse_transform(model.transform(X))[0, 3] == pytest.approx(1.0, rel=0.2)
+
+
+@pytest.mark.parametrize("estimator", ["OPNMF", "ONMF"])
+@pytest.mark.parametrize("how", ["exact", 0.3, 1.0])
+@pytest.mark.parametrize("kind", ["hidden", "any", "features"])
+def test_what_has_no_weight_does_not_count_for_partitions(estimator, how, kind, rng):
+    parts = np.kron(np.eye(3), np.ones((1, 4)))
+    X, hidden = rng.random((40, 3)) @ parts, rng.random((40, 12)) < 0.25
+    weights = {
+        "hidden": 1.0 * ~hidden,
+        "any": np.where(hidden, 0, rng.random(X.shape) + 0.5),
+        "features": (None, rng.random(12) + 0.5),
+    }
+    found = []
+    for value in (0.0, 1000.0):
+        given = X if kind == "features" else np.where(hidden, value, X)
+        found.append(getattr(nonneg, estimator)(3, orthogonality=how, random_state=0).fit(given, weights=weights[kind]))
+    np.testing.assert_array_equal(found[0].components_, found[1].components_)
+    labels = found[0].components_.argmax(axis=0).reshape(3, 4)
+    assert (labels == labels[:, :1]).all()
+    assert len(np.unique(labels)) == 3
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.1])
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole fit", "gaps in the fit"])
+@pytest.mark.parametrize("is_stored", [True, False], ids=["Observed", "NaN"])
+def test_components_without_an_observed_feature_have_their_mean(noise, is_whole, is_stored, rng):
+    X = rng.random((40, 3)) @ np.kron(np.eye(3), np.ones((1, 4))) + noise * rng.random((40, 12)) + 0.01
+    given = X.copy()
+    if not is_whole:
+        given[rng.random(X.shape) < 0.1] = np.nan
+    model = nonneg.OPNMF(3, missing="ignore", random_state=0).fit(given)
+    mean = model._mean_code
+    new = X[:3].copy()
+    new[0, :4], new[1] = np.nan, np.nan
+
+    def codes(new):
+        return model.transform(Observed(sparse.csr_array(np.nan_to_num(new))) if is_stored else new)
+
+    found, which = codes(new), model.components_[:, 0].argmax()
+    assert found[0, which] == pytest.approx(mean[which])
+    np.testing.assert_allclose(found[1], mean)
+    np.testing.assert_allclose(codes(new[1:2])[0], mean, rtol=1e-6)
+    np.testing.assert_allclose(found[2], model.transform(X[2:3])[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("divergence", ["itakura-saito", "dual-i"])
+@pytest.mark.parametrize("name", ["PNMF", "OPNMF"])
+def test_missing_entries_are_no_zeros_to_a_stream(name, divergence):
+    values = np.array([[1.0, 2, 3, 0], [2, 0, 4, 1], [1, 1, 0, 3], [3, 1, 2, 2]])
+    stored, dense = Observed(sparse.csr_array(values)), np.where(values > 0, values, np.nan)
+    model = getattr(nonneg, name)(2, divergence=divergence, random_state=0)
+    expected = clone(model).set_params(missing="ignore").fit(dense).objective_
+    assert model.fit(stored).objective_ == pytest.approx(expected, rel=1e-6)
+    assert np.isfinite(model.partial_fit(np.where(values > 0, values, 1.0)).components_).all()

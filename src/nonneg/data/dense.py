@@ -44,7 +44,7 @@ class DenseData(Data):
     def in_units(self, unit: float) -> DenseData:
         return replace(self, unit=self.unit * unit)
 
-    def _block(self, rows: slice) -> Array:
+    def _block(self, rows: Any) -> Array:
         return self.values[rows, :] if self.unit == 1 else self.values[rows, :] / self.unit
 
     # ---- sums

@@ -105,6 +105,7 @@ def read_data(
     signed: bool = False,
     symmetric: bool = False,
     positive: bool = False,
+    unknown: bool = False,
     totals: Iterable[Total] = (),
 ) -> Data:
     """Check X and wrap it, in one reading.
@@ -118,6 +119,8 @@ def read_data(
         Whether X must be.
     positive : bool
         Whether zeros are not.
+    unknown : bool
+        Whether all entries may be missing, as those of new samples may be.
     totals : iterable
         Sums over all entries that will be asked for, to be found on the way.
     """
@@ -140,7 +143,8 @@ def read_data(
     data.expect(totals, signed=signed)
     data.read(totals)
     check_finite(data, name)
-    check_observed(data, name)
+    if not unknown:
+        check_observed(data, name)
     if symmetric:
         check_symmetric(data, name)
     if not signed:

@@ -140,10 +140,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if isinstance(X, Data | Observed):
             self._check_features(X, reset)
             X = read_weighted(X, weights=weights)
-            return X if X.is_far else read_non_negative(X)
+            return X if X.is_far else read_non_negative(X, unknown=not reset)
         ignores = self.missing == "ignore"
         samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
-        return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights))
+        return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights), unknown=not reset)
 
     def _with_fills(self, X: Data, solution: Solution) -> Data:
         """The data as the solution has left them: where they stand in the form, what is missing is filled."""
@@ -251,7 +251,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.status_, self.history_ = solution.status, solution.history
         self.reconstruction_err_ = self._error(X, solution)
         self.__dict__.pop("_mean_code", None)
-        if X.missing and solution.model.form[0].name == solution.model.data:
+        if self.missing == "ignore" and not X.is_far and solution.model.form[0].name == solution.model.data:
             self._mean_code = np.asarray(self._codes_by_product(X)).mean(axis=0)
 
     def _count(self, rank: Any) -> Any:

@@ -457,6 +457,8 @@ def settled_rows(
     K: Array,
     C: Array,
     is_rest: bool,
+    whole: Array,
+    little: float,
     ridge: float,
     prior: Array,
     out: Array,
@@ -464,14 +466,16 @@ def settled_rows(
     """Codes y = x L of rows x whose missing entries are those of y R: y (I − Σ r l) = Σ x l, with one sum over what is missing.
 
     The rows of `left` are those of L, l, and the rows of `right` the columns of R, r. The entries of a row of X are in compressed
-    rows, and K is I − R L, to which those are added; or they are the missing ones, K is I, and C has Σ x l.
+    rows, and K is I − R L, to which those are added; or they are the missing ones, K is I, and C has Σ x l. `whole` is the
+    diagonal of R L: a component of which but a `little` share of that is observed in a row has the code of `prior`.
     """
     k = left.shape[1]
-    A, c = np.empty((k, k)), np.empty(k)
+    A, c, observed = np.empty((k, k)), np.empty(k), np.empty(k)
     rows, columns = np.empty((_GATHERED, k)), np.empty((_GATHERED, k))
     for i in range(start, stop):
         for a in range(k):
             c[a] = ridge * prior[a] + (C[i, a] if is_rest else 0.0)
+            observed[a] = whole[a] if is_rest else 0.0
             for b in range(k):
                 A[a, b] = K[b, a]
             A[a, a] += ridge
@@ -484,12 +488,17 @@ def settled_rows(
                     rows[t, a] = of_left[a]
                 for a in range(k):
                     columns[t, a] = sign * of_right[a]
+                    observed[a] += rows[t, a] * columns[t, a]
             A += np.dot(rows[:count].T, columns[:count])
             if not is_rest:
                 for t in range(count):
                     entry = float(x[begin + t])
                     for a in range(k):
                         c[a] += entry * rows[t, a]
+        for a in range(k):
+            if observed[a] <= little * whole[a]:
+                A[a] = 0
+                A[a, a], c[a] = 1, prior[a]
         y = np.linalg.solve(A, c)
         for a in range(k):
             out[i, a] = y[a]

@@ -19,7 +19,7 @@ class Pair(NamedTuple):
     rows: Array
     columns: Array
 
-    def block(self, rows: slice) -> Array:
+    def block(self, rows: Any) -> Array:
         return self.rows[rows, None] * self.columns[None, :]
 
 
@@ -85,6 +85,9 @@ class Partial(Data):
         """The same data with others inside the form."""
         return replace(self, inside=inside)  # type: ignore[type-var]
 
+    def lengths(self, axis: int) -> np.ndarray:
+        return super().lengths(axis) if self.inside is None else self.inside.lengths(axis)
+
     @abstractmethod
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights."""
@@ -116,14 +119,15 @@ def settle(
     from ...kernels.threads import over_rows
 
     L, R = (np.ascontiguousarray(part, dtype=np.float64) for part in (left, right.T))
-    one = np.eye(L.shape[1])
+    one, whole = np.eye(L.shape[1]), np.sum(L * R, axis=0)
     K, given = (one - R.T @ L, np.empty((0, 0))) if C is None else (one, C)
-    work = indptr + np.arange(len(indptr))
-    over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, _RIDGE, np.asarray(prior, np.float64), out)
+    work, prior = indptr + np.arange(len(indptr)), np.asarray(prior, np.float64)
+    over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, whole, _LITTLE, _RIDGE, prior, out)
 
 
-_RIDGE = 1e-9
-"""How much the prior of a code counts: nothing, unless nothing is known."""
+_LITTLE, _RIDGE = 1e-3, 1e-9
+"""The share of a component, of its squares, that has to be observed for a code, lest noise is made of any size; and how much the
+prior of a code counts where more is: nothing, unless the rest is undecided."""
 
 
 def sweep_entries(

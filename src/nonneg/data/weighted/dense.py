@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import Data, Facts, Total, chunk_rows
 from ..dense import DenseData
-from ..namespace import Array
+from ..namespace import Array, to_host
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks, share_out
 from .base import (
@@ -50,7 +50,7 @@ class WeightedDense(DenseData, Partial):
         some = WeightedDense(data.values[items], self.namespace, self.unit, own)
         return some if axis == 0 else some._turned
 
-    def weighted_block(self, rows: slice) -> tuple[Array, Array]:
+    def weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array]:
         """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
         xp, x = self.namespace.xp, self._block(rows)
         one = xp.ones_like(x)
@@ -191,9 +191,17 @@ class WeightedDense(DenseData, Partial):
         return replace(self, unit=self.unit * unit, inside=inside)
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
-        return _without_nan(super().take(items, axis))
+        found = _without_nan(super().take(items, axis))
+        if self.weights is None:
+            return found
+        weights = (self if axis == 0 else self._turned).weights
+        own = weights.block(items) if isinstance(weights, Pair) else self.namespace.xp.take(weights, items, axis=0)
+        return np.where(to_host(own) > 0, found, 0.0)
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        if self.weights is not None:
+            yield from Data.blocks(self, transposed=transposed)
+            return
         for rows, block in super().blocks(transposed=transposed):
             yield rows, _without_nan(block)
 

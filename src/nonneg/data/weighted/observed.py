@@ -186,6 +186,10 @@ class FilledData(Data):
         filling = LowRank(self.filling.U / unit, self.filling.V)
         return FilledData(self.rest / unit, filling, self.namespace, self.highest / unit)
 
+    @property
+    def zeros(self) -> int:
+        return 0  # those that were given are refused before they are here, where all have to be positive
+
     def can_sweep(self, *, transposed: bool = False) -> bool:
         return False  # rows would have to be formed, entries of which nothing is known among them
 
