@@ -29,6 +29,8 @@ _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
 _WORTH_A_THREAD, _WORTH_ADDING = 2 * 10**7, 10**6
 """Multiplications, and additions, at least, for each of them."""
+_LONG_RANGE = 400
+"""Rows, at least, of a range whose result is as large as what it is multiplied with."""
 
 
 @cache
@@ -69,8 +71,12 @@ def multiplied(left: Any, right: Any) -> Array:
 
 
 def gram_multiplied(X: Array, M: Array) -> Array:
-    """Xᵀ(X M) of an array that lies in rows, by ranges of them in threads, each of which makes both products on its own."""
-    first, *others = _share_out(_gram_range, X.shape[0], blas_threads(), 2 * X.shape[1] * M.shape[1], X, M)
+    """Xᵀ(X M) of an array that lies in rows, by ranges of them in threads, each of which makes both products on its own.
+
+    Ranges are long: for each of them BLAS packs all of M anew, and a result as large as M is added up.
+    """
+    each = 2 * X.shape[1] * M.shape[1]
+    first, *others = _share_out(_gram_range, X.shape[0], blas_threads(), each, X, M, least=_LONG_RANGE * each)
 
     def add(start: int, stop: int) -> None:
         for other in others:
@@ -98,10 +104,10 @@ def _multiply_range(first: int, last: int, left: Array, right: Array) -> Array:
     return a @ b if left.size <= right.size else (b.T @ a.T).T
 
 
-def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *arguments: Any) -> list[Any]:
-    """Do the work for ranges of rows, each of which takes so many multiplications."""
+def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *arguments: Any, least: int = 0) -> list[Any]:
+    """Do the work for ranges of rows, each of which takes so many multiplications; a range, the least or more."""
     with nullcontext() if threads == 1 else suited_to(0):
-        return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, _WORTH_A_THREAD)
+        return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, max(least, _WORTH_A_THREAD))
 
 
 def positive_part(array: Any) -> Array:
