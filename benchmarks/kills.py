@@ -34,7 +34,7 @@ def workers(times: int) -> None:
     from distributed import Client, LocalCluster
 
     X, generator = data(), np.random.default_rng()
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
         settings = {**SETTINGS, "max_iter": 40}
         expected = nonneg.NMF(10, **settings).fit(da.from_array(X, chunks=(300, 300)))
