@@ -19,6 +19,7 @@ from nonneg import (
     Factorization,
     KernelPNMF,
     NonnegativeLDA,
+    Observed,
     ProjectiveClustering,
     SymmetricNMF,
     load,
@@ -32,6 +33,7 @@ from nonneg.selection.criteria.error import permuted
 from nonneg.selection.criteria.gabriel import divergence_between, one_each
 from nonneg.selection.criteria.halves import split
 from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion
+from nonneg.selection.criteria.speckled import divided
 from nonneg.selection.rules import last_above, smallest_close
 from nonneg.selection.subjects import subject_of
 
@@ -357,6 +359,77 @@ def test_entries_held_out_one_by_one(estimator):
     scan = rank_scan(estimator, mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
     assert scan.columns_["speckled"][1] < scan.columns_["speckled"][0]
     assert scan.best_ == 2
+
+
+def with_holes(rank, share=0.2):
+    """A matrix of planted rank with entries that are missing: dense with NaN, and as what is observed."""
+    X = mixed(rank) + 0.01
+    known = np.random.default_rng(1).random(X.shape) > share
+    return {"NaN": np.where(known, X, np.nan), "Observed": Observed(sparse.csr_array(np.where(known, X, 0.0)))}
+
+
+@pytest.mark.parametrize("kind", ["NaN", "Observed"])
+@pytest.mark.parametrize("estimator", [NMF(missing="ignore"), OPNMF(missing="ignore")], ids=lambda one: type(one).__name__)
+def test_missing_values(estimator, kind):
+    X = with_holes(2)[kind]
+    scan = rank_scan(estimator, X, [1, 2, 3], random_state=0)
+    assert list(scan.choices_) == ["speckled"]
+    assert "Judged by held-out entries, as no blocks can be held out: values are missing" in scan.why_
+    if isinstance(estimator, NMF):
+        assert scan.best_ == 2
+    several = rank_scan(estimator, X, [1, 2], criteria=["halves", "restarts", "error"], random_state=0)
+    assert all(np.isfinite(values).all() for values in several.columns_.values())
+    with pytest.raises(IncompatibleError, match=r"'gabriel' cannot judge .* values are missing.*use 'speckled'"):
+        rank_scan(estimator, X, [1, 2], criteria="gabriel")
+
+
+def test_entries_that_are_held_out_are_of_those_that_are_known():
+    X = with_holes(2)
+    for kind, given in X.items():
+        subject = subject_of(NMF(missing="ignore"), given)
+        rest, rows, columns, truth = divided(subject, 0.1, np.random.default_rng(0))
+        assert 0.05 * X["NaN"].size < len(truth) < 0.12 * X["NaN"].size
+        np.testing.assert_array_equal(truth, X["NaN"][rows, columns])
+        known = rest.toarray() if kind == "Observed" else np.nan_to_num(rest)
+        assert not known[rows, columns].any()
+        known[rows, columns] = truth
+        np.testing.assert_array_equal(known, np.nan_to_num(X["NaN"]))
+        assert len(divided(subject, 1e-9, np.random.default_rng(0))[3]) == 1
+
+
+def test_clusters_of_what_has_missing_values_are_judged_by_halves():
+    scan = rank_scan(ProjectiveClustering(missing="ignore"), with_holes(2)["NaN"], [1, 2], random_state=0)
+    assert "Judged by split halves, as no blocks can be held out: values are missing" in scan.why_
+
+
+def test_what_is_observed_is_another_scan_than_zeros_elsewhere(tmp_path):
+    observed = with_holes(2)["Observed"]
+    rank_scan(NMF(), observed, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
+    with pytest.raises(DataError, match="another scan: its data"):
+        rank_scan(NMF(), observed.values, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
+
+
+def test_files_are_to_be_read_first(tmp_path):
+    np.save(tmp_path / "X.npy", mixed(2))
+    for estimator in (NMF(), SymmetricNMF()):
+        with pytest.raises(DataError, match=r"rank_scan needs all of X in memory.*numpy\.load"):
+            rank_scan(estimator, tmp_path / "X.npy", [1, 2])
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert rank_scan(NMF(), mapped, [1, 2], random_state=0).best_ == rank_scan(NMF(), mixed(2), [1, 2], random_state=0).best_
+
+
+def test_too_little_to_judge_by_what_is_usual():
+    with pytest.raises(IncompatibleError, match=r"by what is usual: not by 'gabriel', since .*; not by 'halves', since"):
+        rank_scan(NMF(), mixed(2)[:2, :2], [1, 2])
+
+
+def test_data_without_missing_values_are_read_as_ever():
+    complete = Observed(sparse.csr_array(mixed(2) + 0.01))
+    assert list(rank_scan(NMF(missing="ignore"), complete, [1, 2], random_state=0).choices_) == ["gabriel"]
+    with pytest.raises(DataError, match="missing='ignore'"):
+        rank_scan(NMF(), with_holes(2)["NaN"], [1, 2])
+    with pytest.raises(DataError, match="no entry that is observed"):
+        rank_scan(NMF(missing="ignore"), np.full((9, 9), np.nan), [1])
 
 
 # ---- criteria, one by one

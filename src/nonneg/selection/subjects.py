@@ -16,12 +16,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ..data import as_dense
+from ..data import Observed, as_dense, is_elsewhere
+from ..data.weighted import ObservedData
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
 from ..hmm import HiddenChain, distinct, read_sequences
-from ..validation import check_non_negative, read_samples
+from ..validation import read_samples
 
 Rank = int | tuple[int, int]
 
@@ -33,6 +34,8 @@ class Subject(ABC):
     """What the data are, in words."""
     has_two_ranks = False
     """Whether samples and features have a rank each."""
+    has_missing = False
+    """Whether entries are missing."""
 
     def __init__(self, estimator: Any, data: Any) -> None:
         self.estimator, self.data = estimator, data
@@ -91,14 +94,26 @@ def _cut_out(X: Any, rows: np.ndarray, columns: np.ndarray | None) -> Any:
     return sparse.csr_array(taken) if sparse.issparse(taken) else np.ascontiguousarray(taken)
 
 
+def refuse_far(X: Any) -> None:
+    """Refuse data that are not in memory."""
+    if is_elsewhere(X):
+        raise DataError(
+            "rank_scan needs all of X in memory, since it fits parts of X many times, and takes neither files nor data in blocks. "
+            "Read X first: numpy.load, with mmap_mode='r' where it is large, or .compute() of a Dask collection."
+        )
+
+
 class Matrix(Subject):
     """X ≈ a product form: samples in rows, features in columns."""
 
     kind = "a matrix of samples and features"
 
     def __init__(self, estimator: Any, X: Any) -> None:
-        super().__init__(estimator, check_non_negative(read_samples(clone(estimator), X, reset=True)))
+        refuse_far(X)
+        data: Any = clone(estimator)._read(X, reset=True)
+        super().__init__(estimator, data.values)
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
+        self.has_missing, self.is_observed = data.missing > 0, isinstance(data, ObservedData)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -108,6 +123,16 @@ class Matrix(Subject):
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
         """Some samples, and of these some features."""
         return _cut_out(self.data, rows, columns)
+
+    def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
+        return super().fit(self.as_given(data), rank, seed, **changes)
+
+    def as_given(self, data: Any) -> Any:
+        """Data like those of the subject, as the estimator takes them: where stored entries are all that is known, it is told."""
+        return Observed(data) if self.is_observed else data
+
+    def _digest(self) -> str:
+        return f"observed {super()._digest()}" if self.is_observed else super()._digest()
 
     def orthogonal(self, model: Any) -> dict[str, str]:
         """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
@@ -122,6 +147,7 @@ class Items(Subject):
     kind = "similarities between items"
 
     def __init__(self, estimator: Any, X: Any) -> None:
+        refuse_far(X)
         metric = "affinity" if isinstance(estimator, SymmetricNMF) else "kernel"
         X = read_samples(clone(estimator), X, reset=True)
         K = estimator._checked_similarities(X)
