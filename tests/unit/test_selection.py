@@ -28,7 +28,7 @@ from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 from nonneg.plot.views import column_labels, row_labels
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
-from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled
+from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled, Subsamples
 from nonneg.selection.criteria.error import permuted
 from nonneg.selection.criteria.gabriel import divergence_between, one_each
 from nonneg.selection.criteria.halves import split
@@ -556,7 +556,7 @@ def test_the_smallest_rank_that_is_as_good():
     errors = np.array([[9.0, 8, 9], [1.01, 1, 1.01], [1.0, 1, 1], [0.995, 1, 1]])
     assert smallest_close([1, 2, 3, 4], errors, "error", 0.02).rank == 2
     assert smallest_close([1, 2, 3, 4], errors[[0, 0, 0, 1]], "error", 0.02).why.endswith("scan more.")
-    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan less.")
+    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan smaller ranks.")
     spoiled = errors.copy()
     spoiled[1, 0] = 50  # one fit in a poor local minimum
     assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02).rank == 2
@@ -570,6 +570,25 @@ def test_no_more_ranks_are_advised_than_there_can_be():
     assert "scan more" not in scan.why_
     assert "Judged by split halves, as no blocks can be held out: X is 40 × 4" in scan.why_
     assert "scan more" in rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0).why_
+
+
+def test_the_sentence_tells_medians_from_the_means_of_the_table():
+    """Rank 3 has the lowest mean and rank 4 the lowest median: a part that is harder than others moves the one only."""
+    errors = np.array([[3.0, 3.0, 3.0], [1.0, 1.0, 1.0], [0.995, 0.995, 0.995], [0.99, 0.99, 1.5]])
+    found = [[{"error": value} for value in row] for row in errors]
+    choice, means = Gabriel().choose([1, 2, 3, 4], found), [Gabriel().row(row)["gabriel"] for row in found]
+    assert np.argmin(means) == 2
+    assert "no rank above is better by enough to count: it is lowest at 4, by 1.0 %" in choice.why
+    assert choice.why.endswith("(medians over 3 parts; the table has means).")
+    small = smallest_close([2, 3, 4], errors[1:], "error", 0.02)
+    assert "does not fall by enough to count after 2, the smallest rank scanned, and is lowest at 4, by 1.0 % (medians" in small.why
+    assert "medians" not in smallest_close([1, 2, 3], errors[:3, :1], "error", 0.02).why
+
+
+def test_partitions_of_subgraphs_are_judged_by_medians_too():
+    found = [[{"rand": value} for value in row] for row in ([1.0, 1.0, 0.7], [0.5, 0.5, 0.2])]
+    why = Subsamples().choose([2, 3], found).why
+    assert "1, and 0.5 at 3 (medians over 3 parts; the table has means)." in why
 
 
 def test_the_largest_rank_above_a_threshold():
