@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import Data, as_dense, is_elsewhere, read_data
-from .data.reading import refuse_masked
+from .data import Data, Observed, as_dense, is_elsewhere, read_data
+from .data.reading import refuse_annotated, refuse_masked
 from .exceptions import DataError, ShapeError
 from .reporting import users_line
 
@@ -38,11 +38,18 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
             f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
             "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
         )
+    refuse_annotated(X, "X")
+    if isinstance(X, Observed):
+        raise DataError(
+            f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
+            "dense where entries are missing, with NaN in their place."
+        )
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
-        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
-            _say_where(X)
+        for what in ("NaN", "infinity"):
+            if str(error).startswith(f"Input X contains {what}"):
+                _say_where(X, what)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:
             raise
@@ -72,14 +79,19 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = Fals
     return X
 
 
-def _say_where(X: Any) -> None:
-    """Refuse X for what in it is not finite, in scikit-learn's words and ours."""
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
-    entries = X.data if sparse.issparse(X) else X
+def _say_where(X: Any, what: str) -> None:
+    """Refuse X for what in it is not finite, in scikit-learn's words and ours.
+
+    It is for infinity where there is no NaN, or NaN is allowed; then this is left out of what is counted.
+    """
+    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False, copy=what == "infinity")
+    if what == "infinity":
+        entries = X.data if sparse.issparse(X) else X
+        entries[np.isnan(entries)] = 0
     try:
         read_data(X)
     except DataError as error:
-        raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+        raise DataError(f"Input X contains {what}: {error}") from None
 
 
 def check_features(estimator: Any, count: int, names: Sequence[str] | None, *, reset: bool) -> None:

@@ -292,7 +292,7 @@ def test_neither_estimator_nor_data_are_changed():
         (["3"], "'3' is among them"),
         ([True], "True is among them"),
         (3, "such as range"),
-        ([3, 25], "up to 25; at most 24"),
+        ([3, 25], "up to 25; at most 24 can be scanned here: X is 48 × 36, and 'gabriel' fits parts of it"),
         ({"samples": [1], "features": [2]}, "two ranks only"),
     ],
 )
@@ -407,6 +407,25 @@ def test_what_is_observed_is_another_scan_than_zeros_elsewhere(tmp_path):
     rank_scan(NMF(), observed, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
     with pytest.raises(DataError, match="another scan: its data"):
         rank_scan(NMF(), observed.values, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
+
+
+def test_why_no_larger_rank_can_be_scanned():
+    with pytest.raises(ShapeError, match=r"at most 36 can be scanned here: X is 48 × 36\.$"):
+        rank_scan(NMF(), mixed(2), [37], criteria="error")
+    with pytest.raises(ShapeError, match=r"at most 3 can be scanned here: 3 symbols occur\.$"):
+        rank_scan(QNMFHMM(), np.arange(60) % 3, [4])
+    with pytest.raises(
+        ShapeError, match="at most 4 can be scanned here: the graph has 6 vertices, and 'subsamples' fits parts of it"
+    ):
+        rank_scan(GraphClustering(), np.ones((6, 6)) - np.eye(6), [5])
+    with pytest.raises(ShapeError, match="at most 6 can be scanned here: X has 9 items, and 'gabriel' fits parts of it"):
+        rank_scan(SymmetricNMF(), np.ones((9, 9)), [7])
+
+
+def test_a_file_where_the_folder_is_to_be(tmp_path):
+    (tmp_path / "scan").write_text("")
+    with pytest.raises(DataError, match="cannot be the folder of a scan"):
+        rank_scan(NMF(), mixed(2), [1], folder=tmp_path / "scan")
 
 
 def test_files_are_to_be_read_first(tmp_path):

@@ -95,8 +95,9 @@ def rank_scan(
     subject = subject_of(estimator, X, lengths)
     chosen, note = _criteria(criteria, subject)
     y = _read_classes(y, subject)
-    most = np.min([one.most(subject) for one in chosen], axis=0)
-    axes = read_ranks(ranks, subject, (int(most[0]), int(most[1])))
+    each = {one.name: one.most(subject) for one in chosen}
+    axes = read_ranks(ranks, subject, each)
+    most = np.min(list(each.values()), axis=0)
     drawn = int(make_generator(random_state).uniform() * 2**31)
     identity = subject.identity() | {"classes": None if y is None else digest(y)}
     settings = {one.name: one.identity() for one in chosen}

@@ -55,6 +55,11 @@ class Subject(ABC):
     def sizes(self) -> tuple[int, int]:
         """The most that ranks can be, of samples and of features: how many of them there are."""
 
+    @property
+    @abstractmethod
+    def extent(self) -> str:
+        """How large the data are, in words."""
+
     def with_rank(self, rank: Rank, seed: int, **changes: Any) -> Any:
         """The estimator as it is to be fitted, on its own and in silence."""
         given = {self.parameter: rank, "random_state": seed, "n_jobs": None, "verbose": 0, "warm_start": False} | changes
@@ -120,6 +125,10 @@ class Matrix(Subject):
         n, m = self.data.shape
         return (int(n), int(m)) if self.has_two_ranks else (min(n, m),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"X is {self.data.shape[0]} × {self.data.shape[1]}"
+
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
         """Some samples, and of these some features."""
         return _cut_out(self.data, rows, columns)
@@ -159,6 +168,10 @@ class Items(Subject):
     def sizes(self) -> tuple[int, int]:
         return (int(self.data.shape[0]),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"X has {self.sizes[0]} items"
+
     def block(self, rows: np.ndarray, columns: np.ndarray) -> Any:
         return _cut_out(self.data, rows, columns)
 
@@ -195,6 +208,10 @@ class Chain(Subject):
         occur = self.data.any(axis=0) | self.data.any(axis=1)
         return (int(occur.sum()),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"{self.sizes[0]} symbols occur"
+
     def _counted(self, chosen: np.ndarray) -> np.ndarray:
         n = len(self.symbols)
         first, second = self._pairs[chosen].T
@@ -227,6 +244,10 @@ class Vertices(Subject):
     def sizes(self) -> tuple[int, int]:
         return (int(self.data.shape[0]),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"the graph has {self.sizes[0]} vertices"
+
     def similarity(self) -> Any:
         """The matrix S of the whole graph."""
         return clone(self.estimator).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
@@ -251,8 +272,17 @@ def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
     )
 
 
-def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list[Rank]]:
-    """The ranks to scan, in order: one list, or one for samples and one for features, the other rank being the largest."""
+def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]) -> list[list[Rank]]:
+    """The ranks to scan, in order: one list, or one for samples and one for features, the other rank being the largest.
+
+    Parameters
+    ----------
+    ranks : iterable of int, or dict
+        As in `rank_scan`.
+    subject : Subject
+    most : dict
+        The largest ranks, of samples and of features, that each criterion can judge.
+    """
     if isinstance(ranks, Mapping):
         if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
             raise ShapeError(
@@ -262,9 +292,11 @@ def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list
         axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
     else:
         axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
-    for axis, size in zip(axes, most, strict=False):
+    for which, axis in enumerate(axes):
+        name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
         if axis[-1] > size:
-            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here.")
+            part = f", and {name!r} fits parts of it" if size < subject.sizes[which] else ""
+            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here: {subject.extent}{part}.")
     if not subject.has_two_ranks:
         return [list(axes[0])]
     top = axes[0][-1], axes[1][-1]
