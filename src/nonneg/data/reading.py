@@ -83,6 +83,9 @@ class Observed:
     def shape(self) -> tuple[int, int]:
         return self.values.shape[0], self.values.shape[1]
 
+    def __repr__(self) -> str:
+        return f"Observed({' × '.join(map(str, self.values.shape))}, {self.values.nnz} entries known)"
+
 
 class Sketch:
     """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory.

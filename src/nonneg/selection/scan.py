@@ -372,7 +372,7 @@ class RankScan:
         return clustered([one["components"] for one in found])[0]
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
-        """Draw what a criterion says about the ranks, with standard errors; the rank that it chose is marked.
+        """Draw what one criterion says about the ranks, with standard errors; the rank that it chose is marked.
 
         Parameters
         ----------
