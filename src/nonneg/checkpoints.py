@@ -94,7 +94,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
 
 
 def _of_data(data: Data) -> list[Any]:
-    """What tells data of one shape apart: extremes, non-zeros, and the sum of squares, to the last digit."""
+    """What tells data of one shape apart, to the last digit: see `_OF_ENTRIES`."""
     try:
         squares = data.power_sum(2)
     except ValueError:  # some kinds do not know it
@@ -149,7 +149,7 @@ class Book:
         there = stored.rebuilt("identity")
         there = json.loads(there) if isinstance(there, str) else {}
         differing = [
-            f"{name} is {_short(there.get(name))} there, and {_short(self.identity.get(name))} here"
+            f"{name} is {_in_words(name, there.get(name))} there, and {_in_words(name, self.identity.get(name))} here"
             for name in dict.fromkeys([*there, *self.identity])
             if there.get(name) != self.identity.get(name)
         ]
@@ -240,7 +240,14 @@ def _blobs(stored: Stored) -> list[tuple[str, str]]:
     return [(number, f"array_{value['number']}") for number, value in found]
 
 
-def _short(value: Any) -> str:
+_OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares")
+"""What the numbers are that data are known by."""
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A part of what a fit is of, for a message."""
+    if name == "entries of X" and isinstance(value, list) and len(value) == len(_OF_ENTRIES):
+        return f"[{', '.join(f'{what} {number}' for what, number in zip(_OF_ENTRIES, value, strict=True))}]"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text[:117]}..."
 

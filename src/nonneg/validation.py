@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import Data, as_dense, is_elsewhere, read_data
-from .data.reading import refuse_masked
+from .data import Data, Observed, as_dense, is_elsewhere, read_data
+from .data.reading import refuse_annotated, refuse_masked
 from .exceptions import DataError, ShapeError
+from .reporting import users_line
 
 
 def read_codes(X: Any, count: int) -> np.ndarray:
@@ -35,11 +38,18 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
             f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
             "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
         )
+    refuse_annotated(X, "X")
+    if isinstance(X, Observed):
+        raise DataError(
+            f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
+            "dense where entries are missing, with NaN in their place."
+        )
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:
-        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
-            _say_where(X)
+        for what in ("NaN", "infinity"):
+            if str(error).startswith(f"Input X contains {what}"):
+                _say_where(X, what)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:
             raise
@@ -69,14 +79,69 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = Fals
     return X
 
 
-def _say_where(X: Any) -> None:
-    """Refuse X for what in it is not finite, in scikit-learn's words and ours."""
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
-    entries = X.data if sparse.issparse(X) else X
+def _say_where(X: Any, what: str) -> None:
+    """Refuse X for what in it is not finite, in scikit-learn's words and ours.
+
+    It is for infinity where there is no NaN, or NaN is allowed; then this is left out of what is counted.
+    """
+    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False, copy=what == "infinity")
+    if what == "infinity":
+        entries = X.data if sparse.issparse(X) else X
+        entries[np.isnan(entries)] = 0
     try:
         read_data(X)
     except DataError as error:
-        raise DataError(f"Input X contains {'NaN' if np.isnan(entries).any() else 'infinity'}: {error}") from None
+        raise DataError(f"Input X contains {what}: {error}") from None
+
+
+def check_features(estimator: Any, count: int, names: Sequence[str] | None, *, reset: bool) -> None:
+    """What scikit-learn does for arrays and tables, and in its words, for data of our own.
+
+    The number of features, and their names if they have any, are set by a fit, and compared with those of the fit afterwards.
+
+    Parameters
+    ----------
+    estimator : estimator
+    count : int
+    names : sequence of str, or None
+    reset : bool
+        Whether this is a fit.
+    """
+    if reset:
+        estimator.n_features_in_ = count
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    known, kind = getattr(estimator, "feature_names_in_", None), type(estimator).__name__
+    if known is None and names is not None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=users_line())
+    elif names is None and known is not None:
+        text = f"X does not have valid feature names, but {kind} was fitted with feature names"
+        warnings.warn(text, stacklevel=users_line())
+    elif known is not None and names is not None and list(known) != list(names):
+        raise DataError(_other_names(known, names))
+    if count != estimator.n_features_in_:
+        raise ShapeError(f"X has {count} features, but {kind} is expecting {estimator.n_features_in_} features as input.")
+
+
+_MOST_NAMES = 5
+"""Names that are shown of those that differ."""
+
+
+def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
+    """How the names of features differ from those of the fit."""
+    lines = ["The feature names should match those that were passed during fit."]
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    for title, some in (
+        ("Feature names unseen at fit time:", unseen),
+        ("Feature names seen at fit time, yet now missing:", missing),
+    ):
+        if some:
+            lines += [title, *(f"- {name}" for name in some[:_MOST_NAMES]), *(["- ..."] if len(some) > _MOST_NAMES else [])]
+    if not unseen and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    return "\n".join([*lines, ""])
 
 
 def read_non_negative(X: Any, *, unknown: bool = False) -> Data:

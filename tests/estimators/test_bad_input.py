@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
+from nonneg import NMFImputer, Observed, factorize
 from nonneg.data import read_data
-from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Factorization, KernelPNMF, SymmetricNMF
+from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Factorization, KernelPNMF, SymmetricNMF, TruncatedNonnegativeSVD
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 from .cases import (
@@ -338,6 +339,34 @@ def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
     kind = "NaN" if np.isnan(value) else "infinity"
     expected = rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. .* missing='ignore' .* fill them in"
     refused(NMF(3), with_entry(X, value), expected, DataError)
+
+
+def test_nan_and_infinity_are_counted_each(X, no_work):
+    spoilt = with_entry(X, np.inf)
+    spoilt[[0, 4], [1, 4]] = np.nan
+    refused(
+        NMF(3), spoilt, r"contains NaN: X has 3 entries that are not finite \(2 NaN, 1 infinite\), the first \(nan\) at \(0, 1\)"
+    )
+    refused(NMF(3, missing="ignore"), spoilt, r"contains infinity: X has 1 entry that is not finite, the first \(inf\) at \(2, 3\)")
+    assert np.isnan(spoilt).sum() == 2
+
+
+@pytest.mark.parametrize("cls", [KernelPNMF, SymmetricNMF, TruncatedNonnegativeSVD, NMFImputer])
+def test_those_that_take_nothing_observed_say_so(cls, X, no_work):
+    refused(cls(2), Observed(sparse.csr_array(X)), f"{cls.__name__} takes no Observed", DataError)
+
+
+def test_sparse_data_are_not_filled_in(X, no_work):
+    for estimator in (NMFImputer(2), NMFImputer(estimator=NMF(2))):
+        refused(estimator, sparse.csr_array(X), "X is sparse, and what is filled in is dense")
+
+
+def test_annotated_data_in_memory(X, no_work):
+    annotated = pytest.importorskip("anndata").AnnData(X)
+    for estimator in (NMF(2), KernelPNMF(2), NMFImputer(2)):
+        refused(estimator, annotated, r"X is an AnnData in memory: give its matrix, \.X or", DataError)
+    with pytest.raises(DataError, match="X is an AnnData in memory"):
+        factorize(annotated, "W H", 2)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,5 +1,7 @@
 """Estimators with missing values and weights: what is hidden is recovered, and codes are those of what is known."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -248,3 +250,53 @@ def test_bad_input(planted):
     with pytest.raises(IncompatibleError, match="similarities between all pairs"):
         SymmetricNMF(4, missing="ignore").fit(X)
     assert nonneg.Observed is Observed
+
+
+# ---- which models take what
+
+TAKING = [
+    "NMF",
+    "NonnegativeSparseCoding",
+    "PNMF",
+    "OPNMF",
+    "ONMF",
+    "NMTF",
+    "ONMTF",
+    "FONT",
+    "BiQNMF",
+    "BiORNM3F",
+    "ProjectiveClustering",
+    "Factorization",
+]
+OTHERS = ["KernelPNMF", "SymmetricNMF", "TruncatedNonnegativeSVD", "NonnegativeLDA", "NonnegativeKernelFDA", "QNMFHMM", "NNMFHMM"]
+
+
+def test_every_estimator_is_in_the_table_of_the_documentation():
+    """docs/missing.md says which of them take weights."""
+    there = {name for name in nonneg.__all__ if hasattr(getattr(nonneg, name), "fit")}
+    assert there == {*TAKING, *OTHERS, "NMFImputer"}
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_those_that_take_weights(name, planted):
+    X, hidden = planted[0][:24], planted[1][:24]
+    cls = getattr(nonneg, name)
+    model = cls("W H", 2) if name == "Factorization" else cls(2)
+    model.set_params(max_iter=5, random_state=0)
+    weights = np.where(hidden, 0.0, 1.0)
+    kinds = {
+        "weights": clone(model).fit(X, weights=weights),
+        "NaN": clone(model).set_params(missing="ignore").fit(np.where(hidden, np.nan, X)),
+        "Observed": clone(model).fit(Observed(sparse.csr_array(X * weights))),
+        "sample_weight": clone(model).fit(X, sample_weight=np.arange(1, 25)),
+    }
+    assert all(np.isfinite(one.objective_) for one in kinds.values())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_those_that_take_none(name):
+    assert not {"weights", "sample_weight"} & set(signature(getattr(nonneg, name).fit).parameters)
+
+
+def test_what_is_observed_says_how_much_that_is():
+    assert repr(Observed(sparse.csr_array(np.eye(3, 4)))) == "Observed(3 × 4, 3 entries known)"

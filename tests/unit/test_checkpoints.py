@@ -173,6 +173,14 @@ def test_other_data_are_refused(other, tmp_path):
     assert vars(model) == before
 
 
+def test_what_entries_are_known_by_is_said(tmp_path):
+    model = nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
+    with pytest.raises(
+        DataError, match=r"entries of X is \[least .*, largest .*, number of non-zeros 2400, sum of squares .*\] there, and"
+    ):
+        model.fit(data(seed=2))
+
+
 def test_what_is_no_checkpoint_is_refused(tmp_path):
     path = tmp_path / "run.nonneg"
     for content in (b"", b"something else"):

@@ -19,6 +19,7 @@ from nonneg import (
     Factorization,
     KernelPNMF,
     NonnegativeLDA,
+    Observed,
     ProjectiveClustering,
     SymmetricNMF,
     load,
@@ -27,11 +28,12 @@ from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 from nonneg.plot.views import column_labels, row_labels
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
-from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled
+from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled, Subsamples
 from nonneg.selection.criteria.error import permuted
 from nonneg.selection.criteria.gabriel import divergence_between, one_each
 from nonneg.selection.criteria.halves import split
 from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion
+from nonneg.selection.criteria.speckled import divided
 from nonneg.selection.rules import last_above, smallest_close
 from nonneg.selection.subjects import subject_of
 
@@ -290,7 +292,7 @@ def test_neither_estimator_nor_data_are_changed():
         (["3"], "'3' is among them"),
         ([True], "True is among them"),
         (3, "such as range"),
-        ([3, 25], "up to 25; at most 24"),
+        ([3, 25], "up to 25; at most 24 can be scanned here: X is 48 × 36, and 'gabriel' fits parts of it"),
         ({"samples": [1], "features": [2]}, "two ranks only"),
     ],
 )
@@ -357,6 +359,96 @@ def test_entries_held_out_one_by_one(estimator):
     scan = rank_scan(estimator, mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
     assert scan.columns_["speckled"][1] < scan.columns_["speckled"][0]
     assert scan.best_ == 2
+
+
+def with_holes(rank, share=0.2):
+    """A matrix of planted rank with entries that are missing: dense with NaN, and as what is observed."""
+    X = mixed(rank) + 0.01
+    known = np.random.default_rng(1).random(X.shape) > share
+    return {"NaN": np.where(known, X, np.nan), "Observed": Observed(sparse.csr_array(np.where(known, X, 0.0)))}
+
+
+@pytest.mark.parametrize("kind", ["NaN", "Observed"])
+@pytest.mark.parametrize("estimator", [NMF(missing="ignore"), OPNMF(missing="ignore")], ids=lambda one: type(one).__name__)
+def test_missing_values(estimator, kind):
+    X = with_holes(2)[kind]
+    scan = rank_scan(estimator, X, [1, 2, 3], random_state=0)
+    assert list(scan.choices_) == ["speckled"]
+    assert "Judged by held-out entries, as no blocks can be held out: values are missing" in scan.why_
+    if isinstance(estimator, NMF):
+        assert scan.best_ == 2
+    several = rank_scan(estimator, X, [1, 2], criteria=["halves", "restarts", "error"], random_state=0)
+    assert all(np.isfinite(values).all() for values in several.columns_.values())
+    with pytest.raises(IncompatibleError, match=r"'gabriel' cannot judge .* values are missing.*use 'speckled'"):
+        rank_scan(estimator, X, [1, 2], criteria="gabriel")
+
+
+def test_entries_that_are_held_out_are_of_those_that_are_known():
+    X = with_holes(2)
+    for kind, given in X.items():
+        subject = subject_of(NMF(missing="ignore"), given)
+        rest, rows, columns, truth = divided(subject, 0.1, np.random.default_rng(0))
+        assert 0.05 * X["NaN"].size < len(truth) < 0.12 * X["NaN"].size
+        np.testing.assert_array_equal(truth, X["NaN"][rows, columns])
+        known = rest.toarray() if kind == "Observed" else np.nan_to_num(rest)
+        assert not known[rows, columns].any()
+        known[rows, columns] = truth
+        np.testing.assert_array_equal(known, np.nan_to_num(X["NaN"]))
+        assert len(divided(subject, 1e-9, np.random.default_rng(0))[3]) == 1
+
+
+def test_clusters_of_what_has_missing_values_are_judged_by_halves():
+    scan = rank_scan(ProjectiveClustering(missing="ignore"), with_holes(2)["NaN"], [1, 2], random_state=0)
+    assert "Judged by split halves, as no blocks can be held out: values are missing" in scan.why_
+
+
+def test_what_is_observed_is_another_scan_than_zeros_elsewhere(tmp_path):
+    observed = with_holes(2)["Observed"]
+    rank_scan(NMF(), observed, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
+    with pytest.raises(DataError, match="another scan: its data"):
+        rank_scan(NMF(), observed.values, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
+
+
+def test_why_no_larger_rank_can_be_scanned():
+    with pytest.raises(ShapeError, match=r"at most 36 can be scanned here: X is 48 × 36\.$"):
+        rank_scan(NMF(), mixed(2), [37], criteria="error")
+    with pytest.raises(ShapeError, match=r"at most 3 can be scanned here: 3 symbols occur\.$"):
+        rank_scan(QNMFHMM(), np.arange(60) % 3, [4])
+    with pytest.raises(
+        ShapeError, match="at most 4 can be scanned here: the graph has 6 vertices, and 'subsamples' fits parts of it"
+    ):
+        rank_scan(GraphClustering(), np.ones((6, 6)) - np.eye(6), [5])
+    with pytest.raises(ShapeError, match="at most 6 can be scanned here: X has 9 items, and 'gabriel' fits parts of it"):
+        rank_scan(SymmetricNMF(), np.ones((9, 9)), [7])
+
+
+def test_a_file_where_the_folder_is_to_be(tmp_path):
+    (tmp_path / "scan").write_text("")
+    with pytest.raises(DataError, match="cannot be the folder of a scan"):
+        rank_scan(NMF(), mixed(2), [1], folder=tmp_path / "scan")
+
+
+def test_files_are_to_be_read_first(tmp_path):
+    np.save(tmp_path / "X.npy", mixed(2))
+    for estimator in (NMF(), SymmetricNMF()):
+        with pytest.raises(DataError, match=r"rank_scan needs all of X in memory.*numpy\.load"):
+            rank_scan(estimator, tmp_path / "X.npy", [1, 2])
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert rank_scan(NMF(), mapped, [1, 2], random_state=0).best_ == rank_scan(NMF(), mixed(2), [1, 2], random_state=0).best_
+
+
+def test_too_little_to_judge_by_what_is_usual():
+    with pytest.raises(IncompatibleError, match=r"by what is usual: not by 'gabriel', since .*; not by 'halves', since"):
+        rank_scan(NMF(), mixed(2)[:2, :2], [1, 2])
+
+
+def test_data_without_missing_values_are_read_as_ever():
+    complete = Observed(sparse.csr_array(mixed(2) + 0.01))
+    assert list(rank_scan(NMF(missing="ignore"), complete, [1, 2], random_state=0).choices_) == ["gabriel"]
+    with pytest.raises(DataError, match="missing='ignore'"):
+        rank_scan(NMF(), with_holes(2)["NaN"], [1, 2])
+    with pytest.raises(DataError, match="no entry that is observed"):
+        rank_scan(NMF(missing="ignore"), np.full((9, 9), np.nan), [1])
 
 
 # ---- criteria, one by one
@@ -483,7 +575,7 @@ def test_the_smallest_rank_that_is_as_good():
     errors = np.array([[9.0, 8, 9], [1.01, 1, 1.01], [1.0, 1, 1], [0.995, 1, 1]])
     assert smallest_close([1, 2, 3, 4], errors, "error", 0.02).rank == 2
     assert smallest_close([1, 2, 3, 4], errors[[0, 0, 0, 1]], "error", 0.02).why.endswith("scan more.")
-    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan less.")
+    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan smaller ranks.")
     spoiled = errors.copy()
     spoiled[1, 0] = 50  # one fit in a poor local minimum
     assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02).rank == 2
@@ -497,6 +589,25 @@ def test_no_more_ranks_are_advised_than_there_can_be():
     assert "scan more" not in scan.why_
     assert "Judged by split halves, as no blocks can be held out: X is 40 × 4" in scan.why_
     assert "scan more" in rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0).why_
+
+
+def test_the_sentence_tells_medians_from_the_means_of_the_table():
+    """Rank 3 has the lowest mean and rank 4 the lowest median: a part that is harder than others moves the one only."""
+    errors = np.array([[3.0, 3.0, 3.0], [1.0, 1.0, 1.0], [0.995, 0.995, 0.995], [0.99, 0.99, 1.5]])
+    found = [[{"error": value} for value in row] for row in errors]
+    choice, means = Gabriel().choose([1, 2, 3, 4], found), [Gabriel().row(row)["gabriel"] for row in found]
+    assert np.argmin(means) == 2
+    assert "no rank above is better by enough to count: it is lowest at 4, by 1.0 %" in choice.why
+    assert choice.why.endswith("(medians over 3 parts; the table has means).")
+    small = smallest_close([2, 3, 4], errors[1:], "error", 0.02)
+    assert "does not fall by enough to count after 2, the smallest rank scanned, and is lowest at 4, by 1.0 % (medians" in small.why
+    assert "medians" not in smallest_close([1, 2, 3], errors[:3, :1], "error", 0.02).why
+
+
+def test_partitions_of_subgraphs_are_judged_by_medians_too():
+    found = [[{"rand": value} for value in row] for row in ([1.0, 1.0, 0.7], [0.5, 0.5, 0.2])]
+    why = Subsamples().choose([2, 3], found).why
+    assert "1, and 0.5 at 3 (medians over 3 parts; the table has means)." in why
 
 
 def test_the_largest_rank_above_a_threshold():

@@ -2,7 +2,7 @@
 
 from .base import Data, Facts, Need, Total
 from .host import as_dense
-from .opening import is_elsewhere, lazily, open_data, opened, refuse_name
+from .opening import is_elsewhere, lazily, names_of, open_data, opened, refuse_name
 from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
 from .signed import Operator
 from .steps import Curve, Descent, ElementwiseOperand, Request, SquaredDifference, Sweep, Unreached
@@ -27,6 +27,7 @@ __all__ = [
     "as_dense",
     "is_elsewhere",
     "lazily",
+    "names_of",
     "open_data",
     "opened",
     "read_array",

@@ -73,6 +73,8 @@ class Data(ABC):
     """Whether single rows and columns can be looked at, by `take`."""
     is_far: bool = False
     """Whether a reading takes so long that as few as possible are to be made: in a file, or on other machines."""
+    feature_names: Sequence[str] | None = None
+    """What columns are called, where data came with names that are text."""
     log: Any = None
     """Counts readings, where that is of interest: a `ReadingLog`."""
 

@@ -33,8 +33,10 @@ def check_finite(data: Data, name: str) -> None:
     if math.isfinite(data.facts.lowest) and math.isfinite(data.facts.highest):
         return
     count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
+    infinite, _, _ = _first(data, np.isinf)
+    both = f" ({count - infinite} NaN, {infinite} infinite)" if 0 < infinite < count else ""
     raise DataError(
-        f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite, the first "
+        f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite{both}, the first "
         f"({value}) at {place}. Infinite ones cannot be approximated. Where NaN stands for what is missing, missing='ignore' "
         "approximates the others and leaves these out; or drop those rows or columns, or fill them in first."
     )

@@ -59,8 +59,10 @@ def open_data(
     source = open_source(where, key)
     if 0 in source.shape:
         raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
-    data = FileBlocks(source, block_bytes)
-    return TransposedData(data) if source.is_turned != (blocks == "features") else data
+    data: Data = FileBlocks(source, block_bytes)
+    data = TransposedData(data) if source.is_turned != (blocks == "features") else data
+    data.feature_names = source.feature_names if blocks == "samples" else None
+    return data
 
 
 def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
@@ -70,6 +72,12 @@ def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: A
     from .dask import by_blocks, is_collection
 
     return by_blocks(X, function, columns, dtype) if is_collection(X) else None
+
+
+def names_of(X: Any) -> list[str] | None:
+    """What the columns of a table of Dask are called, where that is text."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def is_elsewhere(X: Any) -> bool:
@@ -94,7 +102,11 @@ def opened(X: Any) -> Any:
     if _may_be_dask(X):
         from .dask import is_collection, of_collection
 
-        return of_collection(X) if is_collection(X) else X
+        if not is_collection(X):
+            return X
+        data = of_collection(X)
+        data.feature_names = names_of(X)
+        return data
     return open_data(X) if is_location(X) else X
 
 

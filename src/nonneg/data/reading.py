@@ -83,6 +83,9 @@ class Observed:
     def shape(self) -> tuple[int, int]:
         return self.values.shape[0], self.values.shape[1]
 
+    def __repr__(self) -> str:
+        return f"Observed({' × '.join(map(str, self.values.shape))}, {self.values.nnz} entries known)"
+
 
 class Sketch:
     """Data X given by combinations R of its rows with RᵀR ≈ XᵀX, of either sign: a summary of many samples in constant memory.
@@ -231,6 +234,7 @@ def read_array(X: Any, name: str) -> np.ndarray:
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
     refuse_masked(array, name)
+    refuse_annotated(array, name)
     if not is_array(array):
         try:
             array = np.asarray(array)
@@ -268,6 +272,14 @@ def refuse_masked(array: Any, name: str) -> None:
         raise DataError(
             f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Factorizations leave them out with "
             "missing='ignore'; or drop those rows or columns, or fill them in first, as with `filled`."
+        )
+
+
+def refuse_annotated(X: Any, name: str) -> None:
+    """Refuse an AnnData in memory, which is more than a matrix."""
+    if type(X).__module__.partition(".")[0] == "anndata":
+        raise DataError(
+            f"{name} is an AnnData in memory: give its matrix, .X or one of .layers, or .to_df(), which has the names of variables."
         )
 
 

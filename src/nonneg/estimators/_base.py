@@ -28,7 +28,7 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, Observed, as_dense, lazily, opened, read_weighted, refuse_name
+from ..data import Data, Observed, as_dense, lazily, names_of, opened, read_weighted, refuse_name
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Partial
 from ..divergences import Beta, Objective
@@ -38,7 +38,7 @@ from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
-from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..exceptions import DataError, IncompatibleError
 from ..interrupting import Stopped, heeded
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
@@ -46,7 +46,7 @@ from ..reporting import readings_heard, users_line
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
-from ..validation import read_codes, read_non_negative, read_samples
+from ..validation import check_features, read_codes, read_non_negative, read_samples
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
@@ -138,7 +138,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = opened(X)
         refuse_name(X)
         if isinstance(X, Data | Observed):
-            self._check_features(X, reset)
+            check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
             X = read_weighted(X, weights=weights)
             return X if X.is_far else read_non_negative(X, unknown=not reset)
         ignores = self.missing == "ignore"
@@ -148,16 +148,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _with_fills(self, X: Data, solution: Solution) -> Data:
         """The data as the solution has left them: where they stand in the form, what is missing is filled."""
         return X.with_inside(solution.data) if isinstance(X, Partial) and X.missing and solution.data is not None else X
-
-    def _check_features(self, X: Data | Observed, reset: bool) -> None:
-        """What scikit-learn does for arrays, for data of our own."""
-        if reset:
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        elif X.shape[1] != self.n_features_in_:
-            raise ShapeError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
-            )
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         """The best solution there is, in a fit that began at this time, by `time.perf_counter`."""
@@ -325,12 +315,23 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             Non-negative.
         """
         check_is_fitted(self)
-        lazy = lazily(X, self._codes, self.components_.shape[0], self.components_.dtype)
-        return self._codes(X) if lazy is None else lazy
+        lazy = lazily(X, self._codes_of_block, self.components_.shape[0], self.components_.dtype)
+        if lazy is None:
+            return self._codes(X)
+        check_features(self, X.shape[1], names_of(X), reset=False)
+        return lazy
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X, model = self._read(X, reset=False), self.model_
+        return self._codes_of(self._read(X, reset=False))
+
+    def _codes_of_block(self, block: Any) -> np.ndarray:
+        """The codes of some rows of a collection, the names of whose columns have been looked at."""
+        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing)))
+
+    def _codes_of(self, X: Data) -> np.ndarray:
+        """The codes of samples that have been read."""
+        model = self.model_
         if model.form[0].name == model.data:
             with np.errstate(over="ignore", invalid="ignore"):
                 codes = self._codes_by_product(X) if not X.missing else self._settled(X)
@@ -381,7 +382,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        return self._score(X, self._codes(X))
+        return self._score(X, self._codes_of(X))
 
     def _score(self, X: Any, codes: np.ndarray) -> float:
         return -divergence_of(X, codes, self.components_, self.model_.divergence) / X.shape[0]

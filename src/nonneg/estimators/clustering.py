@@ -181,7 +181,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
             Not used.
         """
         X = self._read(X, reset=False)
-        return self._score(X, self._codes(X))
+        return self._score(X, self._codes_of(X))
 
 
 def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:

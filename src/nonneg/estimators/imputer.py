@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -137,7 +138,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), default=None
             By which the loss of each sample is multiplied.
         """
-        values = read_samples(self, with_nan(X), reset=True, allows_nan=True)
+        values = self._read(X, reset=True)
         if self.estimator is not None:
             if not isinstance(self.estimator, Factorizer):
                 raise IncompatibleError(
@@ -158,6 +159,15 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.estimator_.fit(values, sample_weight=sample_weight)
         return self
 
+    def _read(self, X: Any, *, reset: bool) -> np.ndarray:
+        """X with NaN where something is missing."""
+        values = read_samples(self, with_nan(X), reset=reset, allows_nan=True)
+        if sparse.issparse(values):
+            raise IncompatibleError(
+                "X is sparse, and what is filled in is dense: give X as a dense array, with NaN where something is missing."
+            )
+        return np.asarray(values)
+
     def transform(self, X: Any) -> np.ndarray:
         """X with what is missing filled in.
 
@@ -166,9 +176,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        values = read_samples(self, with_nan(X), reset=False, allows_nan=True)
-        if hasattr(values, "nnz"):
-            raise IncompatibleError("What is filled in is dense; give X as a dense array, with NaN where something is missing.")
+        values = self._read(X, reset=False)
         missing = np.isnan(values)
         if not missing.any():
             return np.array(values)

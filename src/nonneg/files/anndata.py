@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.sources import hdf5
+from ..data.sources.anndata import names_in
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
@@ -40,7 +41,7 @@ class AnnData(Kind):
                 where = "X" if wanted.variable is None else f"layers/{wanted.variable}".replace("layers/X", "X")
                 if where not in ("X", *layers):
                     raise FileError(f"{label} has no layer {wanted.variable!r}; it has X, {', '.join(layers) or 'and no others'}.")
-                samples, features = _names(file["obs"]), _names(file["var"])
+                samples, features = names_in(file["obs"]), names_in(file["var"])
             return Table(values_of(hdf5.open_file(source.path, where), in_blocks=wanted.in_blocks), samples, features)
         except (OSError, KeyError, RuntimeError) as error:
             raise FileError(f"{label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
@@ -73,10 +74,3 @@ class AnnData(Kind):
 
 def _encoded(item: Any, kind: str, version: str) -> None:
     item.attrs["encoding-type"], item.attrs["encoding-version"] = kind, version
-
-
-def _names(frame: Any) -> list[str]:
-    """What the rows of a data frame are called."""
-    is_old = not hasattr(frame, "keys")  # an array with fields
-    names = frame[()][frame.dtype.names[0]] if is_old else frame[frame.attrs.get("_index", "_index")][()]
-    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]

@@ -31,35 +31,55 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
     one_error = 1.2533 * spread / np.sqrt(errors.shape[1])  # the standard error of a median
     place = int(np.argmax(middle <= np.maximum(one_error, np.log1p(tolerance))))
     rank, best = ranks[place], ranks[lowest]
-    tail = f", and it is lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""
+    least = f"lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""
+    tail, note = f" by enough to count: it is {least}" if least else "", medians(errors.shape[1])
     if len(ranks) == 1:
         return Choice(rank, f"Rank {rank} is the only one that was scanned.")
     if place == len(ranks) - 1:
         fall = 100 * -np.expm1(middle[place] - middle[place - 1])
         return Choice(
             rank,
-            f"The {what} is still falling at {rank}, the largest rank scanned ({fall:.0f} % below that of {ranks[-2]}): scan more.",
+            f"The {what} is still falling at {rank}, the largest rank scanned, {fall:.0f} % below that of {ranks[-2]}{note}: "
+            "scan more.",
         )
     if rank == 1:
-        return Choice(1, f"Rank 1: there is nothing beyond noise in more components; the {what} is not lower with any{tail}.")
+        return Choice(1, f"Rank 1: there is nothing beyond noise in more components; the {what} is not lower with any{tail}{note}.")
     if place == 0:
-        return Choice(rank, f"The {what} does not fall after {rank}, the smallest rank scanned{tail}: scan less.")
+        beyond = f", and is {least}" if least else ""
+        return Choice(
+            rank,
+            f"The {what} does not fall by enough to count after {rank}, the smallest rank scanned{beyond}{note}: scan smaller "
+            "ranks.",
+        )
     ratio = float(np.exp(middle[place - 1] - middle[place]))
     return Choice(
-        rank, f"The {what} at rank {rank} is {ratio:.3g} times lower than at {ranks[place - 1]}, and no rank above is better{tail}."
+        rank,
+        f"The {what} at rank {rank} is {ratio:.3g} times lower than at {ranks[place - 1]}, and no rank above is better{tail}"
+        f"{note}.",
     )
 
 
-def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what: str) -> Choice:
-    """The largest rank at which a value is still above a threshold; the smallest one if there is none."""
+def medians(count: int) -> str:
+    """What is said of numbers that are medians over so many parts, where the table has means."""
+    return f" (medians over {count} parts; the table has means)" if count > 1 else ""
+
+
+def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what: str, note: str = "") -> Choice:
+    """The largest rank at which a value is still above a threshold; the smallest one if there is none.
+
+    A note says of what kind the values are, where the table has others.
+    """
     above = np.flatnonzero(values >= threshold)
     if not len(above):
-        return Choice(ranks[0], f"The {what} is below {threshold:g} at every rank; nothing here is reproduced.")
+        return Choice(ranks[0], f"The {what} is below {threshold:g} at every rank{note}; nothing here is reproduced.")
     place = int(above[-1])
     rank = ranks[place]
     if place == len(ranks) - 1:
         return Choice(
-            rank, f"The {what} is {values[place]:.3g} at {rank}, the largest rank scanned, still above {threshold:g}: scan more."
+            rank,
+            f"The {what} is {values[place]:.3g} at {rank}, the largest rank scanned, still above {threshold:g}{note}: scan more.",
         )
     following = f"{values[place + 1]:.3g} at {ranks[place + 1]}"
-    return Choice(rank, f"Rank {rank} is the largest with a {what} above {threshold:g}: {values[place]:.3g}, and {following}.")
+    return Choice(
+        rank, f"Rank {rank} is the largest with a {what} above {threshold:g}: {values[place]:.3g}, and {following}{note}."
+    )

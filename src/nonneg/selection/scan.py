@@ -52,8 +52,8 @@ def rank_scan(
     estimator : estimator
         Any factorization of this library, `SymmetricNMF`, `KernelPNMF`, a chain, or `GraphClustering`, with its parameters; those
         for rank, random state and threads are set by the scan.
-    X : array, sparse array, graph or sequences
-        What the estimator is fitted to. For chains also a square array of counts of pairs.
+    X : array, sparse array, Observed, graph or sequences
+        What the estimator is fitted to, in memory. For chains also a square array of counts of pairs.
     ranks : iterable of int, or dict
         The ranks to scan, such as ``range(1, 13)``. For models with two ranks they are for both: each is scanned with the other
         at its largest; a dict with "samples" and "features" has ranks of its own for each.
@@ -63,8 +63,9 @@ def rank_scan(
         How long sequences are, if they are end to end.
     criteria : "auto", str, Criterion, or list of these, default="auto"
         What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
-        objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "likelihood"
-        for chains, and "subsamples" with "eigengap" for graphs; see docs/ranks.md for what each is good for.
+        objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "speckled"
+        for those with missing values, "likelihood" for chains, and "subsamples" with "eigengap" for graphs; see docs/ranks.md for
+        what each is good for.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None
@@ -94,8 +95,9 @@ def rank_scan(
     subject = subject_of(estimator, X, lengths)
     chosen, note = _criteria(criteria, subject)
     y = _read_classes(y, subject)
-    most = np.min([one.most(subject) for one in chosen], axis=0)
-    axes = read_ranks(ranks, subject, (int(most[0]), int(most[1])))
+    each = {one.name: one.most(subject) for one in chosen}
+    axes = read_ranks(ranks, subject, each)
+    most = np.min(list(each.values()), axis=0)
     drawn = int(make_generator(random_state).uniform() * 2**31)
     identity = subject.identity() | {"classes": None if y is None else digest(y)}
     settings = {one.name: one.identity() for one in chosen}
@@ -116,16 +118,7 @@ def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
     """The criteria that were asked for, none of which has an obstacle; and why they are not the usual ones, where that is so."""
     note = ""
     if isinstance(given, str) and given == "auto":
-        names = (
-            ["likelihood"] if isinstance(subject, Chain) else ["subsamples", "eigengap"] if isinstance(subject, Vertices) else None
-        )
-        if names is None:
-            obstacle = NAMES["gabriel"]().obstacle(subject)
-            names = ["gabriel"] if obstacle is None else ["halves"]
-            note = (
-                "" if obstacle is None else f" Judged by split halves, as no blocks can be held out: {obstacle.partition(';')[0]}."
-            )
-        given = names
+        given, note = _usual(subject)
     listed = [given] if isinstance(given, str | Criterion | type) or not isinstance(given, Iterable) else list(given)
     if not listed:
         raise IncompatibleError(f"criteria is empty; there are {', '.join(map(repr, NAMES))}.")
@@ -140,6 +133,26 @@ def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
         if obstacle:
             raise IncompatibleError(f"The criterion {one.name!r} cannot judge {subject.name} here: {obstacle}.")
     return found, note
+
+
+_INSTEAD = {"speckled": "held-out entries", "halves": "split halves"}
+"""What matrices are judged by where no blocks of them can be held out, in words; the first only where entries are missing."""
+
+
+def _usual(subject: Subject) -> tuple[list[str], str]:
+    """The criteria where none are asked for; and, where they are not the usual ones, why."""
+    if isinstance(subject, Chain):
+        return ["likelihood"], ""
+    if isinstance(subject, Vertices):
+        return ["subsamples", "eigengap"], ""
+    names = ["gabriel", *(name for name in _INSTEAD if name != "speckled" or subject.has_missing)]
+    obstacles = {name: NAMES[name]().obstacle(subject) for name in names}
+    name = next((name for name, obstacle in obstacles.items() if obstacle is None), None)
+    if name is None:
+        reasons = "; ".join(f"not by {name!r}, since {(why or '').partition(';')[0]}" for name, why in obstacles.items())
+        raise IncompatibleError(f"The rank of {subject.name} cannot be judged by what is usual: {reasons}. Other criteria may do.")
+    why = (obstacles["gabriel"] or "").partition(";")[0]
+    return [name], f" Judged by {_INSTEAD[name]}, as no blocks can be held out: {why}." if why else ""
 
 
 def _read_classes(y: Any, subject: Subject) -> np.ndarray | None:
@@ -359,7 +372,7 @@ class RankScan:
         return clustered([one["components"] for one in found])[0]
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
-        """Draw what a criterion says about the ranks, with standard errors; the rank that it chose is marked.
+        """Draw what one criterion says about the ranks, with standard errors; the rank that it chose is marked.
 
         Parameters
         ----------

@@ -40,7 +40,10 @@ class Store:
         self.path, self.seed = None if path is None else Path(path), drawn if seed is None else seed
         if self.path is None:
             return
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:  # a file is there, or what it would be in cannot be written to
+            raise DataError(f"folder={str(self.path)!r} cannot be the folder of a scan: {error}. Give another one.") from error
         about, known = self.path / ABOUT, dict(settings)
         if about.exists():
             known |= self._gone_on_from(about, identity, settings, seed)

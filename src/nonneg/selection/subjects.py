@@ -16,12 +16,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ..data import as_dense
+from ..data import Observed, as_dense, is_elsewhere
+from ..data.weighted import ObservedData
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
 from ..hmm import HiddenChain, distinct, read_sequences
-from ..validation import check_non_negative, read_samples
+from ..validation import read_samples
 
 Rank = int | tuple[int, int]
 
@@ -33,6 +34,8 @@ class Subject(ABC):
     """What the data are, in words."""
     has_two_ranks = False
     """Whether samples and features have a rank each."""
+    has_missing = False
+    """Whether entries are missing."""
 
     def __init__(self, estimator: Any, data: Any) -> None:
         self.estimator, self.data = estimator, data
@@ -51,6 +54,11 @@ class Subject(ABC):
     @abstractmethod
     def sizes(self) -> tuple[int, int]:
         """The most that ranks can be, of samples and of features: how many of them there are."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> str:
+        """How large the data are, in words."""
 
     def with_rank(self, rank: Rank, seed: int, **changes: Any) -> Any:
         """The estimator as it is to be fitted, on its own and in silence."""
@@ -91,23 +99,49 @@ def _cut_out(X: Any, rows: np.ndarray, columns: np.ndarray | None) -> Any:
     return sparse.csr_array(taken) if sparse.issparse(taken) else np.ascontiguousarray(taken)
 
 
+def refuse_far(X: Any) -> None:
+    """Refuse data that are not in memory."""
+    if is_elsewhere(X):
+        raise DataError(
+            "rank_scan needs all of X in memory, since it fits parts of X many times, and takes neither files nor data in blocks. "
+            "Read X first: numpy.load, with mmap_mode='r' where it is large, or .compute() of a Dask collection."
+        )
+
+
 class Matrix(Subject):
     """X ≈ a product form: samples in rows, features in columns."""
 
     kind = "a matrix of samples and features"
 
     def __init__(self, estimator: Any, X: Any) -> None:
-        super().__init__(estimator, check_non_negative(read_samples(clone(estimator), X, reset=True)))
+        refuse_far(X)
+        data: Any = clone(estimator)._read(X, reset=True)
+        super().__init__(estimator, data.values)
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
+        self.has_missing, self.is_observed = data.missing > 0, isinstance(data, ObservedData)
 
     @property
     def sizes(self) -> tuple[int, int]:
         n, m = self.data.shape
         return (int(n), int(m)) if self.has_two_ranks else (min(n, m),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"X is {self.data.shape[0]} × {self.data.shape[1]}"
+
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
         """Some samples, and of these some features."""
         return _cut_out(self.data, rows, columns)
+
+    def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
+        return super().fit(self.as_given(data), rank, seed, **changes)
+
+    def as_given(self, data: Any) -> Any:
+        """Data like those of the subject, as the estimator takes them: where stored entries are all that is known, it is told."""
+        return Observed(data) if self.is_observed else data
+
+    def _digest(self) -> str:
+        return f"observed {super()._digest()}" if self.is_observed else super()._digest()
 
     def orthogonal(self, model: Any) -> dict[str, str]:
         """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
@@ -122,6 +156,7 @@ class Items(Subject):
     kind = "similarities between items"
 
     def __init__(self, estimator: Any, X: Any) -> None:
+        refuse_far(X)
         metric = "affinity" if isinstance(estimator, SymmetricNMF) else "kernel"
         X = read_samples(clone(estimator), X, reset=True)
         K = estimator._checked_similarities(X)
@@ -132,6 +167,10 @@ class Items(Subject):
     @property
     def sizes(self) -> tuple[int, int]:
         return (int(self.data.shape[0]),) * 2
+
+    @property
+    def extent(self) -> str:
+        return f"X has {self.sizes[0]} items"
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> Any:
         return _cut_out(self.data, rows, columns)
@@ -169,6 +208,10 @@ class Chain(Subject):
         occur = self.data.any(axis=0) | self.data.any(axis=1)
         return (int(occur.sum()),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"{self.sizes[0]} symbols occur"
+
     def _counted(self, chosen: np.ndarray) -> np.ndarray:
         n = len(self.symbols)
         first, second = self._pairs[chosen].T
@@ -201,6 +244,10 @@ class Vertices(Subject):
     def sizes(self) -> tuple[int, int]:
         return (int(self.data.shape[0]),) * 2
 
+    @property
+    def extent(self) -> str:
+        return f"the graph has {self.sizes[0]} vertices"
+
     def similarity(self) -> Any:
         """The matrix S of the whole graph."""
         return clone(self.estimator).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
@@ -225,8 +272,17 @@ def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
     )
 
 
-def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list[Rank]]:
-    """The ranks to scan, in order: one list, or one for samples and one for features, the other rank being the largest."""
+def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]) -> list[list[Rank]]:
+    """The ranks to scan, in order: one list, or one for samples and one for features, the other rank being the largest.
+
+    Parameters
+    ----------
+    ranks : iterable of int, or dict
+        As in `rank_scan`.
+    subject : Subject
+    most : dict
+        The largest ranks, of samples and of features, that each criterion can judge.
+    """
     if isinstance(ranks, Mapping):
         if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
             raise ShapeError(
@@ -236,9 +292,11 @@ def read_ranks(ranks: Any, subject: Subject, most: tuple[int, int]) -> list[list
         axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
     else:
         axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
-    for axis, size in zip(axes, most, strict=False):
+    for which, axis in enumerate(axes):
+        name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
         if axis[-1] > size:
-            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here.")
+            part = f", and {name!r} fits parts of it" if size < subject.sizes[which] else ""
+            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here: {subject.extent}{part}.")
     if not subject.has_two_ranks:
         return [list(axes[0])]
     top = axes[0][-1], axes[1][-1]

@@ -71,7 +71,10 @@ def open_source(X: Any, key: str | None = None) -> Source:
     path = Path(X)
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        raise DataError(f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}.")
+        raise DataError(
+            f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}. Tables of text, as "
+            ".csv, are to be read first: pandas.read_csv, or nonneg.files.read(path).values, which knows other kinds, too."
+        )
     if not path.exists():
         raise DataError(f"{path} does not exist.")
     opened: Source = _kind(kind).open_file(path, key)

@@ -33,6 +33,25 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
     return open_file(Path(handle.filename), key) if getattr(handle, "isbacked", False) else None
 
 
+def names_in(frame: Any) -> list[str]:
+    """What the rows of a data frame are called."""
+    is_old = not hasattr(frame, "keys")  # an array with fields
+    names = frame[()][frame.dtype.names[0]] if is_old else frame[frame.attrs.get("_index", "_index")][()]
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+
+
+def variables_of(group: Any, key: str, count: int) -> list[str] | None:
+    """What the columns of a matrix in a file of AnnData are called; None where it is no X and no layer, or none are named."""
+    home, _, last = key.strip("/").rpartition("/")
+    if home != "layers" and last != "X":
+        return None
+    try:
+        names = names_in(group["var" if home in ("", "layers") else f"{home}/var"])
+    except (KeyError, TypeError, AttributeError):  # there is no such frame, or none that has names
+        return None
+    return names if len(names) == count else None
+
+
 def matrix_in(group: Any, name: str, stamped: str) -> Source:
     """A sparse matrix that is stored as a group of three arrays."""
     if not all(part in group for part in ("data", "indices", "indptr")):

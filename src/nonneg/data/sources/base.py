@@ -30,6 +30,18 @@ class Source(ABC):
     """Whether what lies there is Xᵀ, because of how the file is laid out; the rows that are meant here are then columns of X."""
     grain: int = 1
     """Rows that are best read together, as those of a chunk of HDF5."""
+    columns: list[str] | None = None
+    """What the columns of X are called in the file, where it says so."""
+
+    @property
+    def width(self) -> int:
+        """How many columns X has."""
+        return self.shape[0 if self.is_turned else 1]
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """What features are called: the names of columns, where they are text and not numbers that were written as text."""
+        return self.columns
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:

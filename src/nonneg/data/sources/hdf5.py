@@ -9,7 +9,7 @@ import numpy as np
 
 from ...exceptions import DataError
 from ...libraries import needed
-from .anndata import matrix_in
+from .anndata import matrix_in, variables_of
 from .base import Source, check_matrix, check_numbers
 
 
@@ -54,13 +54,15 @@ def _found(h5py: Any, group: Any, key: str | None) -> Source:
     if key is None and "X" in group and ("obs" in group or hasattr(group["X"], "keys")):
         key = "X"
     if key is None:
-        found: list[str] = []
-        group.visititems(lambda path, item: found.append(path) if isinstance(item, h5py.Dataset) and item.ndim == 2 else None)
-        if len(found) != 1:
-            some = ", ".join(map(repr, found[:8])) or "none"
-            raise DataError(f"{name} has {len(found)} matrices: {some}. Say which: nonneg.open_data({name!r}, key=...).")
-        (key,) = found
+        matrices: list[str] = []
+        group.visititems(lambda path, item: matrices.append(path) if isinstance(item, h5py.Dataset) and item.ndim == 2 else None)
+        if len(matrices) != 1:
+            some = ", ".join(map(repr, matrices[:8])) or "none"
+            raise DataError(f"{name} has {len(matrices)} matrices: {some}. Say which: nonneg.open_data({name!r}, key=...).")
+        (key,) = matrices
     if key not in group:
         raise DataError(f"{name} has nothing named {key!r}; it has {', '.join(map(repr, list(group)[:12]))}.")
     item = group[key]
-    return Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{item.name}", stamped=name)
+    found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{item.name}", stamped=name)
+    found.columns = variables_of(group, key, found.width)
+    return found

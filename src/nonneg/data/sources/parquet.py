@@ -36,18 +36,23 @@ class Parquet(Source):
         for field in fields:
             if not is_number(field.type):
                 raise DataError(f"{name} has a column {field.name!r} of {field.type}, which are not real numbers; leave it out.")
-        self.feature_names = [field.name for field in fields]
+        self.columns: list[str] = [field.name for field in fields]
+        self._are_text = are_text(schema)
         is_single = bool(fields) and all(kinds.is_float32(field.type) for field in fields)
         self.dtype = np.dtype(np.float32 if is_single else np.float64)
         groups = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
         self._starts = np.cumsum([0, *groups])
         self.shape = (int(self._starts[-1]), len(fields))
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        return self.columns if self._are_text else None
+
     def read(self, start: int, stop: int) -> np.ndarray:
         rows = np.empty((stop - start, self.shape[1]), real(self.dtype))
         first, last = np.searchsorted(self._starts, start, "right") - 1, np.searchsorted(self._starts, stop, "left")
         with self._one_at_a_time:  # of starts side by side: a file has one place at which it is read
-            table = self._file.read_row_groups(list(range(int(first), int(last))), columns=self.feature_names)
+            table = self._file.read_row_groups(list(range(int(first), int(last))), columns=self.columns)
         table = table.slice(start - int(self._starts[first]), stop - start)
         for number, column in enumerate(table.columns):
             rows[:, number] = column.to_numpy()
@@ -65,8 +70,18 @@ class Parquet(Source):
 
 def index_of(schema: Any) -> set[str]:
     """The columns that pandas has written as an index."""
-    described = (schema.metadata or {}).get(b"pandas")
-    return {label for label in json.loads(described)["index_columns"] if isinstance(label, str)} if described else set()
+    return {label for label in _described(schema).get("index_columns", ()) if isinstance(label, str)}
+
+
+def are_text(schema: Any) -> bool:
+    """Whether names of columns were text before they were written: pandas may have had numbers for names, or several levels."""
+    levels = _described(schema).get("column_indexes", ())
+    return all(level.get("pandas_type") in ("unicode", "string", "empty") for level in levels) and len(levels) < 2
+
+
+def _described(schema: Any) -> Any:
+    """What pandas says about a table that it has written."""
+    return json.loads((schema.metadata or {}).get(b"pandas", "{}"))
 
 
 def is_number(kind: Any) -> bool:

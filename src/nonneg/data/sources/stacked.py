@@ -28,8 +28,7 @@ class Stacked(Source):
             ):
                 if has != wanted:
                     raise DataError(f"{part.name} is of another {what} than {first.name}: {has}, not {wanted}.")
-            names, others = (getattr(each, "feature_names", None) for each in (first, part))
-            for number, (name, other) in enumerate(zip(names or (), others or (), strict=bool(names and others))):
+            for number, (name, other) in enumerate(zip(first.columns or (), part.columns or (), strict=False)):
                 if name != other:
                     raise DataError(
                         f"Column {number} of {part.name} is {other!r}, and that of {first.name} is {name!r}: rows of both can be "
@@ -40,10 +39,14 @@ class Stacked(Source):
                 f"{first.name} is stored by columns, so that several such files are parts of the columns of X, not of its rows. "
                 "Store them in C order, or by rows (CSR)."
             )
-        self._parts, self.is_sparse = list(parts), first.is_sparse
+        self._parts, self._first, self.is_sparse = list(parts), first, first.is_sparse
         self._stops = list(accumulate(part.shape[0] for part in parts))
         self.shape, self.name = (self._stops[-1], first.shape[1]), f"{first.name} and {len(parts) - 1} more"
         self.dtype = max((real(part.dtype) for part in parts), key=lambda dtype: dtype.itemsize)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return self._first.feature_names
 
     def _at(self, row: int) -> tuple[Source, int]:
         number = int(np.searchsorted(self._stops, row, "right"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...exceptions import DataError
 from ...libraries import needed
-from .anndata import matrix_in
+from .anndata import matrix_in, variables_of
 from .base import Source, check_matrix, check_numbers, stamp_of
 
 
@@ -60,5 +60,7 @@ def _found(zarr: Any, item: Any, root: str, key: str | None) -> Source:
         some = ", ".join(map(repr, arrays[:8])) or "none"
         asked = f"nothing named {key!r}" if key is not None else f"{len(arrays)} arrays"
         raise DataError(f"{root} has {asked}; it has {some}. Say which: nonneg.open_data({root!r}, key=...).")
-    found = item[key]
-    return Zarr(found, root) if isinstance(found, zarr.Array) else matrix_in(found, f"{root}:{key}", stamped=root)
+    array = item[key]
+    found: Source = Zarr(array, root) if isinstance(array, zarr.Array) else matrix_in(array, f"{root}:{key}", stamped=root)
+    found.columns = variables_of(item, key, found.width)
+    return found

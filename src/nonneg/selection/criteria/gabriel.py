@@ -58,6 +58,8 @@ class Gabriel(HeldOut):
             return f"it holds out blocks of a matrix, and this is about {subject.kind}"
         if not subject.estimator._transforms:
             return f"the form {subject.estimator.form!r} has no codes for new samples"
+        if subject.has_missing:
+            return "values are missing, and a block is compared as a whole; use 'speckled', which holds out single entries"
         if subject.parameters.get("fixed_components") is not None:
             return "fixed components have all features, and a block has some of them only; use 'halves'"
         if min(subject.data.shape) < 2 * self.n_folds:

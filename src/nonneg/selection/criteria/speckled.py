@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from ...data import as_dense
+from ...data.visiting import row_blocks
 from ...exceptions import IncompatibleError
 from ...naming import is_number
 from ..rules import Choice, smallest_close
@@ -23,6 +25,8 @@ MISSING = {"missing": "ignore"}
 @dataclass(frozen=True)
 class Speckled(Criterion):
     """The error on entries that are missing for the fit. It needs an estimator with the parameter ``missing="ignore"``.
+
+    Where entries of the data are missing, those that are held out are of the others.
 
     Parameters
     ----------
@@ -65,16 +69,40 @@ class Speckled(Criterion):
         return [int(generator.integers(2**31)) for _ in range(self.n_repeats)]
 
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
-        X = np.array(as_dense(subject.data), dtype=np.float64)
-        held = np.random.default_rng(part).random(X.shape) < self.share
-        truth = X[held][None, :]
-        X[held] = np.nan
-        model = subject.with_rank(rank, seed, **MISSING).fit(X)
-        approximation = model.inverse_transform(model.transform(X))[held][None, :]
-        return {"error": divergence_between(truth, np.ones((1, 1)), approximation, model.model_.divergence.separable)}
+        assert isinstance(subject, Matrix)
+        rest, rows, columns, truth = divided(subject, self.share, np.random.default_rng(part))
+        model = subject.fit(rest, rank, seed, **MISSING)
+        codes, loadings = model.transform(subject.as_given(rest)), model.components_.T
+        some = row_blocks(len(truth), codes.shape[1], "cpu")
+        approximation = np.concatenate([np.einsum("ij,ij->i", codes[rows[few]], loadings[columns[few]]) for few in some])
+        divergence = model.model_.divergence.separable
+        return {"error": divergence_between(truth[None, :], np.ones((1, 1)), approximation[None, :], divergence)}
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         return mean_and_error(column(found, "error"), self.name)
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         return smallest_close(ranks, np.array([column(parts, "error") for parts in found]), self.label, self.tolerance)
+
+
+def divided(subject: Matrix, share: float, generator: np.random.Generator) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """The data without a share of the entries that are known; the rows, the columns and the values of these, one at least."""
+    if subject.is_observed:
+        X = subject.data
+        rows, columns = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices
+        held = _drawn(np.ones(X.nnz, dtype=bool), share, generator)
+        rest = sparse.csr_array((X.data[~held], (rows[~held], columns[~held])), shape=X.shape)
+        return rest, rows[held], columns[held], X.data[held]
+    values = np.array(as_dense(subject.data), dtype=np.float64)
+    rows, columns = np.nonzero(_drawn(~np.isnan(values), share, generator))
+    truth = values[rows, columns]
+    values[rows, columns] = np.nan
+    return values, rows, columns, truth
+
+
+def _drawn(known: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
+    """Which of the entries that are known are held out."""
+    held = known & (generator.random(known.shape) < share)
+    if not held.any():
+        held.flat[generator.choice(np.flatnonzero(known))] = True
+    return held

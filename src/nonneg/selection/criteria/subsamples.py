@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ...exceptions import IncompatibleError
 from ...naming import is_number
-from ..rules import Choice, last_above
+from ..rules import Choice, last_above, medians
 from ..subjects import Rank, Subject, Vertices
 from .base import Criterion, Found, column, mean_and_error
 
@@ -72,4 +72,4 @@ class Subsamples(Criterion):
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         values = np.array([np.median(column(parts, "rand")) for parts in found])
-        return last_above(ranks, values, self.threshold, self.label)
+        return last_above(ranks, values, self.threshold, self.label, medians(len(found[0])))
