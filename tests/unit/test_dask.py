@@ -106,7 +106,7 @@ def test_the_number_of_workers_does_not_matter(distributed):
     X, found = matrix((120, 40)), []
     for workers in (1, 2):
         with (
-            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
             distributed.Client(cluster),
         ):
             found.append(nonneg.OPNMF(3, random_state=0).fit(collection(X, 20)))
@@ -116,7 +116,9 @@ def test_the_number_of_workers_does_not_matter(distributed):
 def test_a_scheduler_that_cannot_be_reached_any_more(distributed):
     """It is said so, soon; nothing is computed elsewhere instead."""
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster),
     ):
 
@@ -137,7 +139,7 @@ def test_a_worker_that_is_killed(distributed):
     settings = {"solver": "multiplicative", "init": "random", "random_state": 0, "max_iter": 12, "tol": 0}
     expected = nonneg.NMF(3, **settings).fit(collection(X, 20))
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         seen = []

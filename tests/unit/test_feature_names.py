@@ -159,3 +159,23 @@ def test_tables_of_dask():
     np.testing.assert_allclose(codes, model.transform(frame()), rtol=1e-6)
     with pytest.raises(ValueError, match="in the same order as they were in fit"):
         model.transform(collections.from_pandas(frame(NAMES[::-1]), npartitions=2))
+
+
+def test_names_stay_where_something_is_missing():
+    """Also in tables with a type of their own for what is missing, whose numbers are copied to fill NaN in."""
+    table = frame().round(1)
+    table = table.convert_dtypes(convert_integer=False)
+    table.iloc[3, 2] = pandas.NA
+    model = NMF(2, missing="ignore", random_state=0).fit(table)
+    assert list(model.feature_names_in_) == NAMES
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(table[NAMES[::-1]])
+
+
+def test_a_view_of_a_file_is_not_read_as_the_whole(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    path = write_h5ad(frame(), tmp_path / "X.h5ad")
+    backed = anndata.read_h5ad(path, backed="r")
+    assert NMF(2, random_state=0).fit(backed).factors_["W"].shape == (30, 2)
+    with pytest.raises(DataError, match=r"view.*to_memory\(\)\.X"):
+        NMF(2, random_state=0).fit(backed[:10])

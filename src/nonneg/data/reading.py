@@ -290,7 +290,7 @@ def with_nan(X: Any) -> Any:
         return np.ma.filled(X.astype(kept), np.nan)
     if hasattr(X, "iloc") and hasattr(X, "to_numpy") and any(dtype.kind == "O" or hasattr(dtype, "na_value") for dtype in X.dtypes):
         try:
-            return X.to_numpy(dtype=np.float64, na_value=np.nan)
+            return type(X)(X.to_numpy(dtype=np.float64, na_value=np.nan), index=X.index, columns=X.columns)
         except (TypeError, ValueError):
             return X  # which is refused for what it is
     return X

@@ -30,6 +30,11 @@ def open_file(path: Path, key: str | None) -> Source:
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """A matrix of an AnnData that is backed by a file."""
+    if getattr(handle, "isbacked", False) and getattr(handle, "is_view", False):
+        raise DataError(
+            f"This AnnData is a view of {handle.filename}, of which all would be read. Give the whole, or what the view has, in "
+            "memory: adata.to_memory().X."
+        )
     return open_file(Path(handle.filename), key) if getattr(handle, "isbacked", False) else None
 
 
