@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from itertools import count
 from typing import Any
@@ -94,13 +95,13 @@ class DaskBlocks(Blocks):
         def compute(how: Sequence[How]) -> Any:
             send = _sender(self._seen["scheduler"])
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            everywhere = send(shared)
-            done = [
-                dask.delayed(_worked, pure=False)(
-                    part, settings, everywhere, send(mine), tuple(how), dask_key_name=f"nonneg-{name}-{number}-{place}"
-                )
-                for place, (part, mine) in enumerate(zip(self.parts, own_of, strict=True))
-            ]
+            everywhere, homes, done = send(shared), _homes(self._seen["scheduler"], self.parts), []
+            for place, (part, mine, home) in enumerate(zip(self.parts, own_of, homes, strict=True)):
+                with dask.annotate(workers=[home], allow_other_workers=False) if home else nullcontext():
+                    key = f"nonneg-{name}-{number}-{place}"
+                    done.append(
+                        dask.delayed(_worked, pure=False)(part, settings, everywhere, send(mine), tuple(how), dask_key_name=key)
+                    )
             sums, level = (
                 [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)],
                 1,
@@ -112,7 +113,7 @@ class DaskBlocks(Blocks):
                 ]
                 level += 1
             rest = [dask.delayed(_rest_of)(each, dask_key_name=f"nonneg-rest-{number}-{i}") for i, each in enumerate(done)]
-            return dask.compute(sums[0], rest)
+            return _results(sums[0], rest, {home for home in homes if home})
 
         return compute
 
@@ -289,6 +290,41 @@ def _sender(scheduler: str | None) -> Callable[..., Any]:
     if client is None:
         return lambda value: dask.delayed(value, traverse=False, pure=False)
     return lambda value: client.scatter([value], hash=False)[0]
+
+
+def _homes(scheduler: str | None, parts: Sequence[Any]) -> list[str | None]:
+    """The worker that has each block, where one has.
+
+    The work on it is done there: left to itself, a scheduler would move blocks to workers that are idle for a moment.
+    """
+    client = _client() if scheduler is not None else None
+    if client is None:
+        return [None] * len(parts)
+    where = client.who_has()
+    return [next(iter(where.get(part.key) or ()), None) for part in parts]
+
+
+def _results(added: Any, rest: list[Any], homes: set[str]) -> tuple[Any, list[Any]]:
+    """What a graph comes to. Where a worker is lost that has work of its own, no other would ever do it: that is an error."""
+    if not homes:
+        return _dask().compute(added, rest)
+    distributed, client = import_module("distributed"), _client()
+    futures = client.compute([added, *rest])
+    while True:
+        try:
+            distributed.wait(futures, timeout=_PATIENCE)
+            break
+        except (TimeoutError, distributed.TimeoutError):
+            lost = homes - set(client.ncores())
+            if lost:
+                client.cancel(futures)
+                raise OSError(f"{', '.join(sorted(lost))} cannot be reached any more") from None
+    total, *others = client.gather(futures)
+    return total, others
+
+
+_PATIENCE = 1.0
+"""Seconds after which it is looked whether all workers are there."""
 
 
 def _is_loss(error: BaseException) -> bool:
