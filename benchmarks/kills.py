@@ -84,8 +84,8 @@ def main() -> None:
     if given.fit is not None:
         fit(given.fit)
         return
+    clients(given.clients) if given.clients else None  # first: a cluster leaves BLAS with another number of threads
     workers(given.workers) if given.workers else None
-    clients(given.clients) if given.clients else None
 
 
 if __name__ == "__main__":
