@@ -41,4 +41,5 @@ def compare(bench: Bench, title: str, X: np.ndarray) -> None:
         )
     with bench.attempt(problem, "peak memory beyond X / X"):
         share = extra_memory(X, FORM, rank, max_iter=30, tol=0)
-        bench.number([share], 0.30, problem=problem, what="peak memory beyond X / X")
+        # A sketch has 4 columns for each component, 80 of 300, and is made from another such matrix.
+        bench.number([share], 0.70, problem=problem, what="peak memory beyond X / X")
