@@ -327,7 +327,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _codes_of_block(self, block: Any) -> np.ndarray:
         """The codes of some rows of a collection, the names of whose columns have been looked at."""
-        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing)))
+        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True))
 
     def _codes_of(self, X: Data) -> np.ndarray:
         """The codes of samples that have been read."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
 from ..data import Data
@@ -180,6 +181,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         y : None
             Not used.
         """
+        check_is_fitted(self)
         X = self._read(X, reset=False)
         return self._score(X, self._codes_of(X))
 

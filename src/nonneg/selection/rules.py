@@ -52,10 +52,9 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
             "ranks.",
         )
     ratio = float(np.exp(middle[place - 1] - middle[place]))
+    lower = f"{ratio:.3g} times lower" if ratio >= 2 else f"{100 * (1 - 1 / ratio):.1f} % lower"
     return Choice(
-        rank,
-        f"The {what} at rank {rank} is {ratio:.3g} times lower than at {ranks[place - 1]}, and no rank above is better{tail}"
-        f"{note}.",
+        rank, f"The {what} at rank {rank} is {lower} than at {ranks[place - 1]}, and no rank above is better{tail}{note}."
     )
 
 
