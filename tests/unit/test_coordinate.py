@@ -134,8 +134,11 @@ class TestEveryProblem:
             np.testing.assert_allclose(first[factor], second[factor], rtol=1e-10, atol=1e-12)
 
 
-def naive_sweep(objective, F, order, columns):
-    """Every entry, in the given order of rows, at the minimum of the polynomial through the objective's own values."""
+def naive_sweep(objective, F, order, columns, degree=2):
+    """Every entry, in the given order of rows, at the minimum of the polynomial through the objective's own values.
+
+    Its degree is that of the objective in one entry: coefficients beyond that would be roundings, and so would their roots.
+    """
     F = F.copy()
     for i in order:
         for k in range(columns):
@@ -146,7 +149,7 @@ def naive_sweep(objective, F, order, columns):
                 return objective(changed)
 
             places = np.linspace(0, 2 * F.max(), 5)
-            polynomial = np.polynomial.Polynomial.fit(places, [value(x) for x in places], 4)
+            polynomial = np.polynomial.Polynomial.fit(places, [value(x) for x in places], degree)
             roots = polynomial.deriv().roots()
             candidates = [0.0, *(root.real for root in roots if abs(root.imag) < 1e-7 and root.real > 0)]
             F[i, k] = min(candidates, key=polynomial)
@@ -161,7 +164,7 @@ class TestOneSweep:
         W = np.random.default_rng(3).random((12, 3)) * 0.3
         solution = nonneg.factorize(store(X), "W W.T X", init={"W": W}, solver=Coordinate(warmup=0, passes=1), max_iter=1, tol=0)
         order = np.random.default_rng(0).permutation(np.arange(12))
-        expected = naive_sweep(lambda F: 0.5 * np.sum((X - F @ F.T @ X) ** 2), W, order, 3)
+        expected = naive_sweep(lambda F: 0.5 * np.sum((X - F @ F.T @ X) ** 2), W, order, 3, degree=4)
         np.testing.assert_allclose(solution.factors["W"], expected, atol=1e-5)
 
     def test_linear(self):
