@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from .checkpoints import Book, Checkpoint, StartKeeper, identity_of
 from .data.blocks import Interrupted
@@ -26,7 +25,7 @@ from .engine.sketching import Sketched, pays, rough_of_gram, stand_in
 from .engine.solution import History, Progress, Solution, Status
 from .engine.stopping import Stopping
 from .initialization import RandomState, default_starts, make_generator
-from .kernels.threads import limited
+from .kernels.threads import blas_limited, limited
 from .reporting import Listener, heard_by, listener_of, print_progress, say
 from .search import can_search, searched
 from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
@@ -169,7 +168,7 @@ def run_starts(
     def is_interrupted() -> bool:
         return interrupt is not None and interrupt.is_set()
 
-    with threadpool_limits(limits=limit, user_api="blas"), closing(book) if book is not None else nullcontext():
+    with blas_limited(limit), closing(book) if book is not None else nullcontext():
         if workers == 1:
             done = []
             for number in range(n_init):

@@ -52,7 +52,7 @@ class Word(tuple[Letter, ...]):
 
     @property
     def T(self) -> Word:
-        return Word(letter.T for letter in reversed(self))
+        return _transposed(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,6 +106,12 @@ class Word(tuple[Letter, ...]):
     def text(self) -> str:
         """The word as `parse` reads it: ``W.T`` where print shows ``Wᵀ``."""
         return " ".join(letter.name + ".T" * letter.transposed for letter in self)
+
+
+@lru_cache(maxsize=4096)
+def _transposed(word: Word) -> Word:
+    """Asked for again and again while rules are derived and planned."""
+    return Word([letter.T for letter in reversed(word)])
 
 
 _TOKEN = re.compile(r"(?P<name>(?!ᵀ)[^\W\d](?:(?!ᵀ)\w)*)(?P<transposed>\.T|ᵀ|')?")  # ᵀ is a letter to Python

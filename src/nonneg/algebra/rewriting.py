@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd, lcm
 
 from .expression import Letter, Word
@@ -84,9 +84,14 @@ def derivative(product: Word, factor: str, middle: Sum) -> Sum:
 
     It is Σ over the occurrences of `factor` of  leftᵀ · middle · rightᵀ, transposed where the occurrence is (QNMF Eq. 9).
     """
+    return _derivative(product, factor, tuple(middle))
+
+
+@lru_cache(maxsize=1024)
+def _derivative(product: Word, factor: str, middle: tuple[tuple[Word, Fraction], ...]) -> Sum:
     pieces = []
     for left, occurrence, right in product.around(factor):
-        piece = middle.rewritten(lambda word, left=left, right=right: left.T + word + right.T)  # type: ignore[misc]
+        piece = Sum(middle).rewritten(lambda word, left=left, right=right: left.T + word + right.T)  # type: ignore[misc]
         pieces.append(piece.T if occurrence.transposed else piece)
     return reduce(Sum.__add__, pieces, Sum())
 

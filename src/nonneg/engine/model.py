@@ -22,6 +22,7 @@ from ..data.base import Need
 from ..divergences import Objective, get_divergence
 from ..divergences.base import Middles
 from ..exceptions import ExpressionError, IncompatibleError
+from ..planning.planner import RuleWords
 from .references import citations, keys
 
 
@@ -134,6 +135,21 @@ class Model:
             self._check_weights()
             self.middles = self.middles.with_weights(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}
+
+    @property
+    def words(self) -> tuple[RuleWords, ...]:
+        """The rules as sums of words, which is all that planning needs of them."""
+        return tuple(
+            RuleWords(
+                factor=name,
+                numerator=tuple(rule.numerator),
+                denominator=tuple(rule.denominator),
+                positive=tuple(rule.positive),
+                negative=tuple(rule.negative),
+                terms=tuple(map(tuple, rule.terms)),
+            )
+            for name, rule in self.rules.items()
+        )
 
     @property
     def needs(self) -> frozenset[Need]:

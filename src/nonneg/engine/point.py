@@ -151,7 +151,8 @@ class Point:
 
     def product(self, word: Word) -> Array:
         """The value of one word in the factors and the data, as it is kept: not to be written to."""
-        self.compute((word,))
+        if canonical(word)[0] not in self.known:  # or there is nothing to plan
+            self.compute((word,))
         return self.value(word)
 
     def evaluate(self, part: Sum) -> Array:

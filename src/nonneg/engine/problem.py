@@ -21,10 +21,9 @@ from ..data.weighted import Partial
 from ..exceptions import DataError
 from ..planning import (
     Costs,
-    Planner,
     canonical,
 )
-from ..planning.planner import COLUMNS, ROWS
+from ..planning.planner import COLUMNS, ROWS, planner_of
 from ..planning.plans import low_rank
 from .model import Model
 from .point import Point
@@ -108,7 +107,7 @@ class Problem:
         """Values of products that never change, as far as they have been asked for."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
-        self.planner = Planner(model.rules, self._costs(horizon), self._constants)
+        self.planner = planner_of(model.words, self._costs(horizon), frozenset(self._constants))
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""

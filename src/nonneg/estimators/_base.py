@@ -252,10 +252,17 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        has_all_digits = model.divergence != Beta(2) and not X.weighted  # a Euclidean one is a difference of large sums
-        if is_known and (X.is_far or has_all_digits):
+        if is_known and (X.is_far or (not X.weighted and self._has_digits(X, solution))):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
+
+    @staticmethod
+    def _has_digits(X: Data, solution: Solution) -> bool:
+        """Whether the objective is known to some six digits; a Euclidean one is a difference of sums as large as ΣX²."""
+        if solution.model.divergence != Beta(2):
+            return True
+        energy = X.power_sum(2)
+        return bool(0 < 1e6 * X.namespace.eps * energy < solution.objective)
 
     # ---- orthogonality
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
@@ -64,6 +64,11 @@ def suited_to(multiplications: float) -> Iterator[None]:
 
 
 _WORTH_THREADS = 1e8
+
+
+def blas_limited(threads: int | None) -> AbstractContextManager[Any]:
+    """Within this, BLAS uses no more than so many threads; None leaves it as it is. Which libraries there are is looked up once."""
+    return nullcontext() if threads is None else _controller().limit(limits=threads, user_api="blas")
 
 
 @cache

@@ -38,6 +38,9 @@ class Costs:
     """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
     _of_words: dict[Word, CostsOfWord] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def __hash__(self) -> int:
+        return hash((self.product, frozenset(self.shapes.items()), frozenset(self.sizes.items()), self.horizon, self.largest))
+
     def shape(self, word: Word) -> tuple[int, int]:
         """Rows and columns of a word."""
 

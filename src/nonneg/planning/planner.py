@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 from ..algebra.expression import THETA, Letter, Word
-from ..algebra.rewriting import Sum
 from .costs import Costs
 from .plans import plan
 from .steps import LOGARITHM, Step, canonical, results
@@ -26,7 +27,11 @@ class Term(NamedTuple):
     has_theta: bool
 
 
-def terms(part: Sum) -> tuple[Term, ...]:
+Pairs = tuple[tuple[Word, Fraction], ...]
+"""A sum of words, in the order in which they are added up."""
+
+
+def terms(part: Iterable[tuple[Word, Fraction]]) -> tuple[Term, ...]:
     """A sum as it is computed: the all-ones matrix becomes 1ₘ 1ₙᵀ, which is a product like any other."""
     ones = Word([Letter(ROWS), Letter(COLUMNS, True)])
     return tuple(
@@ -43,21 +48,15 @@ def terms(part: Sum) -> tuple[Term, ...]:
     )
 
 
-class RuleWords(Protocol):
+class RuleWords(NamedTuple):
     """What is planned for: the two sides of a rule, the two parts of a gradient, and the terms that the value is made of."""
 
-    @property
-    def factor(self) -> str: ...
-    @property
-    def numerator(self) -> Sum: ...
-    @property
-    def denominator(self) -> Sum: ...
-    @property
-    def positive(self) -> Sum: ...
-    @property
-    def negative(self) -> Sum: ...
-    @property
-    def terms(self) -> tuple[Sum, ...]: ...
+    factor: str
+    numerator: Pairs
+    denominator: Pairs
+    positive: Pairs
+    negative: Pairs
+    terms: tuple[Pairs, ...]
 
 
 class PlannedRule(NamedTuple):
@@ -76,31 +75,31 @@ class PlannedRule(NamedTuple):
 
 
 class Planner:
-    """What to compute for the steps and sums of a set of rules.
+    """What to compute for the steps and sums of a set of rules; `planner_of` makes one.
 
     Parameters
     ----------
-    rules : dict
+    rules : sequence of RuleWords
         One for each factor that is learned.
     costs : Costs
     given : iterable of Word
         Constant products that are there to begin with.
     """
 
-    def __init__(self, rules: Mapping[str, RuleWords], costs: Costs, given: Iterable[Word] = ()) -> None:
+    def __init__(self, rules: Sequence[RuleWords], costs: Costs, given: Iterable[Word] = ()) -> None:
         self.costs = costs
         self.implicit = frozenset((*costs.operands, THETA, LOGARITHM[0].name))
         """Letters that change with every factor."""
         self.scales_otherwise = self.implicit | set(costs.signed_parts)
         """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
-        self.learned = tuple(rules)
+        self.learned = tuple(rule.factor for rule in rules)
         self._given = frozenset(canonical(word)[0] for word in given)
-        self.constants = self._constants(rules.values())
+        self.constants = self._constants(rules)
         """Products that never change and are worth forming, as X Xᵀ may be."""
         self._plans: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
         self._sums: dict[tuple[str, frozenset[Word], bool], list[Step]] = {}
         self._changing: dict[Word, frozenset[str]] = {}
-        self.rules = {name: self._planned(rule) for name, rule in rules.items()}
+        self.rules = {rule.factor: self._planned(rule) for rule in rules}
 
     def _constants(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         constants = self._given
@@ -153,6 +152,15 @@ class Planner:
             factors = frozenset(self.learned if names & self.implicit else names.intersection(self.learned))
             self._changing[word] = factors
         return factors
+
+
+@lru_cache(maxsize=64)
+def planner_of(rules: tuple[RuleWords, ...], costs: Costs, given: frozenset[Word]) -> Planner:
+    """The planner for some rules: the same one for problems of the same model and shapes, as those of folds and repeated fits are.
+
+    Plans follow from these arguments alone, so that it does not matter which problem has asked for one first.
+    """
+    return Planner(rules, costs, given)
 
 
 def _words(rule: RuleWords) -> tuple[Word, ...]:

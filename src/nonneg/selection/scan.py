@@ -14,12 +14,11 @@ from zlib import crc32
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from ..exceptions import IncompatibleError, ShapeError
 from ..initialization import make_generator
 from ..interrupting import Stopped
-from ..kernels.threads import limited
+from ..kernels.threads import blas_limited, limited
 from ..naming import find
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
@@ -222,7 +221,7 @@ class Work:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ConvergenceWarning)
             try:
-                with threadpool_limits(limits=limit, user_api="blas"):
+                with blas_limited(limit):
                     Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
             finally:
                 self.over.set()

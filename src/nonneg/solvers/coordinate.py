@@ -147,7 +147,7 @@ class Coordinate(Solver):
             return self._warmed(point, state)
         settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
         state.has_zeros = True
-        measure = _measure(point.problem) if self.momentum else None
+        measure = point.problem.derived(_measure) if self.momentum else None
         if measure is None:
             return self._swept(point, state, settings)
         before, rounding = measure(point) if state.value is None else state.value
@@ -165,10 +165,12 @@ class Coordinate(Solver):
         return self._swept(point, state, settings)
 
     def _swept(self, point: Point, state: CoordinateState, settings: Settings) -> Point:
-        generator = state.draws.generator()
-        for place in point.problem.derived(places).values():
+        found = point.problem.derived(places).values()
+        generator = state.draws.generator() if any(place.is_shuffled for place in found) else None
+        for place in found:
             point = place.step(point, settings, generator)
-        state.draws = Draws.of(generator)
+        if generator is not None:
+            state.draws = Draws.of(generator)
         return point
 
     def _warmed(self, point: Point, state: CoordinateState) -> Point:

@@ -77,6 +77,8 @@ class Place(ABC):
     """A factor F within A F B, or F Fᵀ B, by its rows. F may be the transpose of what the user calls so."""
 
     needs_warmup = False
+    is_shuffled = False
+    """Whether rows are gone over in random order."""
 
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         self.letter, self.F, self.before, self.after, self.is_turned = letter, Word([letter]), before, after, is_turned
@@ -110,14 +112,14 @@ class Place(ABC):
         return None
 
     @abstractmethod
-    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
-        """One sweep over the rows."""
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        """One sweep over the rows, in an order that the generator draws where they are shuffled."""
 
 
 class Linear(Place):
     """A F B: ½⟨Aᵀ A F B Bᵀ, F⟩ − ⟨Aᵀ X Bᵀ, F⟩."""
 
-    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         from ..kernels.coordinates import linear_rows
 
         F = self.value(point)
@@ -151,7 +153,7 @@ class Weighted(Place):
             return f"some rows of {self.letter.name} are given, and the data have weights"
         return None
 
-    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         F = self.value(point)
         B = np.ascontiguousarray(_evaluated(point, self.after).T)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
@@ -162,14 +164,14 @@ class Weighted(Place):
 class EitherSignPlace(Place):
     """A factor of either sign, which takes its exact minimum as a whole."""
 
-    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         return self.replaced(point, solved(point, self.letter.name))
 
 
 class Quadratic(Place):
     """F Fᵀ R, R the rest of the form: −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with C = X Rᵀ and Q = R Rᵀ."""
 
-    needs_warmup = True
+    needs_warmup = is_shuffled = True
 
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         super().__init__(problem, letter, is_turned, before, after)
@@ -198,7 +200,8 @@ class Quadratic(Place):
                 point.product(word)
             point.forget_all_but(self.RF, self.FF, self.FCF)
 
-    def step(self, point: Point, settings: Settings, generator: np.random.Generator) -> Point:
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        assert generator is not None
         self._trim(point)
         F = self.value(point)
         options = self.options(settings)
