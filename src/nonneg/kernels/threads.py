@@ -89,10 +89,11 @@ def over_rows(kernel: Callable[..., Any], work: np.ndarray | int, *arguments: An
     least : int
         Work below which a second thread costs more than it saves.
     """
-    steps = np.arange(work + 1) if isinstance(work, int) else work
-    count = max(1, min(available(), int(steps[-1]) // least))
+    rows, whole = (work, work) if isinstance(work, int) else (len(work) - 1, int(work[-1]))
+    count = max(1, min(available(), whole // least))
     if count == 1:
-        return [kernel(0, len(steps) - 1, *arguments)]
+        return [kernel(0, rows, *arguments)]
+    steps = np.arange(work + 1) if isinstance(work, int) else work
     cuts = np.searchsorted(steps, np.linspace(0, steps[-1], count + 1))
     cuts[0], cuts[-1] = 0, len(steps) - 1
     pieces = [(int(a), int(b)) for a, b in pairwise(cuts) if a < b]

@@ -21,7 +21,7 @@ from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number
 from .multiplicative import Multiplicative
-from .places import Quadratic, Settings, places
+from .places import Linear, Quadratic, Settings, places
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,9 @@ class Coordinate(Solver):
         measure = point.problem.derived(_measure) if self.momentum else None
         if measure is None:
             return self._swept(point, state, settings)
-        before, rounding = measure(point) if state.value is None else state.value
-        last, momentum, state.last, state.value = state.last, state.momentum, point.factors, None
+        known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
         if last and momentum:
+            before, rounding = known or measure(point)
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
             constraints = point.problem.model.constraints
             ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
@@ -188,9 +188,12 @@ class Coordinate(Solver):
 def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
     """What tells whether a sweep has lowered the objective, with how much of it is rounding; None where it would cost too much.
 
-    A factor that occurs twice leaves all that its objective is made of behind a sweep, up to a constant.
+    The factor that is swept last leaves all that the objective is made of behind, up to a constant.
     """
     found = list(problem.derived(places).values())
+    last, constraints = found[-1], problem.model.constraints.values()
+    if all(isinstance(place, Linear) for place in found) and not any(constraint.has_penalty for constraint in constraints):
+        return lambda point: (last.measure(point), 0.0)
     is_alone = (
         len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
     )  # one product with X is what a sweep costs

@@ -14,6 +14,7 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..constraints import Entrywise
 from ..data import Sweep, as_dense
+from ..data.host import inner
 from ..data.namespace import Array
 from ..engine.exact import solved
 from ..engine.point import Point
@@ -117,21 +118,34 @@ class Place(ABC):
 
 
 class Linear(Place):
-    """A F B: ½⟨Aᵀ A F B Bᵀ, F⟩ − ⟨Aᵀ X Bᵀ, F⟩."""
+    """A F B: ½⟨P F Q, F⟩ − ⟨C, F⟩ with P = Aᵀ A, Q = B Bᵀ and C = Aᵀ X Bᵀ."""
+
+    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        super().__init__(problem, letter, is_turned, before, after)
+        self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         from ..kernels.coordinates import linear_rows
 
         F = self.value(point)
-        P = _evaluated(point, self.before.T + self.before, np.float64) if self.before else _NOTHING
-        Q = _evaluated(point, self.after + self.after.T, np.float64) if self.after else np.eye(F.shape[1])
-        C = _evaluated(point, self.before.T + self.X + self.after.T)
+        P, Q, C = self._products(point, F)
         arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, _affordable(point, F)))))
         if self.before:  # rows depend on each other, and are taken one after the other
             linear_rows(self.first_row, F.shape[0], *arguments)
         else:
             over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
         return self.replaced(point, F)
+
+    def _products(self, point: Point, F: Array) -> tuple[Array, Array, Array]:
+        P = _evaluated(point, self.P, np.float64) if self.P else _NOTHING
+        Q = _evaluated(point, self.Q, np.float64) if self.Q else np.eye(F.shape[1])
+        return P, Q, _evaluated(point, self.C)
+
+    def measure(self, point: Point) -> float:
+        """The objective but for a constant, of what a sweep over this factor leaves behind."""
+        F = np.asarray(point.value(self.F), dtype=np.float64)
+        P, Q, C = self._products(point, F)
+        return float(np.vdot(F.T @ (P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
 
 
 def _affordable(point: Point, F: Array) -> int:
