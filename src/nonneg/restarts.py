@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from .algebra.expression import Letter, Word
 from .checkpoints import Book, Checkpoint, StartKeeper, identity_of
+from .constraints import FixedMultiplier, Orthogonal
 from .data.blocks import Interrupted
+from .divergences import Beta
 from .engine.binding import bind
 from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
@@ -246,6 +249,8 @@ def run_start(
         can = isinstance(solver, Coordinate) and can_search(problem)
         init = _searched(problem, sketched, seed, reporter) if can else init[1:]
         solver = solver.resumed if can else solver
+    if isinstance(init, tuple) and init[0] == "projective":
+        init = _projected(problem, seed, reporter) or init[1:]
     if isinstance(sketched, Compressed) and sketched.is_little and init == ("nndsvda",):
         init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, reporter), solver.resumed
     if isinstance(init, tuple) and len(init) == 1:
@@ -355,13 +360,40 @@ def _searched(problem: Problem, sketched: Sketched | Compressed | None, seed: in
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
+def _projected(problem: Problem, seed: int, reporter: Reporter) -> dict[str, Any]:
+    """For W H with H Hᵀ = I: the H at which X ≈ X Hᵀ H ends, and W = X Hᵀ, which is the best there is where H is orthogonal.
+
+    The same for W where that is the orthogonal factor. Empty where the projective form could not be searched for: with another
+    divergence, or with weights.
+    """
+    model, data = problem.user_model, problem.user_data
+    is_whole = not (data.weighted or problem.partial is not None or data.is_far)
+    if not is_whole or model.divergence != Beta(2) or model.fixed or len(model.form) != 2:
+        return {}
+    first, last = model.form
+    is_last = isinstance(model.constraints[last.name], Orthogonal | FixedMultiplier)
+    own, other = (last, first) if is_last else (first, last)
+    X, F = Word([Letter(model.data)]), Word([own])
+    projective = bind(Model(X + F.T + F if is_last else F + F.T + X, data=model.data), data, min(problem.shapes[own.name]))
+    if not can_search(projective):
+        return {}
+    sketched = _sketched(projective, "auto", _SHORT, seed, None)
+    start, solver = _searched(projective, sketched, seed, reporter), Coordinate().resumed
+    found = solve_from(projective, start, solver, _SHORT, seed, reporter.looked, sketched=sketched).factors[own.name]
+    reporter.say("found a start by the projective form")
+    facing = found.T if own.transposed else found
+    codes = data.apply(facing.T) if is_last else data.apply(facing, transposed=True).T
+    factors = {own.name: found, other.name: codes.T if other.transposed else codes}
+    return {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
+
+
 _LONGER = 3
 """How much longer to search where data are far: on their sketch that takes no reading, and to start again would."""
 
 
 def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter: Reporter) -> tuple[Any, Solver]:
     """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to."""
-    names = [name for name in ((init,) if isinstance(init, str) else init) if name != "search"]
+    names = [name for name in ((init,) if isinstance(init, str) else init) if name not in ("search", "projective")]
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
         return init, solver

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+from nonneg import factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Orthogonality
 from nonneg.metrics import orthogonality, orthogonality_error
@@ -28,6 +29,20 @@ from .cases import (
 )
 
 STARTS = ["auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"]
+
+
+@pytest.mark.parametrize("scales", [(1, 1, 1, 1), (1, 10, 100, 1000), (1e-3, 1, 1, 1)], ids=str)
+def test_orthogonal_components_of_unequal_blocks_are_found(scales):
+    """Clusters of features lose those that are small beside others; where `OPNMF` ends they are not lost."""
+    generator, labels = np.random.default_rng(1), np.repeat(np.arange(4), [3, 7, 11, 19])
+    H = np.zeros((4, 40))
+    H[labels, np.arange(40)] = generator.random(40) + 0.1
+    X = generator.gamma(1, size=(50, 4)) * scales @ H
+    model = ONMF(4, random_state=0).fit(X)
+    assert model.status_ == "converged"
+    assert adjusted_rand_score(labels, model.components_.argmax(axis=0)) == 1
+    turned = factorize(X.T, "W H", 4, constraints={"W": "orthogonal"}, max_iter=3000, random_state=0)
+    assert adjusted_rand_score(labels, turned.factors["W"].argmax(axis=1)) == 1
 
 
 @unconverged

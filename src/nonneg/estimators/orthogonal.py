@@ -19,6 +19,7 @@ from ..engine.model import Model
 from ..engine.solution import Solution, Status
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
+from ..initialization import PROJECTIVE
 from ..metrics import orthogonality_error
 from ..solvers import Multiplicative
 from ..solving import objective_of
@@ -59,10 +60,10 @@ class ONMF(Factorizer):
         How many components. "auto" takes as many as there are samples or features, whichever is less; more than
         100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "kmeans", clusters of features, or "random" where there are fewer features than
-        components. An array is the components to start from, (n_components, n_features); a dict gives factors by
-        name, the others are drawn at random. Zeros in them become a thousandth of the mean, from which they can
-        come back.
+        How to start. "auto" is where `OPNMF` ends, with its projections as codes; with weights or missing values
+        "kmeans", clusters of features, or "random" where there are fewer features than components. An array is the
+        components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn at
+        random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "multiplicative". With other divergences than the Euclidean distance, that is for components of the
         Euclidean one; codes are then fitted to them, and both moved on by "adaptive" as long as components stay
@@ -165,6 +166,7 @@ class ONMF(Factorizer):
     divergence: Any = "euclidean"
     orthogonality: Any = "soft"
 
+    _auto_init: ClassVar[str | tuple[str, ...]] = PROJECTIVE
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1))
 
     def _model(self) -> Model:

@@ -19,7 +19,7 @@ from ..exceptions import IncompatibleError
 from ..naming import unknown
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
-from .defaults import FREE_SIDES, SEARCH, default_starts
+from .defaults import FREE_SIDES, PROJECTIVE, SEARCH, default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
@@ -27,6 +27,7 @@ __all__ = [
     "CLUSTERING",
     "FREE_SIDES",
     "NAMES",
+    "PROJECTIVE",
     "SEARCH",
     "STARTS",
     "RandomState",

@@ -10,6 +10,10 @@ SEARCH = ("search", "angular", "angular", "angular", "kmeans")
 """For a factor that stands as F Fᵀ beside the data: a search where that is possible, else the best of clusters."""
 
 
+PROJECTIVE = ("projective", "kmeans")
+"""For W H with one orthogonal factor: the solution of its projective form X Hᵀ H where that is possible, else clusters."""
+
+
 FREE_SIDES = ("angular", "kmeans", "nndsvda")
 """For free factors of rows and of columns with a matrix between them."""
 
@@ -19,8 +23,8 @@ def default_starts(problem: Problem) -> tuple[str, ...]:
 
     A factor that stands beside its own transpose groups rows or columns: by a search where that is possible, else by clusters
     of them. Factors of rows and of columns with dimensions of their own are co-clusters, or, where they are free, the best of
-    clusters and singular vectors. Two free factors that share one are best made of singular vectors, orthogonal ones of
-    clusters. Where there are more components than items, there are no clusters of them.
+    clusters and singular vectors. Two free factors that share one are best made of singular vectors; where one of them is
+    orthogonal, of the projective form, or of clusters. Where there are more components than items, there are no clusters of them.
     """
     model = problem.user_model
     if not model.divergence.approximates:
@@ -35,5 +39,5 @@ def default_starts(problem: Problem) -> tuple[str, ...]:
     if len(inner) == 2:
         return ("coclusters",) if is_orthogonal or len(model.form) > 3 else FREE_SIDES
     if len(model.learned) == 2 and len(model.form) == 2:
-        return ("kmeans",) if is_orthogonal else ("nndsvda",)
+        return PROJECTIVE if is_orthogonal else ("nndsvda",)
     return ("random", "kmeans")
