@@ -8,6 +8,7 @@ from nonneg.data.host import blas_threads, by_pieces, inner, multiplied
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
 
+@pytest.mark.parametrize("has_small_kernels", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("right", LAYOUTS)
@@ -26,10 +27,11 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
         (0, 3, 2),
     ],
 )
-def test_products(shape, left, right, dtype, threads, rng, monkeypatch):
+def test_products(shape, left, right, dtype, threads, has_small_kernels, rng, monkeypatch):
     rows, middle, columns = shape
     A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
     monkeypatch.setattr("nonneg.data.host.blas_threads", lambda: threads)
+    monkeypatch.setattr("nonneg.data.host._has_small_kernels", lambda: has_small_kernels)
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == dtype
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
