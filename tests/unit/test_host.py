@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from nonneg.data.host import blas_threads, by_pieces, inner, multiplied
+from nonneg.data.host import blas_threads, by_pieces, cube_root, inner, multiplied
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
@@ -67,3 +67,12 @@ def test_inner_products_are_summed_in_double_precision(shape, layouts, dtype, rn
 def test_the_threads_of_blas():
     with threadpool_limits(1, user_api="blas"):
         assert blas_threads() == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cube_roots(dtype):
+    tiny, huge = np.finfo(dtype).smallest_normal, np.finfo(dtype).max
+    x = np.array([0, tiny, 1e-3, 1, 8, 27, huge, np.inf], dtype)
+    root = cube_root(np, x)
+    assert root.dtype == dtype
+    np.testing.assert_allclose(root, np.cbrt(x.astype(float)), rtol=100 * np.finfo(dtype).eps)  # ln(huge)/3 roundings, about

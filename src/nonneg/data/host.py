@@ -140,8 +140,13 @@ def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
 
 
 def cube_root(xp: Any, array: Array) -> Array:
-    """The cube root, which the array API has not."""
-    return np.cbrt(array) if xp is np else array ** (1 / 3)
+    """The cube root of what is not negative; by logarithms, NumPy takes half the time that it takes by `cbrt`, or less."""
+    if xp is not np:
+        return array ** (1 / 3)
+    with np.errstate(divide="ignore"):  # the logarithm of zero is −∞, and its power is zero
+        root = np.log2(array)
+    root /= 3
+    return np.exp2(root, out=root)
 
 
 def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:
