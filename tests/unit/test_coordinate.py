@@ -373,3 +373,15 @@ def test_what_is_given_stays_however_small(scale):
     X = np.full((1, 1), scale)
     solution = nonneg.factorize(X, "W.T W", 2, constraints={"W": PartlyFixed(np.ones((1, 1)))}, random_state=0, max_iter=30)
     assert solution.factors["W"][0, 0] == 1
+
+
+def test_a_step_lets_go_of_products_as_long_as_the_factor():
+    """Of tall data they would take as much memory as the factor each, while others like it are made."""
+    point = point_at(Model("W W.T X"), TALL, {"W": np.random.default_rng(0).random((60, 3))})
+    solver = Coordinate(warmup=0)
+    state = solver.init(point.problem)
+    for _ in range(3):  # momentum begins with the second
+        before, point = point, solver.step(point, state)
+        assert all(max(product.shape) < 60 for product in before.known.values())
+        point.objective()
+        assert any(max(product.shape) == 60 for product in point.known.values())
