@@ -57,6 +57,7 @@ def solve_from(
         if sketched is None:
             steps = solver if problem.partial is None else Filling(solver)
             run = (keeper.run(problem) if keeper is not None else None) or begin(problem, factors, steps, stopping)
+            factors.clear()  # they take memory, and the run soon needs them no more
             run = solve(run, steps, stopping, callback, keep=None if keeper is None else keeper.keep)
         else:
             run = sketched.solve(factors, solver, stopping, callback, keeper)

@@ -3,11 +3,12 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from nonneg.data.host import blas_threads, by_pieces, inner, multiplied
+from nonneg.data.host import blas_threads, by_pieces, cube_root, inner, multiplied
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
 
+@pytest.mark.parametrize("has_small_kernels", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("right", LAYOUTS)
@@ -26,10 +27,11 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
         (0, 3, 2),
     ],
 )
-def test_products(shape, left, right, dtype, threads, rng, monkeypatch):
+def test_products(shape, left, right, dtype, threads, has_small_kernels, rng, monkeypatch):
     rows, middle, columns = shape
     A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
     monkeypatch.setattr("nonneg.data.host.blas_threads", lambda: threads)
+    monkeypatch.setattr("nonneg.data.host._has_small_kernels", lambda: has_small_kernels)
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == dtype
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
@@ -65,3 +67,12 @@ def test_inner_products_are_summed_in_double_precision(shape, layouts, dtype, rn
 def test_the_threads_of_blas():
     with threadpool_limits(1, user_api="blas"):
         assert blas_threads() == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cube_roots(dtype):
+    tiny, huge = np.finfo(dtype).smallest_normal, np.finfo(dtype).max
+    x = np.array([0, tiny, 1e-3, 1, 8, 27, huge, np.inf], dtype)
+    root = cube_root(np, x)
+    assert root.dtype == dtype
+    np.testing.assert_allclose(root, np.cbrt(x.astype(float)), rtol=100 * np.finfo(dtype).eps)  # ln(huge)/3 roundings, about

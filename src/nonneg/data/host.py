@@ -22,9 +22,11 @@ from .namespace import Array
 _PIECE = 2**14
 """Entries of a piece: few enough for all that is made of it on the way to stay in the cache."""
 _SMALL = 10**6
-"""Multiplications up to which BLAS takes matrices as they lie, rather than copying them into an order that it likes first."""
+"""Multiplications up to which BLAS may take matrices as they lie, rather than copying them into an order that it likes first."""
+_HAVE_SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""What OpenBLAS calls the processors (those with AVX-512) for which it has kernels that do so."""
 _TOGETHER = 6
-"""Rows that the kernels for small matrices work on together: blocks have a multiple of them, and at least so many."""
+"""Rows that these kernels work on together: blocks have a multiple of them, and at least so many."""
 _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
 _WORTH_A_THREAD, _WORTH_ADDING = 2 * 10**7, 10**6
@@ -43,26 +45,35 @@ def blas_threads() -> int:
     return max((library.num_threads for library in _blas().lib_controllers), default=1)
 
 
+@cache
+def _has_small_kernels() -> bool:
+    """Whether BLAS takes small matrices as they lie, on this machine."""
+    return any(getattr(library, "architecture", None) in _HAVE_SMALL_KERNELS for library in _blas().lib_controllers)
+
+
 def as_dense(array: Any) -> Array:
     """An array that may be sparse, as one that is not. For factors and blocks of rows only, never for the data."""
     return array.toarray() if sparse.issparse(array) else array
 
 
 def multiplied(left: Any, right: Any) -> Array:
-    """The product left @ right, in rows: where one side is long, in as little as half the time that BLAS takes at one go.
+    """The product left @ right, in rows where one side is long.
 
     Few threads get ranges of rows. Those of BLAS would meet again and again on the way through a long side, and if other work
-    is going on, wait for each other most of the time.
+    is going on, wait for each other most of the time. Where BLAS has kernels for small matrices, a range is multiplied block by
+    block, in as little as half the time that it takes at one go; without such kernels that would take longer.
     """
     (rows, inner), columns = left.shape, right.shape[1]
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
     threads = blas_threads()
     if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _TOGETHER <= _SMALL:
-        result, most = np.empty((rows, columns), left.dtype), _SMALL // (inner * columns * _TOGETHER)
-        blocks = -(-rows // (most * _TOGETHER))
-        block = -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
-        _share_out(_multiply_rows, rows, threads, inner * columns, left, np.ascontiguousarray(right), result, block)
+        result, block = np.empty((rows, columns), left.dtype), rows
+        if _has_small_kernels():
+            most = _SMALL // (inner * columns * _TOGETHER)
+            blocks = -(-rows // (most * _TOGETHER))
+            right, block = np.ascontiguousarray(right), -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
+        _share_out(_multiply_rows, rows, threads, inner * columns, left, right, result, block)
         return result
     if threads <= _FEW and left.flags.f_contiguous and inner >= 4 * min(rows, columns):
         first, *others = _share_out(_multiply_range, inner, threads, rows * columns, left, right)
@@ -92,7 +103,7 @@ def _gram_range(first: int, last: int, X: Array, M: Array) -> Array:
 
 
 def _multiply_rows(first: int, last: int, left: Array, right: Array, result: Array, block: int) -> None:
-    """Some rows of left, so few at a time that BLAS does not copy them."""
+    """Some rows of left, a block at a time."""
     for start in range(first, last, block):
         rows = slice(start, min(start + block, last))
         np.matmul(left[rows], right, out=result[rows])
@@ -129,8 +140,13 @@ def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
 
 
 def cube_root(xp: Any, array: Array) -> Array:
-    """The cube root, which the array API has not."""
-    return np.cbrt(array) if xp is np else array ** (1 / 3)
+    """The cube root of what is not negative; by logarithms, NumPy takes half the time that it takes by `cbrt`, or less."""
+    if xp is not np:
+        return array ** (1 / 3)
+    with np.errstate(divide="ignore"):  # the logarithm of zero is −∞, and its power is zero
+        root = np.log2(array)
+    root /= 3
+    return np.exp2(root, out=root)
 
 
 def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:

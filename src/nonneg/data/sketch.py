@@ -65,22 +65,27 @@ class SketchData(DenseData):
 def in_single_precision(data: SketchData) -> SketchData:
     """The same in single precision, of about unit scale: enough to look for a start on, whose scale the data does not change."""
     namespace = data.namespace._replace(dtype=data.namespace.xp.float32)
-    values = data.values / (data.facts.peak or 1.0)
-    return SketchData(namespace.asarray(values), namespace, of=data.of)
+    peak = data.facts.peak or 1.0
+    if namespace.is_host:  # without a copy in double precision on the way
+        values = np.divide(data.values, peak, out=np.empty(data.shape, np.float32), casting="same_kind")
+    else:
+        values = namespace.asarray(data.values / peak)
+    return SketchData(values, namespace, of=data.of)
 
 
 def of_gram(gram: Array, namespace: Namespace, of: Literal["rows", "columns"]) -> SketchData:
     """A sketch that is exact, of a Gram matrix that is formed: its root."""
     values, vectors = namespace.xp.linalg.eigh(gram)
     kept = values > values[-1] * 10 * namespace.eps
-    R = _without_noise(to_host(vectors[:, kept] * values[kept] ** 0.5), namespace)
+    R = _without_noise(np.array(to_host(vectors[:, kept] * values[kept] ** 0.5)), namespace)
     return SketchData(namespace.asarray(np.ascontiguousarray(R.T if of == "rows" else R)), namespace, of=of)
 
 
 def _without_noise(R: np.ndarray, namespace: Namespace) -> np.ndarray:
-    """R with those rows made zero of which there is nothing but rounding: products with them would say anything."""
+    """R with those rows made zero, in place, of which there is nothing but rounding: products with them would say anything."""
     lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
-    return np.where((lengths > 100 * namespace.eps * lengths.max(initial=0.0))[:, None], R, 0.0)
+    R[~(lengths > 100 * namespace.eps * lengths.max(initial=0.0))] = 0.0
+    return R
 
 
 class Nystrom:
@@ -104,8 +109,9 @@ class Nystrom:
         if data.is_far and not data.forms_gram(transposed=of == "rows"):
             self._begin_across(size, generator)
             return
-        draws = generator.standard_normal((data.shape[1 if of == "rows" else 0], size))
-        self.O = linalg.qr(self._applied(draws), mode="economic", check_finite=False)[0]
+        seen = self._applied(generator.standard_normal((data.shape[1 if of == "rows" else 0], size)))
+        seen = np.asfortranarray(seen)  # as LAPACK has it, which then works in place: it is as long as X
+        self.O = linalg.qr(seen, mode="economic", overwrite_a=True, check_finite=False)[0]
         self.C = self._applied(self.O)
 
     @classmethod

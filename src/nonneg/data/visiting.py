@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .base import Data
-from .host import as_dense
+from .host import as_dense, clip
 from .namespace import Array, Namespace
 from .steps import ElementwiseOperand, Request, floor_of
 
@@ -42,7 +43,7 @@ class Pass:
 
     def approximation(self, rows: slice) -> Array:
         block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
-        return self.namespace.xp.clip(as_dense(block), self.floor, None)
+        return clip(self.namespace.xp, as_dense(block), self.floor, math.inf)
 
     def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array]) -> None:
         """Add one block of rows to the results."""

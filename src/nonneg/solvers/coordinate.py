@@ -151,11 +151,15 @@ class Coordinate(Solver):
         if measure is None:
             return self._swept(point, state, settings)
         known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
+        for place in found.values():
+            if isinstance(place, Quadratic):
+                place.trim(point)
         if last and momentum:
             before, rounding = known or measure(point)
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
             constraints = point.problem.model.constraints
             ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
+            del last  # which would be one factor more in memory
             candidate = self._swept(point.problem.point(ahead), state, settings._replace(keeps=True))
             value = measure(candidate)
             if value[0] <= before + rounding:

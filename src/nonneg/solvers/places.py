@@ -207,16 +207,14 @@ class Quadratic(Place):
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 
-    def _trim(self, point: Point) -> None:
+    def trim(self, point: Point) -> None:
         """Keep only products that a sweep needs, where rows are many, and others as long as F."""
         if self.is_implicit and self.has_products:
-            for word in (self.RF, self.FF):
-                point.product(word)
             point.forget_all_but(self.RF, self.FF, self.FCF)
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         assert generator is not None
-        self._trim(point)
+        self._prepare(point)
         F = self.value(point)
         options = self.options(settings)
         if settings.cuts:
@@ -231,6 +229,13 @@ class Quadratic(Place):
             for word, product in (kept | {self.FF: G}).items():
                 point.keep(word, product)
         return point
+
+    def _prepare(self, point: Point) -> None:
+        """Have products that a sweep needs, and no others, where rows are many."""
+        if self.is_implicit and self.has_products:
+            for word in (self.RF, self.FF):
+                point.product(word)
+        self.trim(point)
 
     def measure(self, point: Point) -> float:
         """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
@@ -248,7 +253,7 @@ class Quadratic(Place):
 
         None where the objective would rise, which this rule does not exclude.
         """
-        self._trim(point)
+        self._prepare(point)
         data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
         B, G = _inner(point, self.RF, self.RF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
         nothing = np.arange(0)
