@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import nonneg
-from nonneg import factorize, open_data
+from nonneg import OPNMF, factorize, open_data
 from nonneg.data.low_rank import Compression
+from nonneg.data.sketch import Nystrom
 from nonneg.exceptions import IncompatibleError
 
 
@@ -167,10 +168,30 @@ def test_an_objective_is_that_of_the_factors(seed, tmp_path):
     np.testing.assert_allclose(compression.R.T @ compression.R, np.eye(compression.R.shape[1]), atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_across_the_blocks_of_data_of_less_rank_than_a_sketch(dtype, seed, tmp_path):
+    """Directions of which there was nothing but rounding were blown up to the size of the others; the objective was not finite."""
+    generator = np.random.default_rng(seed)
+    X = generator.gamma(0.5, size=(400, 4)) @ generator.gamma(0.5, size=(4, 90)) * 10 % 200  # of rank five to seven
+    X = np.asarray(X, dtype)
+    np.save(tmp_path / "X.npy", np.asfortranarray(X))
+    data = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 9)
+    assert not data.forms_gram(transposed=True)
+    sketch, K = Nystrom(data, "rows", 16, generator), X.T.astype(np.float64) @ X
+    np.testing.assert_allclose(sketch.C, K @ sketch.O, atol=1e3 * np.finfo(dtype).eps * abs(K).max())
+    from_file, in_memory = (OPNMF(4, random_state=0).fit(given) for given in (data, X))
+    assert from_file.status_ == "converged"
+    assert from_file.objective_ <= 1.01 * in_memory.objective_
+
+
 @pytest.mark.parametrize("kind", ["npy", "two npy", "h5"])
 @pytest.mark.parametrize("is_large", [False, True])
 def test_the_system_forgets_blocks_of_files_beyond_memory(kind, is_large, tmp_path, monkeypatch):
-    """Making room for more of a file costs more than reading it, where none of it would be there the next time."""
+    """Making room for more of a file costs more than reading it, where none of it would be there the next time.
+
+    So it is for files that cannot be read past the caches.
+    """
     X, _ = planted()
     told = []
 
@@ -180,6 +201,7 @@ def test_the_system_forgets_blocks_of_files_beyond_memory(kind, is_large, tmp_pa
     monkeypatch.setattr("nonneg.data.files.available_bytes", lambda: X.nbytes if is_large else 100 * X.nbytes)
     monkeypatch.setattr("nonneg.data.sources.base.forget", forget)
     monkeypatch.setattr("nonneg.data.sources.npy.forget", forget)
+    monkeypatch.delattr("os.O_DIRECT", raising=False)
     if kind == "h5":
         h5py = pytest.importorskip("h5py")
         paths = [tmp_path / "X.h5"]

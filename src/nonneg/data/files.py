@@ -64,9 +64,6 @@ class FileBlocks(Blocks):
         self.namespace = Namespace(np, real(source.dtype), "cpu")
         self.log, self._seen = log or ReadingLog(), seen or _Seen()
         self.cuts = source.cuts(block_bytes)
-        self._passes_by = False
-        """Whether blocks are gone from the system's caches before they are read again: then to make room in these, for more of
-        the same, takes more time than reading does, and the system is told to let go of them."""
 
     @property
     def size(self) -> int:
@@ -97,8 +94,8 @@ class FileBlocks(Blocks):
         began = time.perf_counter()
         self._check_unchanged()
         available = available_bytes()
-        self._passes_by = available is not None and self.source.n_bytes > available / 2
-        blocks = ahead(lambda number=number: self._block(number) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
+        read = self.source.reader(passes_by=available is not None and self.source.n_bytes > available / 2)
+        blocks = ahead(lambda number=number: self._block(number, read) for number in range(len(self.cuts) - 1))  # type: ignore[misc]
         for start, stop in pairwise(self.cuts):
             self.log.check(f"row {start} of {self.shape[0]}")
             yield slice(start, stop), next(blocks)
@@ -106,14 +103,12 @@ class FileBlocks(Blocks):
         self._conclude()
         self.log.seconds.append(time.perf_counter() - began)
 
-    def _block(self, number: int) -> Data:
+    def _block(self, number: int, read: Callable[[int, int], Any]) -> Data:
         """A block, checked."""
         start, stop = self.cuts[number], self.cuts[number + 1]
-        values = read_or_say(self.source, lambda: self.source.read(start, stop), start)
+        values = read_or_say(self.source, lambda: read(start, stop), start)
         if values.shape != (stop - start, self.shape[1]):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
-        if self._passes_by:
-            self.source.let_go(start, stop)
         digest = _digest(values)
         block = as_block(values, self.namespace)
         if self._seen.digests.setdefault(number, digest) != digest:

@@ -130,9 +130,11 @@ class Nystrom:
         draws = self.data.namespace.asarray(generator.standard_normal((data.shape[1], size)))
         Y, Z = data.apply_and_gram(draws)
         KY = np.asarray(to_host(data.apply(Z)))
-        self.O, T = linalg.qr(np.asarray(to_host(Y)), mode="economic", check_finite=False)
-        kept = abs(np.diag(T)) > 10 * self.data.namespace.eps * abs(np.diag(T)).max(initial=0.0)
-        self.O, self.C = self.O[:, kept], linalg.solve_triangular(T[np.ix_(kept, kept)], KY[:, kept].T, trans="T").T
+        Q, T = linalg.qr(np.asarray(to_host(Y)), mode="economic", check_finite=False)
+        U, sizes, VT = linalg.svd(T, check_finite=False)
+        # Of directions in which Y has next to nothing, K Y is rounding, which to divide by their size would blow up.
+        kept = sizes > self.data.namespace.eps**0.5 * sizes.max(initial=0.0)
+        self.O, self.C = Q @ U[:, kept], KY @ (VT[kept].T / sizes[kept])
 
     def _applied(self, M: np.ndarray) -> np.ndarray:
         """K M."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
@@ -83,9 +83,21 @@ class Source(ABC):
         """What changes when the file does."""
         return stamp_of(self.path)
 
-    def let_go(self, start: int, stop: int) -> None:
-        """Have the system forget rows that have been read, or all of the file where it is not known where they lie."""
-        forget(self.path)
+    def reader(self, *, passes_by: bool) -> Callable[[int, int], Any]:
+        """What reads ranges of rows, one after the other, in a reading of all of them: `read`, or something quicker.
+
+        A file that passes by is so large that nothing of a range is left in the system's caches when it is read again. To make room
+        for more of it there takes longer than to read it: the system is told to forget what it has, after each range.
+        """
+        if not passes_by:
+            return self.read
+
+        def read(start: int, stop: int) -> Any:
+            found = self.read(start, stop)
+            forget(self.path)
+            return found
+
+        return read
 
     def place(self, row: int) -> str:
         """Where a row lies, in words."""

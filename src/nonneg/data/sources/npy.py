@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ...exceptions import DataError, FileError
 from .base import Source, check_matrix, check_numbers, forget
+from .pages import Pages
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _MOST_OF_A_HEADER = 1 << 20
@@ -65,24 +67,30 @@ class Npy(Source):
             )
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        rows = np.empty((stop - start, self.shape[1]), self.dtype)
-        with open(self.name, "rb", buffering=0) as file:
-            file.seek(self._offset + start * self.shape[1] * self.dtype.itemsize)
-            into, done = memoryview(rows.reshape(-1).view(np.uint8).data), 0
-            while done < len(into):
-                got = file.readinto(into[done : done + _MOST])
-                if not got:
-                    raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
-                done += got
-        return rows
+        return self._read(start, stop, Pages(self.path))
 
-    def let_go(self, start: int, stop: int) -> None:
+    def reader(self, *, passes_by: bool) -> Callable[[int, int], np.ndarray]:
+        pages = Pages(self.path, is_direct=passes_by)
+
+        def read(start: int, stop: int) -> np.ndarray:
+            found = self._read(start, stop, pages)
+            if passes_by and not pages.is_direct:
+                forget(self.path, *self._range(start, stop))
+            return found
+
+        return read
+
+    def _range(self, start: int, stop: int) -> tuple[int, int]:
+        """Where rows begin in the file, and how many bytes they are."""
         width = self.shape[1] * self.dtype.itemsize
-        forget(self.path, self._offset + start * width, (stop - start) * width)
+        return self._offset + start * width, (stop - start) * width
 
-
-_MOST = 2**30
-"""Bytes that are asked for at a time: some systems give no more than 2 GB."""
+    def _read(self, start: int, stop: int, pages: Pages) -> np.ndarray:
+        place, count = self._range(start, stop)
+        found = pages.read(place, count)
+        if len(found) < count:
+            raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
+        return found.view(self.dtype).reshape(stop - start, self.shape[1])
 
 
 def open_file(path: Path, key: str | None) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -48,24 +48,28 @@ class Stacked(Source):
     def feature_names(self) -> list[str] | None:
         return self._first.feature_names
 
-    def _at(self, row: int) -> tuple[Source, int]:
+    def _at(self, row: int) -> tuple[int, int]:
+        """The number of the file that has a row, and its first row."""
         number = int(np.searchsorted(self._stops, row, "right"))
-        return self._parts[number], self._stops[number] - self._parts[number].shape[0]
+        return number, self._stops[number] - self._parts[number].shape[0]
 
     def read(self, start: int, stop: int) -> Any:
+        return self._read(start, stop, [part.read for part in self._parts])
+
+    def reader(self, *, passes_by: bool) -> Callable[[int, int], Any]:
+        reads = [part.reader(passes_by=passes_by) for part in self._parts]
+        return lambda start, stop: self._read(start, stop, reads)
+
+    def _read(self, start: int, stop: int, reads: Sequence[Callable[[int, int], Any]]) -> Any:
         found = []
         while start < stop:
-            part, first = self._at(start)
-            last = min(stop, first + part.shape[0])
-            found.append(part.read(start - first, last - first))
+            number, first = self._at(start)
+            last = min(stop, first + self._parts[number].shape[0])
+            found.append(reads[number](start - first, last - first))
             start = last
         if len(found) == 1:
             return found[0]
         return sparse.vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
-
-    def let_go(self, start: int, stop: int) -> None:
-        part, first = self._at(start)  # no block has rows of two files
-        part.let_go(start - first, min(stop - first, part.shape[0]))
 
     def cuts(self, block_bytes: int) -> list[int]:
         cuts = {0}
@@ -85,5 +89,5 @@ class Stacked(Source):
         return next((part.name for part, old in zip(self._parts, before, strict=True) if part.stamp() != old), self.name)
 
     def place(self, row: int) -> str:
-        part, first = self._at(row)
-        return part.place(row - first)
+        number, first = self._at(row)
+        return self._parts[number].place(row - first)
