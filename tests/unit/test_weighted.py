@@ -313,15 +313,6 @@ def test_sample_weights_of_data_in_files(rng, tmp_path):
         np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.05)
 
 
-def test_what_is_missing_in_files(X, known, tmp_path):
-    np.save(tmp_path / "X.npy", np.where(known, X, np.nan))
-    with pytest.raises(DataError, match="left out of data in memory only"):
-        factorize(tmp_path / "X.npy", "W H", 2, missing="ignore")
-    np.save(tmp_path / "Y.npy", X)
-    with pytest.raises(DataError, match="as a pair of arrays"):
-        factorize(tmp_path / "Y.npy", "W H", 2, weights=known)
-
-
 # ---- what cannot be
 
 

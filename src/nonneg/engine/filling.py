@@ -29,7 +29,7 @@ _SHARES = (1.0, 0.25)
 
 def must_be_filled(model: Model, data: Data) -> bool:
     """Whether X stands in the form, and has entries without a value."""
-    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.missing > 0
+    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.has_gaps
 
 
 def must_be_whole(model: Model, data: Data) -> bool:
