@@ -54,6 +54,8 @@ def encode(
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
     """
+    if isinstance(X, Data) and X.weighted and X.is_far:
+        return np.concatenate([encode(some, components, divergence, constraint, tol, max_iter) for some in X.pieces_of_rows()])
     if isinstance(X, Data) and X.weighted:
         return _of_weighted(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):

@@ -15,7 +15,7 @@ from .divergences import Beta
 from .divergences.base import Operand
 from .engine.binding import point_at, read_init
 from .engine.compressing import Compressed
-from .engine.filling import Filling, inside
+from .engine.filling import Filling, begun, inside
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
@@ -56,7 +56,7 @@ def solve_from(
         factors = {} if is_begun else start_factors(near, init, random_state)
         if sketched is None:
             steps = solver if problem.partial is None else Filling(solver)
-            run = (keeper.run(problem) if keeper is not None else None) or begin(problem, factors, steps, stopping)
+            run = (keeper.run(problem) if keeper is not None else None) or begin(begun(problem, factors), factors, steps, stopping)
             factors.clear()  # they take memory, and the run soon needs them no more
             run = solve(run, steps, stopping, callback, keep=None if keeper is None else keeper.keep)
         else:

@@ -13,7 +13,9 @@ from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWe
 from nonneg.divergences.base import Logarithm, LogRatio, Operand
 from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.solvers import Coordinate, Newton, QuasiNewton, best_solver
+from nonneg.metrics import orthogonality_error
+from nonneg.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
+from nonneg.testing import assert_monotone
 
 
 @pytest.fixture
@@ -313,15 +315,6 @@ def test_sample_weights_of_data_in_files(rng, tmp_path):
         np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.05)
 
 
-def test_what_is_missing_in_files(X, known, tmp_path):
-    np.save(tmp_path / "X.npy", np.where(known, X, np.nan))
-    with pytest.raises(DataError, match="left out of data in memory only"):
-        factorize(tmp_path / "X.npy", "W H", 2, missing="ignore")
-    np.save(tmp_path / "Y.npy", X)
-    with pytest.raises(DataError, match="as a pair of arrays"):
-        factorize(tmp_path / "Y.npy", "W H", 2, weights=known)
-
-
 # ---- what cannot be
 
 
@@ -460,3 +453,69 @@ def test_missing_entries_are_no_zeros_to_a_stream(name, divergence):
     expected = clone(model).set_params(missing="ignore").fit(dense).objective_
     assert model.fit(stored).objective_ == pytest.approx(expected, rel=1e-6)
     assert np.isfinite(model.partial_fit(np.where(values > 0, values, 1.0)).components_).all()
+
+
+# ---- weights that are made up for
+
+
+HEAVY = {
+    "uniform": lambda g, shape: g.uniform(0.2, 3, shape),
+    "lognormal": lambda g, shape: g.lognormal(0, 1.5, shape),
+    "Pareto": lambda g, shape: g.pareto(1.1, shape) + 0.01,
+    "a few of twenty": lambda g, shape: np.where(g.random(shape) < 0.03, 20.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("tail", HEAVY)
+def test_orthogonal_parts_with_weights_never_rise(tail):
+    """As without weights: there the rule of these parts does not raise the objective, which no theorem says of others."""
+    for seed in range(2):
+        generator = np.random.default_rng(seed)
+        parts = np.kron(np.eye(4), np.ones((1, 8))) * generator.uniform(0.5, 1.5, (4, 32))
+        X = generator.gamma(1.0, 1.0, (50, 4)) @ parts + 0.3 * generator.random((50, 32))
+        weights = HEAVY[tail](generator, X.shape)
+        settings = {"constraints": {"H": "orthogonal-rows"}, "solver": "multiplicative", "init": "random", "random_state": seed}
+        settings |= {"max_iter": 100, "tol": 0, "check_every": 1}
+        plain, found = (factorize(X, "W H", 4, weights=own, **settings) for own in (None, weights))
+        assert_monotone(plain)
+        assert_monotone(found)
+        assert found.objective == pytest.approx(np.sum(weights * (X - found.reconstruct()) ** 2) / 2, rel=1e-6)
+        assert orthogonality_error(found.factors["H"].T) < 0.35
+
+
+class Reflection(Multiplicative):
+    """Leads as far beyond the data as X̂ was away from them: their objective stays what it was, without weights."""
+
+    def step(self, point, state):
+        data = point.problem.data.whole()
+        return point.with_factor("W", np.maximum(2 * data - point.factors["W"], 0.0))
+
+
+@pytest.mark.parametrize("tail", HEAVY)
+def test_a_step_that_goes_too_far_for_weights_is_taken_with_less_of_them(tail):
+    X = np.random.default_rng(0).uniform(1, 1.2, (30, 6))
+    weights = HEAVY[tail](np.random.default_rng(1), X.shape)
+    start = {"W": np.random.default_rng(2).uniform(1, 1.2, X.shape), "H": np.eye(6)}
+    found = factorize(
+        X,
+        "W H",
+        constraints={"H": "orthogonal-rows"},
+        weights=weights,
+        init=start,
+        solver=Reflection(),
+        max_iter=3,
+        tol=0,
+        check_every=1,
+    )
+    before = np.sum(weights * (X - start["W"]) ** 2) / 2
+    assert found.history[0].objective == pytest.approx(before), "what is made up is of the start"
+    assert found.history[1].objective <= before * (1 + 1e-9)
+    assert_monotone(found)
+
+
+def test_the_largest_weight_is_known():
+    X, V = np.ones((4, 3)), np.random.default_rng(0).uniform(0.1, 5, (4, 3))
+    for data in (X, sparse.csr_array(X)):
+        assert read_weighted(data, weights=V).largest_weight == pytest.approx(V.max())
+        assert read_weighted(data, weights=(V[:, 0], V[0])).largest_weight == pytest.approx(V[:, 0].max() * V[0].max())
+    assert read_weighted(np.where(V > 4, np.nan, X), missing="ignore").largest_weight == 1

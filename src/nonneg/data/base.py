@@ -279,6 +279,10 @@ class Data(ABC):
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
         return DenseData(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
+    def pieces_of_rows(self) -> Iterator[Data]:
+        """The rows, some at a time, as data of their own, with their weights."""
+        return (self.subset(some, 0) for some in chunks(*self.shape))
+
     @property
     def items(self) -> Data:
         """What initializations find clusters in: X itself, or, where only its Gram matrix is known, that."""

@@ -82,14 +82,16 @@ class Blocks(Data):
     """Rows in blocks, of which a few are at hand at a time."""
 
     is_far = True
+    is_sparse: bool = False
+    """Whether the blocks are sparse."""
 
     @abstractmethod
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         """One reading: the work on each block, each of its results put together in its way."""
 
     @abstractmethod
-    def take_rows(self, items: np.ndarray) -> Any:
-        """Some rows, on the host."""
+    def some(self, items: np.ndarray) -> Data:
+        """Some rows, as a block on the host."""
 
     @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
@@ -164,7 +166,7 @@ class Blocks(Data):
 
     def take(self, items: np.ndarray, axis: int) -> Any:
         if axis == 0:
-            return self.take_rows(np.asarray(items))
+            return self.some(np.asarray(items)).take(np.arange(len(items)), axis=0)
         (found,) = self.reading(_columns, ("stack",), (np.asarray(items),))
         return np.ascontiguousarray(found.T)
 
@@ -295,8 +297,8 @@ def _survey(block: Data, shared: Any, own: Any) -> tuple[Any]:
 
 def _squares(block: Data, shared: Any, own: Any) -> tuple[np.ndarray]:
     (axis,) = shared
-    if axis == 0:
-        return (np.square(block.lengths(0)),)
+    if axis == 0 or block.weighted:
+        return (np.square(block.lengths(axis)),)
     values: Any = block.itself()
     squares = values.multiply(values) if hasattr(values, "multiply") else np.square(values, dtype=np.float64)
     return (np.asarray(squares.sum(axis=0, dtype=np.float64)).ravel(),)

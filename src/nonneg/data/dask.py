@@ -25,6 +25,8 @@ from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .files import USUAL, as_block, bad_entry
 from .namespace import Namespace
 from .sources.base import check_matrix, check_numbers, real
+from .weighted.base import Pair
+from .weighted.weighing import Scaled, Weighing, first_unknown
 
 _FAN = 8
 """Results that are added up by one task."""
@@ -46,7 +48,9 @@ class DaskBlocks(Blocks):
         unit: float = 1.0,
         seen: dict[str, Any] | None = None,
         log: ReadingLog | None = None,
+        weighing: Weighing | None = None,
     ) -> None:
+        self.weighing = weighing
         self.parts, self.rows, self.unit = list(parts), [int(count) for count in rows], unit
         self.stops = np.cumsum(self.rows)
         self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
@@ -60,8 +64,28 @@ class DaskBlocks(Blocks):
     def in_units(self, unit: float) -> DaskBlocks:
         if unit == 1:
             return self
-        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log}
+        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
         return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, **settings)
+
+    def weighted_by(self, weighing: Weighing) -> DaskBlocks:
+        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, log=self.log, weighing=weighing)
+
+    def unweighted(self) -> DaskBlocks:
+        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, seen=self._seen, log=self.log)
+
+    @property
+    def is_sparse(self) -> bool:  # type: ignore[override]
+        """As far as the first block shows."""
+        if "is_sparse" not in self._seen:
+            self._seen["is_sparse"] = bool(_dask().delayed(sparse.issparse)(self.parts[0]).compute())
+        return bool(self._seen["is_sparse"])
+
+    @property
+    def missing(self) -> int:
+        if self.weighing is None:
+            return 0
+        self.read()
+        return int(self._seen["missing"])
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._seen["kept"]:
@@ -74,7 +98,7 @@ class DaskBlocks(Blocks):
         began, is_first = time.perf_counter(), "facts" not in self._seen
         self.log.check()
         wanted = tuple(self._seen["wanted"]) if is_first else None
-        own_of = [tuple(array[stop - rows : stop] for array in own) for rows, stop in zip(self.rows, self.stops, strict=True)]
+        own_of = [(self._weights_of(rows), *(array[rows] for array in own)) for rows in self._ranges]
         results = self._computed(work, shared, own_of, wanted)
         added, rest, surveys = self._put_together(results, how)
         if is_first:
@@ -86,11 +110,20 @@ class DaskBlocks(Blocks):
         others = iter(found.found)
         return [next(sums) if way == "add" else next(others) for way in how]
 
+    @property
+    def _ranges(self) -> list[slice]:
+        return [slice(stop - rows, stop) for rows, stop in zip(self.rows, self.stops.tolist(), strict=True)]
+
+    def _weights_of(self, rows: slice) -> Any:
+        """The weights of a block; of those that are in blocks themselves, which are as high, the block."""
+        return None if self.weighing is None else self.weighing.of(rows)
+
     def _computed(self, work: Work, shared: Any, own_of: list[Any], wanted: Any) -> Callable[[Sequence[How]], Any]:
         """A function that builds the graph of a reading, and computes it."""
         dask = _dask()
         name = work.__name__.strip("_").replace("_", "-")
-        settings = (work, self.namespace, self.unit, wanted, self._seen["signed"])
+        weighing = None if self.weighing is None else self.weighing.without_weights()
+        settings = (work, self.namespace, self.unit, wanted, self._seen["signed"], weighing)
 
         def compute(how: Sequence[How]) -> Any:
             send = _sender(self._seen["scheduler"])
@@ -100,7 +133,9 @@ class DaskBlocks(Blocks):
                 with dask.annotate(workers=[home], allow_other_workers=False) if home else nullcontext():
                     key = f"nonneg-{name}-{number}-{place}"
                     done.append(
-                        dask.delayed(_worked, pure=False)(part, settings, everywhere, send(mine), tuple(how), dask_key_name=key)
+                        dask.delayed(_worked, pure=False)(
+                            part, settings, everywhere, *_sent(send, mine), tuple(how), dask_key_name=key
+                        )
                     )
             sums, level = (
                 [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)],
@@ -135,11 +170,12 @@ class DaskBlocks(Blocks):
 
     def _conclude(self, surveys: Sequence[Any]) -> None:
         """What the first reading tells, or an error that says where an entry cannot be."""
-        for place, ((_, _, bad), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
+        for place, ((_, _, bad, _), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
             if bad is not None:
                 (row, column, value), first = bad, int(stop) - rows
                 raise bad_entry(value, f"row {first + row}, column {column} (row {row} of block {place})")
         self._seen["facts"], sums = together([survey[:2] for survey in surveys])
+        self._seen["missing"] = sum(survey[3] for survey in surveys)
         self._seen["totals"] = dict(zip(self._seen["wanted"], sums, strict=True))
 
     def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
@@ -165,36 +201,86 @@ class DaskBlocks(Blocks):
 
     # ---- rows
 
-    def take_rows(self, items: np.ndarray) -> Any:
+    def some(self, items: np.ndarray) -> Data:
         dask = _dask()
-        where = np.searchsorted(self.stops, items, "right")
-        wanted = [(int(place), items[where == place] - (self.stops[place] - self.rows[place])) for place in np.unique(where)]
-        settings = (self.namespace, self.unit)
-        tasks = [dask.delayed(_taken, pure=False)(self.parts[place], some, settings) for place, some in wanted]
-        found = dask.compute(*tasks)
-        order = np.argsort(np.concatenate([np.flatnonzero(where == place) for place, _ in wanted]))
-        return (sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.concatenate(found))[order]
+        where, starts = np.searchsorted(self.stops, items, "right"), self.stops - self.rows
+        places = np.unique(where).tolist()
+        chosen = [(place, items[where == place] - starts[place]) for place in places]
+        weights = [self._weights_of(self._ranges[place]) for place in places]
+        tasks = [
+            dask.delayed(_taken, pure=False)(self.parts[place], some, *_apart(own))
+            for (place, some), own in zip(chosen, weights, strict=True)
+        ]
+        order = np.argsort(np.concatenate([np.flatnonzero(where == place) for place in places]))
+        values, own = zip(*dask.compute(*tasks), strict=True)
+        block = as_block(_stacked(values)[order], self.namespace)
+        if self.weighing is not None:
+            block = self.weighing.weigh(block, None if own[0] is None else _stacked_weights(own, order))
+        return block if self.unit == 1 else block.in_units(self.unit)
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         """One block after the other, here: for what is not done on workers."""
         for rows, stop in zip(self.rows, self.stops.tolist(), strict=True):
-            values = self.take_rows(np.arange(stop - rows, stop))
-            yield slice(stop - rows, stop), as_block(values, self.namespace)
+            yield slice(stop - rows, stop), self.some(np.arange(stop - rows, stop))
 
 
 # ---- what is done on workers
 
 
-def _worked(part: Any, settings: Any, shared: Any, own: Any, how: Sequence[How]) -> tuple[Any, Any, Any]:
+def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: Sequence[How]) -> tuple[Any, Any, Any]:
     """The results of the work on a block: those to be added up, the others, and what a first reading tells."""
-    work, namespace, unit, wanted, signed = settings
+    work, namespace, unit, wanted, signed, weighing = settings
+    weights, *own = aligned(own)
     block, survey = as_block(aligned(part), namespace), None
+    if weighing is not None:
+        block = weighing.weigh(block, _whole(weights, aligned(entries)))
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
-        survey = facts, sums, _bad(block, facts, signed)
-    results = work(block if unit == 1 else block.in_units(unit), aligned(shared), aligned(own))
+        survey = facts, sums, _bad(block, facts, signed, weighing), block.missing
+    results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey
+
+
+def _apart(weights: Any) -> tuple[Any, Any]:
+    """The weights of a block, and apart from them those that Dask has."""
+    entries = weights.entries if isinstance(weights, Scaled) else weights
+    if not _is_task(entries):
+        return weights, None
+    return (weights._replace(entries=None) if isinstance(weights, Scaled) else None), entries
+
+
+def _whole(weights: Any, entries: Any) -> Any:
+    """The two together again."""
+    if entries is None:
+        return weights
+    return weights._replace(entries=entries) if isinstance(weights, Scaled) else entries
+
+
+def _sent(send: Callable[..., Any], own: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What is sent to where a block is, and what Dask sees to: a block of weights."""
+    weights, entries = _apart(own[0])
+    return send((weights, *own[1:])), entries
+
+
+def _is_task(weights: Any) -> bool:
+    return type(weights).__module__.startswith("dask")
+
+
+class RowsOfDask:
+    """A Dask array cut as another is, of which a block can be had by the rows that it is."""
+
+    def __init__(self, array: Any, rows: Sequence[int]) -> None:
+        array = array if tuple(array.chunks[0]) == tuple(rows) else array.rechunk({0: tuple(rows)})
+        self.shape, self._name = array.shape, array.name
+        starts = (np.cumsum(rows) - np.asarray(rows)).tolist()
+        self._parts = dict(zip(starts, array.to_delayed().ravel().tolist(), strict=True))
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self._parts[rows.start]
+
+    def __repr__(self) -> str:
+        return str(self._name)
 
 
 def aligned(value: Any) -> Any:
@@ -229,18 +315,36 @@ def _added(parts: Sequence[Sequence[Any]]) -> list[Any]:
     return total
 
 
-def _taken(part: Any, rows: np.ndarray, settings: Any) -> Any:
-    namespace, unit = settings
-    block = as_block(aligned(part), namespace)
-    return (block if unit == 1 else block.in_units(unit)).take(rows, axis=0)
+def _taken(part: Any, rows: np.ndarray, weights: Any, entries: Any) -> tuple[Any, Any]:
+    """Some rows of a block, and of its weights."""
+    weights = _whole(weights, entries)
+    own = weights if weights is None else Weighing(weights=weights).of(rows)
+    return aligned(part)[rows], own
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _stacked_weights(parts: Sequence[Any], order: np.ndarray) -> Any:
+    """The weights of rows of several blocks, in another order."""
+    first = parts[0]
+    if isinstance(first, Pair):
+        return Pair(np.concatenate([part.rows for part in parts])[order], first.columns)
+    if isinstance(first, Scaled):
+        return Scaled(_stacked([part.entries for part in parts])[order], _stacked_weights([part.by for part in parts], order))
+    return _stacked(parts)[order]
 
 
 def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
     return ()
 
 
-def _bad(block: Data, facts: Facts, signed: bool) -> tuple[int, int, float] | None:
+def _bad(block: Data, facts: Facts, signed: bool, weighing: Weighing | None) -> tuple[int, int, float] | None:
     """The first entry of a block that cannot be, with its row and column."""
+    unknown = first_unknown(block) if weighing is not None and not weighing.ignores else None
+    if unknown is not None:
+        return *unknown, math.nan
     if math.isfinite(facts.lowest) and math.isfinite(facts.highest) and (signed or facts.lowest >= 0):
         return None
     for rows, some in block.blocks():
@@ -339,15 +443,23 @@ def is_collection(X: Any) -> bool:
 
 def of_collection(X: Any) -> DaskBlocks:
     """The data of an array or a table of Dask."""
-    array = _as_array(X)
+    array = as_array(X, "X")
     return DaskBlocks(array.to_delayed().ravel().tolist(), array.chunks[0], int(array.shape[1]), array.dtype)
 
 
-def _as_array(X: Any) -> Any:
+def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
+    """Weights that are a Dask collection, in the blocks of the data."""
+    array = as_array(weights, "weights")
+    if tuple(array.shape) != tuple(data.shape):
+        raise DataError(f"weights must have the shape of X, {data.shape}; got shape {tuple(array.shape)}.")
+    return RowsOfDask(array, data.rows)
+
+
+def as_array(X: Any, name: str) -> Any:
     """A Dask array in blocks of whole rows, of known sizes."""
     array = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
-        raise DataError(f"X must be a matrix with rows and columns; got {array.ndim} dimensions.")
+        raise DataError(f"{name} must be a matrix with rows and columns; got {array.ndim} dimensions.")
     if any(math.isnan(size) for sizes in array.chunks for size in sizes):
         array = array.compute_chunk_sizes()
     return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})

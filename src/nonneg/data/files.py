@@ -23,6 +23,7 @@ from .memory import available_bytes
 from .namespace import Namespace
 from .sources.base import Source, real
 from .sparse import SparseData
+from .weighted.weighing import Weighing, first_unknown
 
 BLOCK_BYTES = 2**27
 """Of a block, in memory. Two of them are there at a time, and what is computed of one."""
@@ -43,6 +44,7 @@ class _Seen:
     surveys: dict[int, tuple[Facts, list[float]]] = field(default_factory=dict)
     totals: dict[Total, float] = field(default_factory=dict)
     facts: Facts | None = None
+    missing: dict[int, int] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -54,12 +56,21 @@ class FileBlocks(Blocks):
     source : Source
     block_bytes : int
         What a block takes in memory, about.
+    weighing : Weighing, optional
+        What blocks are weighted with, as soon as they are read.
     """
 
     def __init__(
-        self, source: Source, block_bytes: int = BLOCK_BYTES, *, unit: float = 1.0, seen: _Seen | None = None, log: Any = None
+        self,
+        source: Source,
+        block_bytes: int = BLOCK_BYTES,
+        *,
+        unit: float = 1.0,
+        seen: _Seen | None = None,
+        log: Any = None,
+        weighing: Weighing | None = None,
     ) -> None:
-        self.source, self.block_bytes, self.unit = source, block_bytes, unit
+        self.source, self.block_bytes, self.unit, self.weighing = source, block_bytes, unit, weighing
         self.shape = source.shape
         self.namespace = Namespace(np, real(source.dtype), "cpu")
         self.log, self._seen = log or ReadingLog(), seen or _Seen()
@@ -78,7 +89,25 @@ class FileBlocks(Blocks):
     def in_units(self, unit: float) -> FileBlocks:
         if unit == 1:
             return self
-        return FileBlocks(self.source, self.block_bytes, unit=self.unit * unit, seen=self._seen, log=self.log)
+        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
+        return FileBlocks(self.source, self.block_bytes, **settings)
+
+    def weighted_by(self, weighing: Weighing) -> FileBlocks:
+        return FileBlocks(self.source, self.block_bytes, log=self.log, weighing=weighing)
+
+    def unweighted(self) -> FileBlocks:
+        return FileBlocks(self.source, self.block_bytes, seen=self._seen, log=self.log)
+
+    @property
+    def is_sparse(self) -> bool:  # type: ignore[override]
+        return self.source.is_sparse
+
+    @property
+    def missing(self) -> int:
+        if self.weighing is None:
+            return 0
+        self.read()
+        return sum(self._seen.missing.values())
 
     # ---- readings
 
@@ -110,16 +139,25 @@ class FileBlocks(Blocks):
         if values.shape != (stop - start, self.shape[1]):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
         digest = _digest(values)
-        block = as_block(values, self.namespace)
+        block = self._weighted(values, slice(start, stop))
         if self._seen.digests.setdefault(number, digest) != digest:
             raise self._change(f"other numbers are in the block that begins with {self.source.place(start)}")
         if self._seen.facts is None:
             self._seen.surveys[number] = survey = block.survey(list(self._seen.wanted))
             self._check(survey[0], block, start)
+            self._seen.missing[number] = block.missing
         return block if self.unit == 1 else block.in_units(self.unit)
+
+    def _weighted(self, values: Any, rows: Any) -> Data:
+        """Rows that were read, with their weights."""
+        block = as_block(values, self.namespace)
+        return block if self.weighing is None else self.weighing.weigh(block, self.weighing.of(rows))
 
     def _check(self, facts: Facts, block: Data, start: int) -> None:
         """Refuse what is not finite, and what is negative where nothing may be."""
+        unknown = first_unknown(block) if self.weighing is not None and not self.weighing.ignores else None
+        if unknown is not None:
+            raise bad_entry(math.nan, _where(start + unknown[0], unknown[1], self.source))
         if not math.isfinite(facts.lowest) or not math.isfinite(facts.highest):
             raise bad_entry(*_first(block, lambda x: ~np.isfinite(x), start, self.source))
         if facts.lowest < 0 and not self._seen.signed:
@@ -164,10 +202,27 @@ class FileBlocks(Blocks):
         assert self._seen.facts is not None
         return self._seen.facts, [self._seen.totals[total] for total in totals]
 
-    def take_rows(self, items: np.ndarray) -> Any:
+    def some(self, items: np.ndarray) -> Data:
         values = read_or_say(self.source, lambda: self.source.read_some(items), int(min(items, default=0)))
-        block = as_block(values, self.namespace).in_units(self.unit)
-        return block.take(np.arange(len(items)), axis=0)
+        block = self._weighted(values, items)
+        return block if self.unit == 1 else block.in_units(self.unit)
+
+
+class RowsOfFile:
+    """A matrix in a file, of which rows can be had by a slice or an array: weights of data that lie in others."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.shape, self._stamp = source, source.shape, source.stamp()
+
+    def __getitem__(self, rows: Any) -> Any:
+        if self.source.stamp() != self._stamp:
+            raise DataError(f"{self.source.name}, with the weights of X, has changed since it was opened.")
+        start = rows.start if isinstance(rows, slice) else int(min(rows, default=0))
+        read = (lambda: self.source.read(start, rows.stop)) if isinstance(rows, slice) else (lambda: self.source.read_some(rows))
+        return read_or_say(self.source, read, start)
+
+    def __repr__(self) -> str:
+        return f"{self.source.name} {self._stamp}"
 
 
 def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
@@ -210,8 +265,9 @@ def bad_entry(value: float, where: str) -> DataError:
             "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
     return DataError(
-        f"X has an entry that is not finite, {value:g} in {where}. Missing values are left out of data in memory only, and "
-        "infinite ones cannot be approximated: drop those rows, or fill them in first."
+        f"X has an entry that is not finite, {value:g} in {where}. Infinite ones cannot be approximated. Where NaN stands for what "
+        "is missing, missing='ignore' approximates the others and leaves these out, of dense data; or drop those rows, or fill "
+        "them in first."
     )
 
 
@@ -222,10 +278,14 @@ def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Sou
         mask = condition(entries)
         if mask.any():
             i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
-            row = start + rows.start + int(i)
-            way = f"column {row}, row {int(j)}" if source.is_turned else f"row {row}, column {int(j)}"
-            return float(entries[i, j]), f"{way} ({source.place(row)})"
+            return float(entries[i, j]), _where(start + rows.start + int(i), int(j), source)
     raise AssertionError
+
+
+def _where(row: int, column: int, source: Source) -> str:
+    """The place of an entry, in words."""
+    way = f"column {row}, row {column}" if source.is_turned else f"row {row}, column {column}"
+    return f"{way} ({source.place(row)})"
 
 
 def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import DataError, IncompatibleError
 from ..naming import is_count
 from .base import Data
-from .files import BLOCK_BYTES, FileBlocks
+from .files import BLOCK_BYTES, FileBlocks, RowsOfFile
 from .memory import available_bytes
 from .sources import KINDS, is_location, open_source
 from .transposed import TransposedData
@@ -108,6 +108,30 @@ def opened(X: Any) -> Any:
         data.feature_names = names_of(X)
         return data
     return open_data(X) if is_location(X) else X
+
+
+def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
+    """Weights where they lie, as something that gives some of its rows: those of blocks of X, which are columns if it is turned."""
+    if isinstance(weights, np.memmap):
+        return weights.T if is_turned else weights
+    if _may_be_dask(weights):
+        from .dask import DaskBlocks, as_array, weights_of_collection
+
+        if isinstance(blocks, DaskBlocks):
+            return weights_of_collection(weights, blocks)
+        array = as_array(weights, "weights")
+        return array.T if is_turned else array
+    found: Any = (weights if isinstance(weights, Data) else open_data(weights)).in_blocks
+    if found is None or not isinstance(found[0], FileBlocks):
+        raise DataError("weights of data that are not in memory are an array, a path, an open file, or a Dask array.")
+    of_weights, weights_turned = found
+    if weights_turned != is_turned:
+        lie, lies = ("columns", "rows") if is_turned else ("rows", "columns")
+        raise DataError(
+            f"X is read in blocks of {lie}, and {of_weights.source.name}, with its weights, in blocks of {lies}: store both alike, "
+            "or map the weights into memory (numpy.load with mmap_mode='r')."
+        )
+    return RowsOfFile(of_weights.source)
 
 
 def refuse_name(X: Any) -> None:

@@ -14,11 +14,12 @@ from .checking import check_finite, check_observed, check_sign, check_symmetric,
 from .dense import DenseData
 from .gram import GramData
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
-from .opening import opened
+from .opening import is_elsewhere, opened, rows_of
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sparse import SparseData
-from .weighted import ObservedData, Pair, PairWeighted, WeightedDense
+from .weighted import ObservedData, Pair, PairWeighted, Scaled, Weighing, WeightedBlocks, WeightedDense
+from .weighted.weighing import check_weights, stored, weighted_sparse, without_hidden_rows
 
 
 class Gram:
@@ -174,7 +175,8 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     missing : {"raise", "ignore"}
         With "ignore", what is NaN, masked or NA has no weight; with "raise" it is refused where X is read.
     weights : array of the shape of X, or pair of arrays (rows, columns)
-        None where all are one. A sparse array of weights has none where nothing is stored.
+        None where all are one. A sparse array of weights has none where nothing is stored. For data in files, or on a cluster, also
+        a path or a Dask array; or a `Scaled`.
     """
     check_missing(missing)
     ignores = missing == "ignore"
@@ -192,7 +194,9 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
                 "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
             )
         given = None if weights is None else read_weights(weights, X.shape, name)
-        return X if given is None or _is_one(given) else _weighted_sparse(_read_sparse(X, name), given)
+        return X if given is None or _is_one(given) else weighted_sparse(_read_sparse(X, name), given)
+    if isinstance(X, Data) and X.is_far:
+        return _read_far(X, name, ignores, weights)
     if isinstance(X, Data):
         given = None if weights is None else read_weights(weights, X.shape, name, X.namespace)
         return X if given is None or _is_one(given) else _weighted(X, given)
@@ -202,7 +206,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     given = None if weights is None else read_weights(weights, values.shape, name, namespace)
     given = None if _is_one(given) else given
     if sparse.issparse(given):
-        return _read_observed(Observed(_stored(to_host(values), given, name, ignores)), name, given)
+        return _read_observed(Observed(stored(to_host(values), given, name, ignores)), name, given)
     data = WeightedDense(values, namespace, weights=given)
     if not ignores and given is None:
         return DenseData(values, namespace)
@@ -213,17 +217,54 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         return data if has_nan else DenseData(values, namespace)
     if has_nan or not isinstance(given, Pair) or not bool(namespace.xp.all(given.columns > 0)) or not bool(given.rows.any()):
         return data
-    return PairWeighted(DenseData(_without_hidden_rows(values, given.rows, namespace), namespace), given)
+    return PairWeighted(DenseData(without_hidden_rows(values, given.rows, namespace), namespace), given)
 
 
-def _without_hidden_rows(values: Array, weights: Array, namespace: Namespace) -> Array:
-    """The array with rows that have no weight, whatever stands there, made like the mean of the others."""
-    xp, seen = namespace.xp, weights > 0
-    if bool(xp.all(seen)):
-        return values
-    others = xp.where(seen[:, None], values, 0.0 * weights[:, None])
-    mean = xp.sum(others, axis=0) / xp.sum(xp.astype(seen, namespace.dtype))
-    return xp.where(seen[:, None], values, mean[None, :])
+def _read_far(X: Any, name: str, ignores: bool, weights: Any) -> Data:
+    """Data in blocks with weights; as they are, where there are none. One reading tells whether anything is missing."""
+    if X.weighted:
+        if weights is not None:
+            raise DataError("The data have weights already.")
+        return X
+    blocks, is_turned = X.in_blocks
+    given = None if weights is None else _far_weights(weights, X, name)
+    given = None if _is_one(given) else given
+    if given is None and not ignores:
+        return X
+    keeps_pairs = isinstance(given, Pair) and (blocks.is_sparse or (not ignores and _has_all_features(given, is_turned)))
+    base = blocks.weighted_by(Weighing(ignores, given, is_turned, keeps_pairs).with_mean(blocks))
+    found = WeightedBlocks(base, given, keeps_pairs)
+    whole = base.unweighted() if given is None and not found.missing else found
+    return whole.T if is_turned else whole
+
+
+def _has_all_features(weights: Pair, is_turned: bool) -> bool:
+    """Whether all features have a weight, and some samples do."""
+    samples, features = weights[::-1] if is_turned else weights
+    return bool((features > 0).all()) and bool(samples.any())
+
+
+def _far_weights(weights: Any, X: Any, name: str) -> Any:
+    """The weights of data in blocks, by the rows of these: a `Pair`, or what gives some of its rows."""
+    blocks, is_turned = X.in_blocks
+    if isinstance(weights, Scaled):
+        by = read_weights(tuple(weights.by), X.shape, name)
+        return Scaled(_far_weights(weights.entries, X, name), _turned(by) if is_turned else by)
+    if isinstance(weights, tuple | list) or not (is_elsewhere(weights) or isinstance(weights, np.memmap)):
+        given = read_weights(weights, X.shape, name, X.namespace)
+        return _turned(given) if is_turned else given
+    rows = rows_of(weights, blocks, is_turned)
+    if tuple(rows.shape) != tuple(blocks.shape):
+        shape = rows.shape[::-1] if is_turned else rows.shape
+        raise DataError(f"weights must have the shape of {name}, {tuple(X.shape)}; got shape {tuple(shape)}.")
+    return rows
+
+
+def _turned(weights: Any) -> Any:
+    """The weights of Xᵀ."""
+    if isinstance(weights, Pair):
+        return Pair(*weights[::-1])
+    return weights.T.tocsr() if sparse.issparse(weights) else weights.T
 
 
 def read_array(X: Any, name: str) -> np.ndarray:
@@ -308,14 +349,14 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
     if sparse.issparse(weights):
         found = sparse.csr_array(weights, dtype=np.float64)
         found.sum_duplicates()
-        _check_weights(found.data, f"The weights of {name}")
+        check_weights(found.data, f"The weights of {name}")
     else:
         refuse_masked(weights, "weights")
         found = weights if is_array(weights) and not isinstance(weights, np.ndarray) else np.asarray(weights)
         if isinstance(found, np.ndarray) and found.dtype.kind not in "fiub":
             raise DataError(f"weights must be numbers; got an array of {found.dtype}.")
         found = found if namespace is None else namespace.asarray(found)
-        _check_weights(found, f"The weights of {name}")
+        check_weights(found, f"The weights of {name}")
     if tuple(found.shape) != tuple(shape):
         raise DataError(
             f"weights must have the shape of {name}, {tuple(shape)}, or be a pair of arrays, of its {shape[0]} rows and its "
@@ -324,15 +365,6 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
     if sparse.issparse(found) and found.nnz < shape[0] * shape[1]:
         return found
     return _as_pair(found.toarray() if sparse.issparse(found) else found)
-
-
-def _stored(X: np.ndarray, weights: sparse.csr_array, name: str, ignores: bool) -> sparse.csr_array:
-    """The entries of a dense array that have a weight, of those that are few."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
-    entries = np.where(weights.data > 0, X[rows, weights.indices], 0.0).astype(X.dtype)
-    if not ignores and np.isnan(entries).any():
-        raise DataError(f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out.")
-    return sparse.csr_array((entries, weights.indices, weights.indptr), shape=X.shape)
 
 
 def _as_pair(weights: Array) -> Any:
@@ -354,16 +386,8 @@ def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:
     found = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
     if found.shape != (count,):
         raise DataError(f"{what} must be an array of {count} numbers; got shape {found.shape}.")
-    _check_weights(found, what)
+    check_weights(found, what)
     return found
-
-
-def _check_weights(weights: Any, what: str) -> None:
-    host = to_host(weights)
-    if not np.isfinite(host).all():
-        raise DataError(f"{what} must be finite numbers; {int(np.sum(~np.isfinite(host)))} of them are not.")
-    if (host < 0).any():
-        raise DataError(f"{what} must not be negative; {int(np.sum(host < 0))} of them are. Weight 0 stands for a missing entry.")
 
 
 def _read_observed(X: Observed, name: str, weights: Any) -> Data:
@@ -403,43 +427,12 @@ def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:
     return np.asarray(to_host(weights)[rows, pattern.indices])
 
 
-def _weighted_sparse(data: SparseData, weights: Any) -> Data:
-    """Sparse data, whose zeros are data too, with weights."""
-    dtype = data.namespace.dtype
-    if isinstance(weights, Pair):
-        return PairWeighted(_without_hidden(data, weights), Pair(*(part.astype(dtype) for part in weights)))
-    weights = sparse.csr_array(weights)
-    weights.sum_duplicates()
-    weights.eliminate_zeros()
-    if weights.nnz == data.shape[0] * data.shape[1] and (weights.data == 1).all():
-        return data
-    pattern = sparse.csr_array((np.arange(1, weights.nnz + 1), weights.indices, weights.indptr), shape=weights.shape)
-    entries = np.zeros(weights.nnz, dtype)
-    both = data.values.astype(bool).multiply(pattern).tocsr()  # the numbers of the entries that are not zero
-    x = data.values.multiply(pattern.astype(bool)).tocsr()
-    both.sort_indices()
-    x.sort_indices()
-    entries[both.data - 1] = x.data
-    values = sparse.csr_array((entries, weights.indices, weights.indptr), shape=weights.shape)
-    return ObservedData(values, data.namespace, weights.astype(dtype))
-
-
-def _without_hidden(data: SparseData, weights: Pair) -> SparseData:
-    """Sparse data without the entries of rows and columns that have no weight."""
-    X, (of_rows, of_columns) = data.values, weights
-    if (of_rows > 0).all() and (of_columns > 0).all():
-        return data
-    kept = np.repeat(of_rows > 0, np.diff(X.indptr)) & (of_columns[X.indices] > 0)
-    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    return SparseData(sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape), data.namespace)
-
-
 def _weighted(data: Data, weights: Any) -> Data:
     """Data of our own with weights."""
     if data.weighted:
         raise DataError("The data have weights already.")
     if isinstance(data, SparseData):
-        return _weighted_sparse(data, weights)
+        return weighted_sparse(data, weights)
     if isinstance(data, DenseData) and not isinstance(data, SketchData):
         weights = Pair(*map(data.namespace.asarray, weights)) if isinstance(weights, Pair) else data.namespace.asarray(weights)
         return WeightedDense(data.values, data.namespace, data.unit, weights)

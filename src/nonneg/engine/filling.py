@@ -11,6 +11,7 @@ one is made up by X̂.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ _SHARES = (1.0, 0.25)
 
 def must_be_filled(model: Model, data: Data) -> bool:
     """Whether X stands in the form, and has entries without a value."""
-    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.missing > 0
+    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.has_gaps
 
 
 def must_be_whole(model: Model, data: Data) -> bool:
@@ -68,9 +69,9 @@ class Filling(Solver):
         return self.solver.init(problem)
 
     def step(self, point: Point, state: Any) -> Point:
-        point = self.solver.step(point, state)
         if point.problem.model.data not in point.problem.model.form.names:
-            return refilled(point, _approximation(point))  # what is made up is to be of the point that it is looked at
+            return self._made_up(point, state)
+        point = self.solver.step(point, state)
         before, size = point.objective()
         for values in _fills(point):
             candidate = refilled(point, values)
@@ -81,21 +82,51 @@ class Filling(Solver):
                 return candidate
         return point
 
+    def _made_up(self, point: Point, state: Any) -> Point:
+        """A step without weights, which are made up for, with what is made up brought up to date after it.
 
-def refilled(point: Point, values: LowRank) -> Point:
-    """The same factors, for data that are filled with other values."""
-    return with_filling(point.problem, values).point(point.factors)
+        Where some weights are above one, the step may raise the weighted objective although it lowers that without weights. It is
+        then tried with weights divided by the largest of them, with which the one is nowhere above the other; the lower is taken.
+        """
+        assert point.problem.partial is not None
+        share = 1 / max(point.problem.partial.largest_weight, 1.0)
+        before = {name: copy(value) for name, value in vars(state).items()}
+        moved = self.solver.step(point, state)
+        found = refilled(moved, approximation(moved))
+        value, (lowest, size) = found.objective()[0], point.objective()
+        if share == 1 or value <= lowest + 4 * point.problem.namespace.eps * size:
+            return found
+        after = copy(vars(state))
+        vars(state).update(before)
+        moved = self.solver.step(refilled(point, approximation(point), share), state)
+        other = refilled(moved, approximation(moved))
+        if other.objective()[0] <= value:
+            return other
+        vars(state).update(after)
+        return found
 
 
-def with_filling(problem: Problem, values: LowRank) -> Problem:
+def refilled(point: Point, values: LowRank, share: float = 1.0) -> Point:
+    """The same factors, for data that are filled with other values; where weights are made up for, with this share of them."""
+    return with_filling(point.problem, values, share).point(point.factors)
+
+
+def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Problem:
     """The same problem, for data that are filled with these values."""
     partial = problem.partial
     assert partial is not None
     if problem.model.data not in problem.model.form.names:
-        blend = partial.blended(values)
+        blend = partial.blended(values, share)
         return problem.with_data(blend.data, values, _Squares(blend.spread))
     filled = partial.filled(values)
     return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+
+
+def begun(problem: Problem, factors: dict[str, Any]) -> Problem:
+    """A problem at its beginning: where weights are made up for, what is made up is to be of the factors that it begins with."""
+    if problem.partial is None or problem.model.data in problem.model.form.names:
+        return problem
+    return with_filling(problem, approximation(problem.point(factors)))
 
 
 @dataclass(frozen=True)
@@ -120,7 +151,7 @@ def inside(problem: Problem) -> Data:
     return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
 
 
-def _approximation(point: Point) -> LowRank:
+def approximation(point: Point) -> LowRank:
     """X̂, for a form in which X does not stand."""
     left, right = point.problem.divide(point.problem.model.form)
     point.compute((left, right))

@@ -28,9 +28,10 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, Observed, as_dense, lazily, names_of, opened, read_weighted, refuse_name
+from ..data import Data, Observed, as_dense, is_elsewhere, lazily, names_of, opened, read_weighted, refuse_name
+from ..data.checking import check_observed
 from ..data.reading import check_missing, with_nan
-from ..data.weighted import Partial
+from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Beta, Objective
 from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
@@ -139,7 +140,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         refuse_name(X)
         if isinstance(X, Data | Observed):
             check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
-            X = read_weighted(X, weights=weights)
+            X = read_weighted(X, missing=self.missing, weights=weights)
             return X if X.is_far else read_non_negative(X, unknown=not reset)
         ignores = self.missing == "ignore"
         samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
@@ -147,7 +148,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _with_fills(self, X: Data, solution: Solution) -> Data:
         """The data as the solution has left them: where they stand in the form, what is missing is filled."""
-        return X.with_inside(solution.data) if isinstance(X, Partial) and X.missing and solution.data is not None else X
+        return X.with_inside(solution.data) if isinstance(X, Partial) and X.has_gaps and solution.data is not None else X
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
         """The best solution there is, in a fit that began at this time, by `time.perf_counter`."""
@@ -160,6 +161,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
         if X.is_far:
             self._begin_readings(X, self._minimised(model), rank)
+            check_observed(X, "X")
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         warm = self._warm_factors(X, model, rank)
@@ -252,7 +254,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        if is_known and (X.is_far or (not X.weighted and self._has_digits(X, solution))):
+        is_whole = not X.weighted or model.data not in model.form.names  # else what is filled may count in the objective
+        if is_known and ((X.is_far and is_whole) or (not X.weighted and self._has_digits(X, solution))):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 
@@ -430,6 +433,8 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     if isinstance(weights, tuple | list) and len(weights) == 2:
         rows, columns = weights
         return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
+    if is_elsewhere(weights) or isinstance(weights, np.memmap):
+        return Scaled(weights, Pair(of_samples, np.ones(X.shape[1])))
     if sparse.issparse(weights):
         return sparse.diags_array(of_samples.astype(np.float64)) @ weights
     return of_samples[:, None] * np.asarray(weights)

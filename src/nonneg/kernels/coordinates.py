@@ -404,8 +404,37 @@ def weighted_rows(
                     entry = float(x[begin + t])
                     for k in range(r):
                         c[k] += entry * weighted[t, k]
-        if is_rest or indptr[i + 1] > indptr[i]:  # of a row without entries nothing is known
+        if is_rest or indptr[i + 1] > indptr[i] or penalty > 0.0:  # of a row without entries nothing is known
             _descend(f, Q, c, penalty, overlap, first, passes, enough)
+        for k in range(first, r):
+            F[i, k] = f[k]
+
+
+@compiled
+def rows_of_grams(
+    start: int,
+    stop: int,
+    F: Array,
+    grams: Array,
+    C: Array,
+    penalty: float,
+    overlap: float,
+    first: int,
+    passes: int,
+    enough: float,
+) -> None:
+    """The same where each row has its own Σⱼ vⱼ bⱼ bⱼᵀ at hand, the lower half of it, by rows, in `grams`, and Σⱼ vⱼ xⱼ bⱼ in C."""
+    r = F.shape[1]
+    Q, c, f = np.empty((r, r)), np.empty(r), np.empty(r)
+    for i in range(start, stop):
+        place = 0
+        for k in range(r):
+            f[k], c[k] = F[i, k], C[i, k]
+            for j in range(k + 1):
+                Q[k, j] = grams[i, place]
+                Q[j, k] = grams[i, place]
+                place += 1
+        _descend(f, Q, c, penalty, overlap, first, passes, enough)
         for k in range(first, r):
             F[i, k] = f[k]
 
@@ -422,7 +451,10 @@ def _descend(f: Array, Q: Array, c: Array, penalty: float, overlap: float, first
         largest, moved = 0.0, 0.0
         for k in range(first, r):
             curvature = Q[k, k]
-            if curvature <= _ROUNDING * size:  # nothing that is known has any of it
+            if curvature <= _ROUNDING * size:  # nothing that is known has any of it, and a penalty alone decides
+                if penalty > 0.0:
+                    total -= f[k]
+                    f[k] = 0.0
                 continue
             slope = overlap * (total - f[k]) + penalty - c[k]
             for j in range(r):

@@ -1,19 +1,22 @@
 """Data whose entries have weights, by which the loss of each is multiplied. An entry without a value has none.
 
 Three kinds, by what is stored: dense data, with NaN where nothing is known, and weights of their shape; sparse data of which the
-stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. `visit` multiplies
-every elementwise operand with the weights, sums have them, and all else follows. X itself, as it stands inside a form, has none:
-there what is hidden has to be filled first, by `filled`.
+stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. Data in blocks are
+made of blocks of these kinds. `visit` multiplies every elementwise operand with the weights, sums have them, and all else follows.
+X itself, as it stands inside a form, has none: there what is hidden has to be filled first, by `filled`.
 """
 
 from .base import Blend, DataTerm, Levelled, LowRank, Pair, Partial, mean_filling
+from .blocks import FilledBlocks, TurnedBlocks, WeightedBlocks
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
 from .pairs import PairWeighted
+from .weighing import Scaled, Weighing
 
 __all__ = [
     "Blend",
     "DataTerm",
+    "FilledBlocks",
     "FilledData",
     "Levelled",
     "LowRank",
@@ -21,6 +24,10 @@ __all__ = [
     "Pair",
     "PairWeighted",
     "Partial",
+    "Scaled",
+    "TurnedBlocks",
+    "WeightedBlocks",
     "WeightedDense",
+    "Weighing",
     "mean_filling",
 ]

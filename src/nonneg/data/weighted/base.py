@@ -81,6 +81,11 @@ class Partial(Data):
 
     inside: Data | None
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether something has to be filled before X can stand in a form."""
+        return self.missing > 0
+
     def with_inside(self, inside: Data) -> Any:
         """The same data with others inside the form."""
         return replace(self, inside=inside)  # type: ignore[type-var]
@@ -93,8 +98,13 @@ class Partial(Data):
         """The data with what is hidden filled, and without weights."""
 
     @abstractmethod
-    def blended(self, values: LowRank) -> Blend:
-        """The data without weights: what these lack of one is made up by these values."""
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+        """The data without weights: what these, or a share of them, lack of one is made up by these values."""
+
+    @property
+    def largest_weight(self) -> float:
+        """The largest weight, or a number that none is above."""
+        return 1.0
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.
@@ -123,6 +133,20 @@ def settle(
     K, given = (one - R.T @ L, np.empty((0, 0))) if C is None else (one, C)
     work, prior = indptr + np.arange(len(indptr)), np.asarray(prior, np.float64)
     over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, whole, _LITTLE, _RIDGE, prior, out)
+
+
+def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array, prior: Array) -> np.ndarray:
+    """The same, given sums over what is known, with a column for each code: Σ lₖ rⱼ, a row for each k and j, and Σ x l."""
+    L, R = (np.asarray(part, dtype=np.float64) for part in (left, right.T))
+    k, count = L.shape[1], grams.shape[1]
+    known = grams.T.reshape(count, k, k)  # Σ lₐ r_b
+    A = np.eye(k)[None] * (1 + _RIDGE) - (L.T @ R)[None] + known
+    c = C.T + _RIDGE * np.asarray(prior, np.float64)
+    unknown = np.diagonal(known, axis1=1, axis2=2) <= _LITTLE * np.sum(L * R, axis=0)
+    rows, components = np.nonzero(unknown)
+    A[rows, components] = np.eye(k)[components]
+    c[rows, components] = np.asarray(prior, np.float64)[components]
+    return np.linalg.solve(A, c[:, :, None])[:, :, 0]
 
 
 _LITTLE, _RIDGE = 1e-3, 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -260,13 +261,19 @@ class WeightedDense(DenseData, Partial):
             levelled = DenseData(values, self.namespace, self.unit)
         return Levelled(levelled, of_rows, of_columns, level)
 
-    def blended(self, values: LowRank) -> Blend:
+    @property
+    def largest_weight(self) -> float:
+        xp, weights = self.namespace.xp, self.weights
+        parts = () if weights is None else weights if isinstance(weights, Pair) else (weights,)
+        return math.prod(float(xp.max(part)) for part in parts)
+
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         if self.weights is None:
             return Blend(self.filled(values))
         xp, pieces, spread = self.namespace.xp, [], 0.0
         for rows in row_blocks(*self.shape, self.namespace.device):
             x, weights = self.weighted_block(rows)
-            z = values.U[rows, :] @ values.V
+            weights, z = share * weights, values.U[rows, :] @ values.V
             pieces.append(z + weights * (x - z))
             spread += float(xp.sum(weights * (1 - weights) * (x - z) ** 2, dtype=xp.float64))
         return Blend(DenseData(xp.concat(pieces), self.namespace), spread)

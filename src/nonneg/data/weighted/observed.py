@@ -147,11 +147,15 @@ class ObservedData(SparseData, Partial):
         levelled = ObservedData(values, self.namespace, None if np.all(weights.data == 1) else weights)
         return Levelled(levelled, np.sqrt(own), None) if rows else Levelled(levelled, None, np.sqrt(own))
 
-    def blended(self, values: LowRank) -> Blend:
+    @property
+    def largest_weight(self) -> float:
+        return 1.0 if self.weights is None else float(self.weights.data.max(initial=0.0))
+
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         rest = self._away_from(values)
         if self.weights is None:
             return Blend(self._beside(values, rest))
-        weights = self.weights.data
+        weights = share * self.weights.data
         spread = float(np.sum(weights * (1 - weights) * rest**2, dtype=np.float64))
         return Blend(self._beside(values, weights * rest), spread)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -194,9 +195,14 @@ class PairWeighted(Data):
         data = rest.base if all(np.all(part == 1) for part in weights) else PairWeighted(rest.base, weights)
         return Levelled(data, of_rows, of_columns, level)
 
-    def blended(self, values: LowRank) -> Blend:
+    @property
+    def largest_weight(self) -> float:
+        """As `Partial.largest_weight`."""
+        return math.prod(float(self.namespace.xp.max(part)) for part in self.weights)
+
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         """As `Partial.blended`, for sparse data: the weighted X, beside X̂ less the weighted X̂."""
-        rows, columns = self.weights
+        rows, columns = share * self.weights.rows, self.weights.columns
         X, U, V = self.base.itself(), values.U, values.V
         own = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         entries = X.data * rows[own] * columns[X.indices]
