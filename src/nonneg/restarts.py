@@ -255,6 +255,8 @@ def run_start(
         init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, reporter), solver.resumed
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
+    if init == "coclusters":  # a partition that has settled: components need not take shape first
+        solver = solver.resumed
     if isinstance(init, tuple):
         scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
         init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), reporter)

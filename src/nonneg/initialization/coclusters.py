@@ -26,17 +26,20 @@ from .items import Items, leading_singular
 from .sides import Start, made_by, outer_sides
 
 _BLUR = 1e-8
-"""What is added to disjoint factors, relative to their mean, so that no entry is zero. From 0.02 on, clusters blend where they are
-multiples of each other, and small ones drown in large ones."""
-_SOFT = 0.02
-"""The same where no constraint keeps clusters apart on the way (FONT), and thousands of steps would lead from 1e-8 to overlap."""
+"""What is added to disjoint factors, relative to their mean, so that no entry is zero; where they are orthogonal, it is to stay so
+little."""
+_SOFT, _FREE = 0.02, 0.01
+"""The same for factors that end up overlapping, where steps that multiply take long from 1e-8 to there: nearly orthogonal ones
+(FONT), and those without a constraint. From 0.02 on, free clusters blend where they are multiples of each other, and small ones
+drown in large ones."""
 _ROUNDS = 30
 _RANDOM = 4
 """Partitions drawn at random that are tried besides those of K-means and of singular vectors, where the data are small."""
 _SMALL, _FEW = 10**5, 1000
 """Entries, and rows and columns together, below which data are small: trying more partitions costs little there."""
-_WORTH = 1e-4
-"""The share that a round must add to what a partition explains for another round, where the data are not small."""
+_EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
+"""The share that a round must add to what a partition explains for another round: none where the data are small; elsewhere one
+while it is seen which partition is the best, and another for that."""
 _AGAIN = 3
 """How often each side is clustered anew, given the other, before a partition counts as the best; where the data are small."""
 
@@ -56,8 +59,9 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     factors, outer = {}, []
     for (name, axis), side, own in zip(names, (0, 1), partition.factors(), strict=True):
         outer.append(X.spread(own, side))
-        is_soft = isinstance(problem.model.constraints[name], FixedMultiplier)
-        factor = outer[-1] + (_SOFT if is_soft else blur) * own.mean()
+        constraint = problem.model.constraints[name]
+        is_soft = isinstance(constraint, FixedMultiplier)
+        factor = outer[-1] + (_SOFT if is_soft else _FREE if constraint.is_free else blur) * own.mean()
         factors[name] = factor if axis == 0 else factor.T
     form = problem.model.form
     if len(form) == 3 and form[1].name in wanted and form[1].name not in factors:
@@ -98,9 +102,11 @@ class Table:
         """The rows, or the columns, times a matrix with a row for each of the other side."""
         return (self.items[side] @ self.spread(M, 1 - side))[self.kept[side]]
 
-    def coordinates(self, side: int, count: int, generator: Any) -> np.ndarray:
-        """The rows, or the columns, in few dimensions."""
-        return self.items[side].coordinates(count, generator)[self.kept[side]]
+    def coordinates(self, count: int, generator: Any) -> list[np.ndarray]:
+        """The rows, and the columns, in few dimensions: both in those in which the rows have most."""
+        rows = self.items[0].coordinates(count, generator)
+        columns = self.items[1] @ np.linalg.qr(rows)[0]
+        return [side[kept] for side, kept in zip((rows, columns), self.kept, strict=True)]
 
     def total(self, kind: str) -> float:
         """Σ X², or Σ X ln X."""
@@ -172,7 +178,10 @@ class Fit(ABC):
 
     @abstractmethod
     def explained(self, side: Side) -> float:
-        """What a partition takes off `total`; more is better, and the rest is twice the divergence."""
+        """What a partition takes off `total`; more is better, and the rest is twice the divergence.
+
+        Of counts, beyond what a single block does: never negative, so that a gain can be told as a share of it.
+        """
 
     @abstractmethod
     def total(self, X: Table) -> float:
@@ -191,11 +200,11 @@ class Fit(ABC):
         return np.eye(count)[labels]
 
 
-def _x_log_x(x: np.ndarray) -> float:
+def _x_log_x(x: np.ndarray | float) -> float:
     return float((x * _log(x)).sum())
 
 
-def _log(x: np.ndarray) -> np.ndarray:
+def _log(x: np.ndarray | float) -> np.ndarray:
     return np.log(np.where(x > 0, x, 1.0))
 
 
@@ -216,10 +225,13 @@ class EqualCounts(Fit):
         return side.items @ np.log(means).T - means @ side.sizes
 
     def explained(self, side: Side) -> float:
-        return 2 * float((side.blocks * _log(side.blocks / np.maximum(side.entries, 1))).sum())
+        blocks, entries = side.blocks, side.entries
+        mean = blocks.sum() / entries.sum()
+        return 2 * float((blocks * _log(blocks / np.maximum(mean * entries, mean))).sum())
 
     def total(self, X: Table) -> float:
-        return 2 * X.total("logarithms")
+        count = X.sums[0].sum()
+        return 2 * (X.total("logarithms") - count * float(_log(count / (X.shape[0] * X.shape[1]))))
 
     def clustered(self, side: Side, seed: int) -> np.ndarray:
         return one_hot_clusters(np.sqrt(side.items), side.count, seed).argmax(axis=1)  # roots of counts have equal variances
@@ -237,10 +249,10 @@ class WeightedCounts(Fit):
 
     def explained(self, side: Side) -> float:
         blocks = side.blocks
-        return 2 * (_x_log_x(blocks) - sum(map(_x_log_x, _sums(blocks))))
+        return 2 * (_x_log_x(blocks) - sum(map(_x_log_x, _sums(blocks))) + _x_log_x(blocks.sum()))
 
     def total(self, X: Table) -> float:
-        return 2 * (X.total("logarithms") - sum(map(_x_log_x, X.sums)))
+        return 2 * (X.total("logarithms") - sum(map(_x_log_x, X.sums)) + _x_log_x(X.sums[0].sum()))
 
     def clustered(self, side: Side, seed: int) -> np.ndarray:
         return angular_clusters(side.items, side.count, np.random.default_rng(seed)).argmax(axis=1)
@@ -331,6 +343,10 @@ def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit,
     generator = np.random.default_rng(seed)
     starts = list(_partitions(X, counts, generator))
     with_weights = _best(X, starts, counts, weighted, generator)
+    if not X.is_small:
+        without = _improved(X, with_weights.labels, counts, equal, _PROMISING)
+        if _are_weights_real(X, (weighted, with_weights), (equal, without), _PLAINLY):
+            return with_weights
     without = _best(X, [*starts, with_weights.labels], counts, equal, generator)
     return with_weights if _are_weights_real(X, (weighted, with_weights), (equal, without)) else without
 
@@ -348,33 +364,46 @@ def without_weights(data: Data, labels: list[np.ndarray], counts: tuple[int, int
     if any(len(np.unique(side)) < count for side, count in zip(own, counts, strict=True)):
         return labels
     equal, weighted = fits_for(divergence)
-    found = [(fit, _improved(X, own, counts, fit)) for fit in (weighted, equal)]
-    if _are_weights_real(X, found[0], found[1]):
+
+    def improved(fit: Fit, worth: float) -> tuple[Fit, Partition]:
+        return fit, _improved(X, own, counts, fit, worth)
+
+    if not X.is_small and _are_weights_real(X, improved(weighted, _PROMISING), improved(equal, _PROMISING), _PLAINLY):
+        return labels
+    worth = _EXACT if X.is_small else _WORTH
+    found = improved(equal, worth)
+    if _are_weights_real(X, improved(weighted, worth), found):
         return labels
     read = [side.copy() for side in labels]
-    for side, which, new in zip(read, X.kept, found[1][1].labels, strict=True):
+    for side, which, new in zip(read, X.kept, found[1].labels, strict=True):
         side[which] = new
     return read
 
 
-def _are_weights_real(X: Table, weighted: tuple[Fit, Partition], equal: tuple[Fit, Partition]) -> bool:
+def _are_weights_real(X: Table, weighted: tuple[Fit, Partition], equal: tuple[Fit, Partition], times: float = 1.0) -> bool:
+    """Whether weights explain more than noise would, or so many times as much as they must for that."""
     left, left_without = (fit.total(X) - found.explained for fit, found in (weighted, equal))
     counts = weighted[1].counts
     n_weights = sum(X.shape) - sum(counts)
     freedom = max(X.shape[0] * X.shape[1] - n_weights - counts[0] * counts[1], 1)
     noise = n_weights / freedom * max(left, 0.0) + 1e-9 * abs(equal[0].total(X))
-    return left_without - left > _BEYOND_NOISE * noise
+    return left_without - left > times * _BEYOND_NOISE * noise
 
 
 _BEYOND_NOISE = 4
 """How many times as much as noise weights must explain to be taken for real."""
+_PLAINLY = 2
+"""How many times as much as that they must explain for it to be plain before the best clusters without weights are looked for."""
 
 
 def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, generator: Any) -> Partition:
     """The best that the starts lead to; of small data, until no new clustering of one side, given the other, leads to a better."""
-    best = max((_improved(X, labels, counts, fit) for labels in starts), key=lambda partition: partition.explained)
-    for _ in range(_ROUNDS if X.is_small else 0):
-        anew = (_improved(X, labels, counts, fit) for labels in _clustered_anew(X, best, fit, generator))
+    first, last = (_EXACT, _EXACT) if X.is_small else (_PROMISING, _WORTH)
+    best = max((_improved(X, labels, counts, fit, first) for labels in starts), key=lambda partition: partition.explained)
+    if not X.is_small:
+        return _improved(X, best.labels, counts, fit, last)
+    for _ in range(_ROUNDS):
+        anew = (_improved(X, labels, counts, fit, last) for labels in _clustered_anew(X, best, fit, generator))
         found = max(anew, key=lambda partition: partition.explained)
         if found.explained <= best.explained + 1e-9 * abs(best.explained):
             break
@@ -392,25 +421,29 @@ def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) ->
 
 
 def _partitions(X: Table, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
-    for find in (_spectral, _by_distance, _by_angle):
-        yield [find(X, side, counts[side], int(generator.uniform() * 2**31)) for side in (0, 1)]
+    """By singular vectors, by distance and by angle, each of both sides; and at random, where the data are small."""
+    seeds = [int(generator.uniform() * 2**31) for _ in range(2)]
+    yield [_clustered(points, count, seeds[0]) for points, count in zip(_spectral(X, counts, seeds[0]), counts, strict=True)]
+    coordinates = X.coordinates(max(counts), np.random.default_rng(seeds[1]))
+    for cluster in (_clustered, _by_angle):
+        yield [cluster(points, count, seeds[1]) for points, count in zip(coordinates, counts, strict=True)]
     for _ in range(_RANDOM if X.is_small else 0):
         yield [(generator.uniform(size=size) * count).astype(int) for size, count in zip(X.shape, counts, strict=True)]
 
 
-def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
-    """A partition after assigning rows and columns in turn until none moves."""
+def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit, worth: float) -> Partition:
+    """A partition after assigning rows and columns in turn, until none moves or a round adds less than a share `worth`."""
     labels = list(labels)
     weights = [np.ones(len(own)) for own in labels]
     explained = 0.0
     for _ in range(_ROUNDS):
-        before, least = [own.copy() for own in labels], explained + _WORTH * abs(explained)
+        before, least = [own.copy() for own in labels], (1 + worth) * explained
         for own in (0, 1):
             side = _side(X, labels, weights, counts, fit, own)
             side.labels = _occupied(labels[own], side.items, counts[own])
             side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), side.items, counts[own])
             weights[own], explained = fit.weights(side), fit.explained(side)
-        if not X.is_small and explained <= least:
+        if worth and explained <= least:
             break
         if all(np.array_equal(a, b) for a, b in zip(before, labels, strict=True)):
             break
@@ -432,17 +465,16 @@ def _occupied(labels: np.ndarray, items: np.ndarray, count: int) -> np.ndarray:
     return labels
 
 
-def _by_distance(X: Table, side: int, count: int, seed: int) -> np.ndarray:
-    return one_hot_clusters(X.coordinates(side, count, np.random.default_rng(seed)), count, seed).argmax(axis=1)
+def _clustered(points: np.ndarray, count: int, seed: int) -> np.ndarray:
+    return one_hot_clusters(points, count, seed).argmax(axis=1)
 
 
-def _by_angle(X: Table, side: int, count: int, seed: int) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    return angular_clusters(X.coordinates(side, count, generator), count, generator).argmax(axis=1)
+def _by_angle(points: np.ndarray, count: int, seed: int) -> np.ndarray:
+    return angular_clusters(points, count, np.random.default_rng(seed)).argmax(axis=1)
 
 
-def _spectral(X: Table, side: int, count: int, seed: int) -> np.ndarray:
-    """K-means of singular vectors, the data divided by the roots of the sums of their rows and columns."""
-    scaled = Scaled(X, side)
-    U, _, _ = leading_singular(scaled, min(count, *scaled.shape), seed)
-    return one_hot_clusters(U * scaled.scales[side][:, None], count, seed).argmax(axis=1)
+def _spectral(X: Table, counts: tuple[int, int], seed: int) -> list[np.ndarray]:
+    """Rows and columns by the singular vectors of the data divided by the roots of the sums of both."""
+    scaled = Scaled(X, 0)
+    U, _, VT = leading_singular(scaled, min(max(counts), *X.shape), seed)
+    return [own[:, :count] * scale[:, None] for own, count, scale in zip((U, VT.T), counts, scaled.scales, strict=True)]

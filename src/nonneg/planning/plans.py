@@ -59,6 +59,8 @@ def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step
     while improved:
         improved = False
         for part in _common_parts(words, costs):
+            if part in have:
+                continue
             trial_cost, trial = attempt([part, *words])
             if trial_cost < cost:
                 words, cost, steps, improved = [part, *words], trial_cost, trial, True

@@ -1,0 +1,77 @@
+"""The start from clusters of rows and of columns: what a partition explains, and what finding a good one costs."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from nonneg import BiQNMF
+from nonneg.data.reading import read_data
+from nonneg.divergences import Beta
+from nonneg.initialization import coclusters
+from nonneg.initialization.coclusters import Table, best_partition, fits_for
+from nonneg.initialization.items import Items
+
+COUNTS = (3, 3)
+
+
+def text_like(seed=0, documents=600, words=700, scale=1.0):
+    """Sparse counts with three topics, documents of different length and words of different frequency; and the topics."""
+    rng = np.random.default_rng(seed)
+    topics, kinds = rng.integers(3, size=documents), rng.integers(3, size=words)
+    means = np.array([[6, 1, 1], [1, 6, 1], [1, 1, 6]])[np.ix_(topics, kinds)] * 0.01
+    expected = means * rng.gamma(2, 1, documents)[:, None] * rng.gamma(1, 1, words)
+    return sparse.csr_array(scale * rng.poisson(expected)), topics
+
+
+def table(X):
+    data = read_data(X)
+    return Table([Items(data, axis) for axis in (0, 1)])
+
+
+def poor(X, seed=0):
+    """Labels of both sides, most of them drawn at random."""
+    rng = np.random.default_rng(seed)
+    return [rng.integers(count, size=size) for size, count in zip(X.shape, COUNTS, strict=True)]
+
+
+@pytest.mark.parametrize("fit", [*fits_for(Beta(1)), *fits_for(Beta(2))], ids=lambda fit: type(fit).__name__)
+def test_what_is_explained_is_a_share_of_what_there_is_at_any_scale(fit):
+    shares = []
+    for scale in (1.0, 1e-6, 1e6):
+        X = table(text_like(scale=scale)[0])
+        found = coclusters._improved(X, poor(X), COUNTS, fit, coclusters._WORTH)
+        assert 0 < found.explained < fit.total(X)
+        shares.append(found.explained / fit.total(X))
+    np.testing.assert_allclose(shares, shares[0], rtol=1e-9)
+
+
+def test_rounds_go_on_while_they_gain():
+    """One round from a poor partition is far from enough; it was the only one while gains were compared with −Σ x ln x."""
+    X = table(text_like()[0])
+    assert not X.is_small
+    _, weighted = fits_for(Beta(1))
+    one = coclusters._improved(X, poor(X), COUNTS, weighted, np.inf)
+    many = coclusters._improved(X, poor(X), COUNTS, weighted, coclusters._WORTH)
+    assert many.explained > 1.5 * one.explained
+
+
+def test_the_best_partition_takes_few_products_with_the_data(monkeypatch):
+    """One set of singular vectors and one of coordinates serve both sides and all partitions that are tried."""
+    X, topics = text_like()
+    widths = []
+    apply = Items.__matmul__
+    monkeypatch.setattr(Items, "__matmul__", lambda self, M: widths.append(M.shape[1]) or apply(self, M))
+    equal, weighted = fits_for(Beta(1))
+    found = best_partition(table(X), COUNTS, equal, weighted, 0)
+    assert adjusted_rand_score(topics[table(X).kept[0]], found.labels[0]) > 0.9
+    assert sum(width > max(COUNTS) for width in widths) <= 16 + 4  # 7 powers, twice each, and both ends; 32 coordinates
+
+
+def test_clusters_that_end_up_overlapping_do_so_soon():
+    """From 1e-8 to where entries belong takes steps that multiply twice as many iterations."""
+    X, _ = text_like()
+    with pytest.warns(ConvergenceWarning):
+        early = BiQNMF(3, random_state=0, max_iter=20).fit(X)
+    assert early.objective_ < 1.001 * BiQNMF(3, random_state=0).fit(X).objective_
