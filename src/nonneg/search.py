@@ -20,6 +20,7 @@ from .engine.run import Callback, begin, solve
 from .engine.solution import Progress
 from .engine.stopping import Stopping
 from .initialization import initial_factors
+from .kernels.threads import suited_to
 from .solvers import Coordinate
 from .solvers.places import Quadratic, places
 
@@ -62,9 +63,10 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None,
     rows = problem.data.shape[1 if place.is_turned else 0]
     rank = min(problem.shapes[problem.learned[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
-    if rows >= 2 * few:
-        return _among_few(problem, place, few, generator, stop, patience)
-    return _best(problem, place, generator, stop, patience).factors
+    with suited_to(problem.data.size * rank):
+        if rows >= 2 * few:
+            return _among_few(problem, place, few, generator, stop, patience)
+        return _best(problem, place, generator, stop, patience).factors
 
 
 def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:

@@ -113,6 +113,36 @@ def test_the_number_of_workers_does_not_matter(distributed):
     np.testing.assert_array_equal(found[0].components_, found[1].components_)
 
 
+def test_few_ways_to_the_workers_and_few_tasks(distributed, monkeypatch, rng):
+    """On the way there and back, and for each task, a scheduler takes as long as for a product with a block."""
+    X, count = matrix((400, 40)), 40
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        held = client.persist(da.from_array(X, chunks=(X.shape[0] // count, -1)))
+        distributed.wait(held)
+        data, sent, tasks = opened(held), [], []
+        scatter, compute = client.scatter, client.compute
+        monkeypatch.setattr(client, "scatter", lambda values, **settings: sent.append(len(values)) or scatter(values, **settings))
+
+        def counted(wanted, **settings):
+            tasks.append(len({key for each in wanted for key in each.dask if "nonneg-" in str(key)}))
+            return compute(wanted, **settings)
+
+        monkeypatch.setattr(client, "compute", counted)
+        M = rng.random((X.shape[0], 2))
+        for _ in range(2):  # the first reading tells more
+            np.testing.assert_allclose(data.apply_gram(X[:3].T, transposed=True), X.T @ X @ X[:3].T)
+        assert data.facts.non_zeros == np.count_nonzero(X)
+        assert (sent, tasks) == ([1, 1], [count + 6, count + 6])
+        sent.clear()
+        product, other = data.apply_both(X[:3].T, M)
+        np.testing.assert_allclose(product, X @ X[:3].T)
+        np.testing.assert_allclose(other, X.T @ M)
+        assert sent == [1, 16, 16, 8]
+
+
 def test_a_scheduler_that_cannot_be_reached_any_more(distributed):
     """It is said so, soon; nothing is computed elsewhere instead."""
     with (

@@ -128,27 +128,28 @@ class DaskBlocks(Blocks):
         def compute(how: Sequence[How]) -> Any:
             send = _sender(self._seen["scheduler"])
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            everywhere, homes, done = send(shared), _homes(self._seen["scheduler"], self.parts), []
-            for place, (part, mine, home) in enumerate(zip(self.parts, own_of, homes, strict=True)):
+            (everywhere,), homes = send([shared]), _homes(self._seen["scheduler"], self.parts)
+            apart, done = [_apart(own[0]) for own in own_of], []
+            mine_of: Any = [(weights, *own[1:]) for (weights, _), own in zip(apart, own_of, strict=True)]
+            mine_of = send(mine_of) if any(len(mine) > 1 or mine[0] is not None for mine in mine_of) else mine_of
+            for place, (part, mine, (_, entries), home) in enumerate(zip(self.parts, mine_of, apart, homes, strict=True)):
                 with dask.annotate(workers=[home], allow_other_workers=False) if home else nullcontext():
                     key = f"nonneg-{name}-{number}-{place}"
                     done.append(
-                        dask.delayed(_worked, pure=False)(
-                            part, settings, everywhere, *_sent(send, mine), tuple(how), dask_key_name=key
-                        )
+                        dask.delayed(_worked, pure=False)(part, settings, everywhere, mine, entries, tuple(how), dask_key_name=key)
                     )
-            sums, level = (
-                [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)],
-                1,
-            )
+            sums, rest, level = done, [], 1
+            if any(way != "add" for way in how):  # what is not added up stays where it is, until it is fetched from there
+                sums = [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)]
+                rest = [dask.delayed(_rest_of)(each, dask_key_name=f"nonneg-rest-{number}-{i}") for i, each in enumerate(done)]
             while len(sums) > 1:
                 groups = [sums[start : start + _FAN] for start in range(0, len(sums), _FAN)]
                 sums = [
                     dask.delayed(_added)(group, dask_key_name=f"nonneg-sum-{number}-{level}-{i}") for i, group in enumerate(groups)
                 ]
                 level += 1
-            rest = [dask.delayed(_rest_of)(each, dask_key_name=f"nonneg-rest-{number}-{i}") for i, each in enumerate(done)]
-            return _results(sums[0], rest, {home for home in homes if home})
+            (added, told), others = _results(sums[0], rest, {home for home in homes if home})
+            return added, others or told
 
         return compute
 
@@ -227,8 +228,8 @@ class DaskBlocks(Blocks):
 # ---- what is done on workers
 
 
-def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: Sequence[How]) -> tuple[Any, Any, Any]:
-    """The results of the work on a block: those to be added up, the others, and what a first reading tells."""
+def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: Sequence[How]) -> tuple[list[Any], list[Any]]:
+    """The results of the work on a block: those to be added up, and a list of the others and what a first reading tells."""
     work, namespace, unit, wanted, signed, weighing = settings
     weights, *own = aligned(own)
     block, survey = as_block(aligned(part), namespace), None
@@ -239,7 +240,7 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
         survey = facts, sums, _bad(block, facts, signed, weighing), block.missing
     results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
-    return added, tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey
+    return added, [(tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey)]
 
 
 def _apart(weights: Any) -> tuple[Any, Any]:
@@ -255,12 +256,6 @@ def _whole(weights: Any, entries: Any) -> Any:
     if entries is None:
         return weights
     return weights._replace(entries=entries) if isinstance(weights, Scaled) else entries
-
-
-def _sent(send: Callable[..., Any], own: tuple[Any, ...]) -> tuple[Any, Any]:
-    """What is sent to where a block is, and what Dask sees to: a block of weights."""
-    weights, entries = _apart(own[0])
-    return send((weights, *own[1:])), entries
 
 
 def _is_task(weights: Any) -> bool:
@@ -299,20 +294,21 @@ def aligned(value: Any) -> Any:
     return value
 
 
-def _first_of(results: Any) -> Any:
-    return results[0]
+def _first_of(results: Any) -> tuple[list[Any], list[Any]]:
+    return results[0], []
 
 
 def _rest_of(results: Any) -> Any:
-    return results[1], results[2]
+    (rest,) = results[1]
+    return rest
 
 
-def _added(parts: Sequence[Sequence[Any]]) -> list[Any]:
-    """The sums of several lists of results, in their order."""
-    total = [aligned(one) for one in parts[0]]
-    for part in parts[1:]:
-        total = [one + aligned(other) for one, other in zip(total, part, strict=True)]
-    return total
+def _added(parts: Sequence[tuple[list[Any], list[Any]]]) -> tuple[list[Any], list[Any]]:
+    """The sums of several lists of results, in their order, and what else they tell, one after the other."""
+    total = [aligned(one) for one in parts[0][0]]
+    for added, _ in parts[1:]:
+        total = [one + aligned(other) for one, other in zip(total, added, strict=True)]
+    return total, [each for _, told in parts for each in told]
 
 
 def _taken(part: Any, rows: np.ndarray, weights: Any, entries: Any) -> tuple[Any, Any]:
@@ -382,18 +378,25 @@ def _is_reached(scheduler: str) -> bool:
     return client is not None and client.status == "running" and _scheduler() == scheduler
 
 
-def _sender(scheduler: str | None) -> Callable[..., Any]:
-    """What puts something where tasks can have it: on a worker, where there is a cluster.
+def _sender(scheduler: str | None) -> Callable[[Sequence[Any]], list[Any]]:
+    """What puts things where tasks can have them: on workers, where there is a cluster.
 
-    The others have it from there. It is not sent to all of them at once (`broadcast`), since that would never end if one were lost.
+    The others have them from there. They are not sent to all of them at once (`broadcast`), since that would never end if one were
+    lost; and several go together, since the way there and back takes longer than what is sent.
     """
     dask = _dask()
     if scheduler is not None and not _is_reached(scheduler):
         raise DataError(f"The Dask scheduler at {scheduler}, which X was first read by, cannot be reached any more.")
     client = _client() if scheduler is not None else None
     if client is None:
-        return lambda value: dask.delayed(value, traverse=False, pure=False)
-    return lambda value: client.scatter([value], hash=False)[0]
+        return lambda values: [dask.delayed(value, traverse=False, pure=False) for value in values]
+    return lambda values: [
+        sent for start in range(0, len(values), _SENT) for sent in client.scatter(list(values[start : start + _SENT]), hash=False)
+    ]
+
+
+_SENT = 16
+"""Things that are sent together: the rows of so many blocks."""
 
 
 def _homes(scheduler: str | None, parts: Sequence[Any]) -> list[str | None]:

@@ -19,6 +19,7 @@ from ..data import Data, Need
 from ..data.blocks import Interrupted
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
+from ..kernels.threads import suited_to
 from ..planning import canonical
 from .compressing import Compressed, can_compress, compression, euclidean_twin
 from .model import Model
@@ -162,8 +163,9 @@ class Sketched:
         left = replace(stopping, max_iter=max(stopping.max_iter - stage.done, 0))
         solver = solver.resumed if stage.number else solver
         run = going_on or begin(problem, stage.factors, solver, left)
-        callback = counted_on(callback, stage.history)
-        return run_to_the_end(run, solver, left, callback, keep=None if keeper is None else lambda run: keeper.keep(run, now))
+        callback, keep = counted_on(callback, stage.history), None if keeper is None else lambda run: keeper.keep(run, now)
+        with suited_to(problem.data.size * min(problem.shapes[problem.learned[0]])):
+            return run_to_the_end(run, solver, left, callback, keep=keep)
 
 
 def foresee(model: Model, data: Data, rank: Any, given: Mapping[str, tuple[int, ...]]) -> None:
