@@ -205,3 +205,37 @@ def test_torch_multiplies_with_its_own_products(X, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "__array__", refuse)
     monkeypatch.setattr(torch.Tensor, "numpy", refuse)
     factorize(given, "W H", init=init, divergence=0.5, max_iter=3, constraints={"W": "orthogonal"})
+
+
+def weighted_kinds(X):
+    V = np.random.default_rng(1).uniform(0.2, 2, X.shape)
+    some = np.where(np.random.default_rng(2).random(X.shape) < 0.2, 0.0, V)
+    gaps = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
+    return {
+        "missing": (gaps, {"missing": "ignore"}),
+        "entries": (X, {"weights": V}),
+        "some entries": (X, {"weights": some}),
+        "entries and missing": (gaps, {"missing": "ignore", "weights": V}),
+        "samples": (X, {"weights": (V[:, 0], None)}),
+        "samples, some of no weight": (X, {"weights": (some[:, 0], None)}),
+    }
+
+
+@pytest.mark.parametrize("kind", weighted_kinds(np.ones((1, 1))))
+@pytest.mark.parametrize(
+    "model",
+    [Model("W H"), Model("W H", 1), Model("X W W.T"), Model("W W.T X", 1), Model("W H", constraints={"H": "orthogonal-rows"})],
+    ids=str,
+)
+def test_missing_values_and_weights(backend, model, kind, rng):
+    X, settings = weighted_kinds(rng.random((12, 7)) + 0.1)[kind]
+    shapes = {"W": (12 if str(model.form).startswith("W") else 7, 2), "H": (2, 7)}
+    start = {name: rng.random(shapes[name]) + 0.1 for name in model.learned}
+    options = {"init": start, "solver": "multiplicative", "max_iter": 4, "tol": 0}
+    expected = factorize(X, model, **options, **settings)
+    given = settings.get("weights")
+    for weights in (given, backend.asarray(given) if isinstance(given, np.ndarray) else given):
+        own = settings | ({} if given is None else {"weights": weights})
+        found = factorize(backend.asarray(X), model, **options, **own)
+        for name, factor in found.factors.items():
+            np.testing.assert_allclose(backend.numpy(factor), expected.factors[name], rtol=1e-6, atol=1e-8)

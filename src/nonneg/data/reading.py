@@ -215,7 +215,12 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
     if given is None:
         return data if has_nan else DenseData(values, namespace)
-    if has_nan or not isinstance(given, Pair) or not bool(namespace.xp.all(given.columns > 0)) or not bool(given.rows.any()):
+    if (
+        has_nan
+        or not isinstance(given, Pair)
+        or not bool(namespace.xp.all(given.columns > 0))
+        or not bool(namespace.xp.any(given.rows > 0))
+    ):
         return data
     return PairWeighted(DenseData(without_hidden_rows(values, given.rows, namespace), namespace), given)
 
@@ -369,17 +374,17 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
 
 def _as_pair(weights: Array) -> Any:
     """Weights that are the same in all columns, or in all rows, as the pair that they are: it costs less, and proves more."""
-    first_column, first_row = weights[:, :1], weights[:1, :]
-    if bool((weights == first_column).all()):
-        return Pair(first_column[:, 0], first_row[0, :] * 0 + 1)
-    if bool((weights == first_row).all()):
-        return Pair(first_column[:, 0] * 0 + 1, first_row[0, :])
+    xp, first_column, first_row = namespace_of(weights).xp, weights[:, :1], weights[:1, :]
+    if bool(xp.all(weights == first_column)):
+        return Pair(first_column[:, 0], xp.ones_like(first_row[0, :]))
+    if bool(xp.all(weights == first_row)):
+        return Pair(xp.ones_like(first_column[:, 0]), first_row[0, :])
     return weights
 
 
 def _is_one(weights: Any) -> bool:
     """Whether there may as well be no weights."""
-    return isinstance(weights, Pair) and all(bool((part == 1).all()) for part in weights)
+    return isinstance(weights, Pair) and all(bool(namespace_of(part).xp.all(part == 1)) for part in weights)
 
 
 def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:

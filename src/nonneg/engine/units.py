@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..data import Data
-from ..data.namespace import Array
+from ..data.namespace import Array, namespace_of
 from ..exceptions import DataError
 from .model import Model
 
@@ -65,7 +65,8 @@ class Units:
         if name not in self.sides:
             return factor
         side = self.sides[name]
-        return factor * (side > 0) / (side + (side == 0))  # of what has no weight nothing is known
+        seen = namespace_of(side).xp.astype(side > 0, side.dtype)
+        return factor * seen / (side + (1 - seen))  # of what has no weight nothing is known
 
 
 def choose_units(model: Model, data: Data) -> Units:

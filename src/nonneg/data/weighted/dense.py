@@ -26,6 +26,7 @@ from .base import (
     level_of_pair,
     mean_filling,
     settle,
+    settled_by_sums,
     sweep_entries,
 )
 
@@ -119,7 +120,7 @@ class WeightedDense(DenseData, Partial):
             (x, weights), approximation = self.weighted_block(rows), walk.approximation(rows)
 
             def evaluate(operand: ElementwiseOperand, x: Array = x, w: Array = weights, a: Array = approximation) -> Array:
-                return operand.evaluate(xp, x, a) * (w if not isinstance(operand, Unreached) else w > 0)
+                return operand.evaluate(xp, x, a) * (w if not isinstance(operand, Unreached) else xp.astype(w > 0, w.dtype))
 
             walk.add(rows, evaluate)
             if log_power is not None:
@@ -219,14 +220,25 @@ class WeightedDense(DenseData, Partial):
         return (self.inside or self.items).itself()
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
-        if not self.namespace.is_host or self.weights is not None:
+        if self.weights is not None:
             return None
+        if not self.namespace.is_host:
+            return self._settled_by_sums(left, right, prior, transposed)
         data, out = self._turned if transposed else self, np.empty((self.shape[int(transposed)], left.shape[1]))
         C = np.empty(out.shape)
         for rows in row_blocks(*data.shape, "cpu"):
             C[rows] = _without_nan(data._block(rows)) @ left
         settle(*data._gaps, np.empty(0), left, right, C, prior, out)
         return LowRank(data.namespace.asarray(out), right)
+
+    def _settled_by_sums(self, left: Array, right: Array, prior: Array, transposed: bool) -> LowRank:
+        """The same where kernels do not reach: what the small systems are made of is summed up by a visit."""
+        data, xp, ones, k = self._turned if transposed else self, self.namespace.xp, self.namespace.ones, left.shape[1]
+        products = xp.reshape(left[:, :, None] * xp.permute_dims(right, (1, 0))[:, None, :], (-1, k * k))
+        requests = [Request(DataTerm("power", power), "right", M) for power, M in ((0.0, products), (1.0, left))]
+        grams, C = data.visit(ones(data.shape[0], 1), ones(1, data.shape[1]), requests)[0]
+        codes = settled_by_sums(to_host(grams).T, to_host(C).T, to_host(left), to_host(right), to_host(prior))
+        return LowRank(self.namespace.asarray(codes), right)
 
     def filled(self, values: LowRank) -> Data:
         """The data with what is hidden filled, and without weights: a copy."""
