@@ -316,9 +316,10 @@ class FONT(ONMTF):
         How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
         where samples or features are too few. An array is not possible here; a dict gives factors by name, the
         others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
-    solver : {"auto", "paper", "als", "multiplicative", "adaptive"} or Solver, default="auto"
-        "auto" is "multiplicative". "paper" is the papers' own protocol: the multiplicative rules from a random
-        start, with a look at the objective every 100 iterations (the paper has `tol=0.01`). "multiplicative" is
+    solver : {"auto", "paper", "als", "multiplicative", "adaptive", "quasi-newton"} or Solver, default="auto"
+        "auto" is "quasi-newton", with S fitted once more at the end. "paper" is the papers' own protocol: the
+        multiplicative rules from a random start, with a look at the objective every 100 iterations (the paper has
+        `tol=0.01`). "als" solves for H by least squares. "multiplicative" is
         the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
         "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
         (L-BFGS); or an object of `nonneg.solvers`.
@@ -394,8 +395,8 @@ class FONT(ONMTF):
     FONT Eq. 16, 17 and 7: the multipliers of orthogonality are not eliminated but set to −I, W ∘ (XHᵀSᵀ + W)/(WSHHᵀSᵀ) and
     likewise H, with columns of W and rows of H brought to unit length after every step, without which there is no minimum. With
     ``solver="als"`` H, the factor of the features (the paper's W, of words), is solved for by least squares, FONT Eq. 21,
-    negative entries made zero. Neither lowers the objective in every step. The weight of orthogonality has the scale of X: for
-    small X it rules.
+    negative entries made zero. As printed, neither lowers the objective in every step. The weight of orthogonality has the scale
+    of X: for small X it rules.
 
     References
     ----------
@@ -423,7 +424,8 @@ class FONT(ONMTF):
         return Model("W S H", "euclidean", {"W": FixedMultiplier("columns"), "H": H})
 
     def _auto_solver(self) -> str:
-        return "multiplicative"
+        """Steps that learn: with lengths set anew after each, the rule by itself may take many thousands where clusters overlap."""
+        return "quasi-newton"
 
     @property
     def _is_printed(self) -> bool:
