@@ -41,5 +41,5 @@ def compare(bench: Bench, title: str, X: np.ndarray) -> None:
         )
     with bench.attempt(problem, "peak memory beyond X / X"):
         share = extra_memory(X, FORM, rank, max_iter=30, tol=0)
-        # Without a tolerance there is no sketch: W, where it is led by momentum, and a few matrices like it, 20 columns of 300 each.
+        # Without a tolerance there is no sketch: W, and a few matrices like it, 20 columns of 300 each.
         bench.number([share], 0.50, problem=problem, what="peak memory beyond X / X")
