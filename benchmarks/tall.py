@@ -41,5 +41,5 @@ def compare(bench: Bench, title: str, X: np.ndarray) -> None:
         )
     with bench.attempt(problem, "peak memory beyond X / X"):
         share = extra_memory(X, FORM, rank, max_iter=30, tol=0)
-        # A sketch has 4 columns for each component, 80 of 300, and is made from another such matrix.
-        bench.number([share], 0.70, problem=problem, what="peak memory beyond X / X")
+        # Without a tolerance there is no sketch: W, and a few matrices like it, 20 columns of 300 each.
+        bench.number([share], 0.50, problem=problem, what="peak memory beyond X / X")

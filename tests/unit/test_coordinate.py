@@ -1,6 +1,5 @@
 """Coordinate descent: each step is the exact minimum, nothing rises, and where it ends the K.K.T. conditions hold."""
 
-import numba
 import numpy as np
 import pytest
 from scipy import sparse
@@ -58,18 +57,13 @@ def solved(name, **settings):
     return nonneg.factorize(data, form, rank, constraints=constraints, **settings)
 
 
-@numba.njit
-def _least_quartic(c1, c2, c3, c4, least):
-    return least_quartic(c1, c2, c3, c4, least)
-
-
 class TestQuartic:
     @pytest.mark.parametrize("seed", range(200))
     def test_it_is_the_least(self, seed):
         g = np.random.default_rng(seed)
         c1, c2, c3 = g.normal(size=3) * 10.0 ** g.integers(-3, 3, size=3)
         c4, least = 10.0 ** g.uniform(-2, 2), -g.uniform(0, 2)
-        d = _least_quartic(c1, c2, c3, c4, least)
+        d = least_quartic(c1, c2, c3, c4, least)
 
         def value(x):
             return x * (c1 + x * (c2 + x * (c3 + x * c4)))
