@@ -104,7 +104,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         sample_weight : array of shape (n_samples,), default=None
             By which the loss of each sample is multiplied: a sample of weight 2 is one that is there twice.
         weights : array of the shape of X, or pair of arrays (samples, features), default=None
-            The same for each entry. An entry of weight 0 is missing, whatever stands there.
+            The same for each entry. An entry of weight 0 is missing, whatever stands there. For X in files or on Dask also a path,
+            a memory map, or a Dask array.
         """
         began = time.perf_counter()
         X = opened(X)
