@@ -79,7 +79,7 @@ def test_every_constraint(backend, constraint, form, divergence, pick_solver, X)
     ("form", "kwargs"),
     [
         ("W H", {"constraints": {"W": "doubly-stochastic"}, "rank": 8}),
-        ("W H", {"constraints": {"H": "orthogonal-rows"}}),
+        ("W H", {"constraints": {"H": "orthogonal-rows"}, "init": "kmeans"}),  # "auto" is searched for, on NumPy arrays alone
         ("W H", {"solver": Multiplicative(rescale=True)}),
         ("W W.T X", {"solver": Multiplicative(exponent=1), "constraints": {"W": "orthogonal"}}),
     ],
