@@ -1,166 +1,174 @@
-"""Files read past the system's caches: the same bytes, in the same places, and ordinary readings where that cannot be."""
+"""A page is whole, fetches nothing, says what there is, and is of use to those who do not see it."""
 
-from __future__ import annotations
-
-import errno
-import gc
-import os
-from pathlib import Path
+import re
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from nonneg import OPNMF, open_data
-from nonneg.data.sources.pages import PAGE, Pages
-from nonneg.exceptions import DataError
+from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
+from nonneg.engine.solution import History, Record
+from nonneg.graph import GraphClustering
+from nonneg.pages import write_rank_report, write_report
+from nonneg.pages.drawing import curve, png, short, ticks
+from nonneg.selection import rank_scan
 
-
-@pytest.fixture
-def path(tmp_path):
-    """A file that ends within a page."""
-    np.random.default_rng(0).integers(0, 256, 10 * PAGE + 77, np.uint8).tofile(tmp_path / "bytes")
-    return str(tmp_path / "bytes")
-
-
-@pytest.fixture
-def opened(monkeypatch):
-    """What files were opened for, of those that were read past the caches."""
-    found, really = [], os.open
-
-    def note(name, flags, *more, **others):
-        found.extend([str(name)] if flags & os.O_DIRECT else [])
-        return really(name, flags, *more, **others)
-
-    monkeypatch.setattr(os, "open", note)
-    return found
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
+VOID = {"meta", "img", "line", "polyline", "circle", "link", "br"}
 
 
-def is_possible(folder):
-    """Whether files there can be read past the caches."""
-    (folder / "page").write_bytes(bytes(PAGE))
-    pages = Pages(str(folder / "page"), is_direct=True)
-    pages.read(0, PAGE)
-    return pages.is_direct
+class Reader(HTMLParser):
+    """Checks that what is opened is closed, and gathers what has to be said of pictures."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.without_words, self.headings = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+        if (tag == "img" and not attributes.get("alt")) or (tag == "svg" and not attributes.get("aria-label")):
+            self.without_words.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2"):
+            self.headings.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
 
 
-RANGES = [(0, PAGE), (128, 3 * PAGE), (PAGE - 1, 2), (PAGE + 5, 4 * PAGE - 10), (7, 0), (9 * PAGE + 3, PAGE + 74), (10 * PAGE, 77)]
+def page_of(model, tmp_path, *arguments, **settings):
+    model.report(tmp_path / "page.html", *arguments, **settings)
+    return checked((tmp_path / "page.html").read_text(encoding="utf8"))
 
 
-@pytest.mark.parametrize(("start", "count"), RANGES)
-@pytest.mark.parametrize("most", [2**30, 2 * PAGE])
-def test_both_ways_give_the_same_bytes_in_the_same_places(start, count, most, path, monkeypatch):
-    monkeypatch.setattr("nonneg.data.sources.pages._MOST", most)
-    wanted = Path(path).read_bytes()[start : start + count]
-    for is_direct in (False, True):
-        found = Pages(path, is_direct=is_direct).read(start, count)
-        assert found.tobytes() == wanted
-        assert not count or found.ctypes.data % PAGE == start % PAGE
+def checked(text):
+    """The text of a page that is whole."""
+    reader = Reader()
+    reader.feed(text)
+    assert not reader.open
+    assert len(reader.ids) == len(set(reader.ids))
+    assert {link.removeprefix("#") for link in reader.links} <= set(reader.ids)
+    assert not reader.without_words
+    assert reader.headings[0] == "h1"
+    assert reader.headings.count("h1") == 1
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)="(?!data:|#)|url\(|@import|<script', text)
+    return text
 
 
-@pytest.mark.parametrize("is_direct", [False, True])
-def test_a_file_that_ends_before(is_direct, path):
-    pages = Pages(path, is_direct=is_direct)
-    assert len(pages.read(9 * PAGE, 3 * PAGE)) == PAGE + 77
-    assert len(pages.read(20 * PAGE, 8)) == len(pages.read(10 * PAGE + 90, 8)) == 0
-    os.truncate(path, 4 * PAGE)
-    assert len(pages.read(3 * PAGE, 2 * PAGE)) == PAGE
-    os.unlink(path)
-    with pytest.raises(FileNotFoundError):
-        pages.read(0, 8)
+def test_images(tmp_path):
+    text = page_of(OPNMF(3, random_state=0).fit(X), tmp_path, X, shape=(3, 4))
+    assert text.count("<img") == 4
+    assert "Relative error" in text
+    assert "Mean cosine of two parts" in text
 
 
-@pytest.mark.parametrize("is_direct", [False, True])
-def test_memory_is_used_again_once_nobody_looks_at_it(is_direct, path):
-    pages, wanted = Pages(path, is_direct=is_direct), Path(path).read_bytes()
-    first = pages.read(5, 2 * PAGE)
-    where, view = first.ctypes.data, first.view(np.uint16).reshape(2, -1)[1:]
-    del first
-    gc.collect()
-    second = pages.read(5, 2 * PAGE)  # a view of the first is there still
-    assert second.ctypes.data != where
-    assert view.tobytes() == wanted[5 + PAGE : 5 + 2 * PAGE]
-    del view
-    gc.collect()
-    third = pages.read(PAGE + 5, 2 * PAGE)
-    assert third.ctypes.data == where
-    assert (second.tobytes(), third.tobytes()) == (wanted[5 : 5 + 2 * PAGE], wanted[PAGE + 5 : 5 + 3 * PAGE])
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ([3.0, 2.0], "falls from 3 to 2 in 1 seconds"),
+        ([2.0, 3.0], "rises from 2 to 3"),
+        ([1.23400001, 1.234], "is 1.234 from the first check on, and falls by no more than 1e−8 in"),
+        ([1.5, 1.5], "stays at 1.5 in"),
+    ],
+)
+def test_how_the_objective_went(objective, said, tmp_path):
+    """In words that hold for the numbers as they are printed."""
+    model = NMF(3, random_state=0).fit(X)
+    model.history_ = History([Record(i, float(i), value, {}, {}) for i, value in enumerate(objective)])
+    assert f"The objective {said}" in page_of(model, tmp_path)
 
 
-@pytest.mark.skipif(not hasattr(os, "O_DIRECT"), reason="the system has no such thing")
-@pytest.mark.parametrize("refused", ["open", "preadv", "pieces"])
-def test_file_systems_that_do_not_do_it_are_read_ordinarily(refused, path, monkeypatch):
-    wanted, really = Path(path).read_bytes(), {name: getattr(os, name) for name in ("open", "preadv")}
-
-    def refuse(name, flags, *more, **others):
-        if refused == "preadv" or flags & os.O_DIRECT:
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return really["open"](name, flags, *more, **others)
-
-    def in_pieces(file, into, place):
-        if place % PAGE:
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return really["preadv"](file, [into[0][:PAGE]], place) // 3
-
-    if refused == "pieces":
-        monkeypatch.setattr(os, "preadv", in_pieces)
-    else:
-        monkeypatch.setattr(os, refused, refuse)
-    pages = Pages(path, is_direct=True)
-    assert pages.read(100, 5 * PAGE).tobytes() == wanted[100 : 100 + 5 * PAGE]
-    assert not pages.is_direct
-    assert pages.read(100, 10 * PAGE).tobytes() == wanted[100:][: 10 * PAGE]
+def test_names(tmp_path):
+    text = page_of(NMF(3, random_state=0).fit(X), tmp_path, sparse.csr_array(X), feature_names=[f"<gene {j}>" for j in range(12)])
+    assert "&lt;gene 3&gt;" in text
+    assert "<gene" not in text
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="there is no file system in memory")
-def test_a_file_in_memory(rng):
-    path = Path(f"/dev/shm/nonneg-{os.getpid()}.npy")
-    try:
-        X = rng.random((50, 40))
-        np.save(path, X)
-        read = open_data(path).source.reader(passes_by=True)
-        np.testing.assert_array_equal(read(10, 50), X[10:])
-    finally:
-        path.unlink()
+def test_without_data(tmp_path):
+    assert "The data, reordered" not in page_of(NMF(3, random_state=0).fit(X), tmp_path)
 
 
-@pytest.mark.skipif(not hasattr(os, "O_DIRECT"), reason="the system has no such thing")
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, ">f8", np.uint8])
-def test_fits_are_the_same_whichever_way_a_file_is_read(order, dtype, tmp_path, monkeypatch, opened, rng):
-    X = np.asarray(10 * rng.gamma(0.5, size=(400, 4)) @ rng.gamma(0.5, size=(4, 90)) % 200, dtype=dtype, order=order)
+def test_what_to_know(tmp_path):
+    with pytest.warns(match="max_iter"):
+        model = NMF(3, init="random", max_iter=2, random_state=0).fit(X)
+    assert "Stopped at max_iter" in page_of(model, tmp_path)
+    assert "one start only" in page_of(NMF(3, random_state=0).fit(X), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda: NMTF((3, 2), random_state=0).fit(X), "The parts"),
+        (lambda: NonnegativeLDA().fit(X, np.array(list("abc"))[np.arange(40) % 3]), "The directions"),
+        (lambda: NonnegativeKernelFDA(kernel="rbf").fit(X, np.arange(40) % 2), "The directions"),
+        (lambda: QNMFHMM(2, random_state=0).fit("abcabcabbabac" * 9), "Probability of the next state"),
+        (lambda: GraphClustering(2, random_state=0).fit(np.kron(np.eye(2), np.ones((3, 3)))), "How many vertices"),
+    ],
+)
+def test_any_estimator(model, said, tmp_path):
+    fitted = model()
+    data = (X,) if getattr(fitted, "n_features_in_", 0) == 12 and not hasattr(fitted, "dual_coef_") else ()
+    assert said in page_of(fitted, tmp_path, *data)
+
+
+def test_what_was_not_fitted(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        NMF(2).report(tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_pictures_are_pictures():
+    import base64
+    import io
+
+    pillow = pytest.importorskip("PIL.Image")
+    for matrix, mode in ((RNG.random((5, 7)), "L"), (RNG.normal(size=(5, 7)), "RGB")):
+        picture = pillow.open(io.BytesIO(base64.b64decode(png(matrix).partition(",")[2])))
+        assert (picture.size, picture.mode) == ((7, 5), mode)
+
+
+def test_curves_of_all_kinds():
+    for y in ([3.0, 2.0, 1.0], [1e6, 1.0, 1e-6], [1.0, 1.0, 1.0], [-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]):
+        drawn = curve(np.array([0.0, 1.0, 2.0]), np.array(y), label="a curve", across="seconds", up="objective")
+        assert "nan" not in drawn
+        assert "inf" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (1234.5678, "1235"), (1.5e-7, "1.5e−7"), (-2e9, "−2e9"), (293550.0, "293600")]
+)
+def test_short_numbers(value, text):
+    assert short(value) == text
+
+
+def test_ticks_are_round():
+    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(93.0, 107.0) == [95.0, 100.0, 105.0]
+
+
+def test_ranks(tmp_path):
+    """A scan has a page of its own, and a section on that of a fit."""
+    scan = rank_scan(NMF(), X, (1, 3, 5), criteria=["gabriel", "error"], random_state=0)
+    write_rank_report(NMF(), scan.summary(), tmp_path / "ranks.html", about={"data": ["X.csv"], "command": "nonneg rank X.csv"})
+    text = checked((tmp_path / "ranks.html").read_text(encoding="utf8"))
+    assert text.count("<svg") == 2
+    assert "it speaks for 3." in text
+    write_report(NMF(3, random_state=0).fit(X), tmp_path / "page.html", X, about={"ranks": scan.summary()})
+    assert 'id="ranks"' in checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def test_data_in_files(tmp_path):
+    """What is shown of data that are not in memory is a sample, and the same but for that."""
     np.save(tmp_path / "X.npy", X)
-    found = []
-    for available in (2**40, 1):
-        with monkeypatch.context() as patched:
-            patched.setattr("nonneg.data.files.available_bytes", lambda available=available: available)
-            data = open_data(tmp_path / "X.npy", block_bytes=30_001)
-            found.append(OPNMF(4, random_state=0).fit(data).components_)
-        assert bool(opened) == (available == 1 and is_possible(tmp_path))
-    np.testing.assert_array_equal(*found)
-
-
-@pytest.mark.parametrize("kind", ["path", "map", "list"])
-def test_rows_of_files_that_pass_by(kind, tmp_path, monkeypatch, rng):
-    """Blocks that are held on to keep what they are, though memory is used again."""
-    X = rng.random((301, 70), np.float32)
-    np.save(tmp_path / "X.npy", X)
-    np.save(tmp_path / "Y.npy", X[:100])
-    given = {
-        "path": tmp_path / "X.npy",
-        "map": np.load(tmp_path / "X.npy", mmap_mode="r"),
-        "list": [tmp_path / "X.npy", tmp_path / "Y.npy"],
-    }
-    monkeypatch.setattr("nonneg.data.files.available_bytes", lambda: 1)
-    data = open_data(given[kind], block_bytes=9_000)
-    found = np.concatenate([block.itself() for _, block in data.pieces()])
-    np.testing.assert_array_equal(found, np.concatenate([X, X[:100]]) if kind == "list" else X)
-
-
-def test_a_file_that_is_cut_off_while_it_passes_by(tmp_path, monkeypatch, rng):
-    np.save(tmp_path / "X.npy", rng.random((400, 100)))
-    monkeypatch.setattr("nonneg.data.files.available_bytes", lambda: 1)
-    pieces = open_data(tmp_path / "X.npy", block_bytes=40_000).pieces()
-    next(pieces)
-    os.truncate(tmp_path / "X.npy", 200_000)
-    with pytest.raises(DataError, match="has become shorter since it was opened"):
-        list(pieces)
+    model = OPNMF(3, random_state=0).fit(X)
+    near, far = (page_of(model, tmp_path, data) for data in (X, open_data(tmp_path / "X.npy")))
+    assert far.replace(", 40 of the samples", "") == near

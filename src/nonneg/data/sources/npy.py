@@ -12,7 +12,7 @@ import numpy as np
 
 from ...exceptions import DataError, FileError
 from .base import Source, check_matrix, check_numbers, forget
-from .pages import Pages
+from .direct import Ranges
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _MOST_OF_A_HEADER = 1 << 20
@@ -67,14 +67,14 @@ class Npy(Source):
             )
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        return self._read(start, stop, Pages(self.path))
+        return self._read(start, stop, Ranges(self.path))
 
     def reader(self, *, passes_by: bool) -> Callable[[int, int], np.ndarray]:
-        pages = Pages(self.path, is_direct=passes_by)
+        ranges = Ranges(self.path, is_direct=passes_by)
 
         def read(start: int, stop: int) -> np.ndarray:
-            found = self._read(start, stop, pages)
-            if passes_by and not pages.is_direct:
+            found = self._read(start, stop, ranges)
+            if passes_by and not ranges.is_direct:
                 forget(self.path, *self._range(start, stop))
             return found
 
@@ -85,9 +85,9 @@ class Npy(Source):
         width = self.shape[1] * self.dtype.itemsize
         return self._offset + start * width, (stop - start) * width
 
-    def _read(self, start: int, stop: int, pages: Pages) -> np.ndarray:
+    def _read(self, start: int, stop: int, ranges: Ranges) -> np.ndarray:
         place, count = self._range(start, stop)
-        found = pages.read(place, count)
+        found = ranges.read(place, count)
         if len(found) < count:
             raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
         return found.view(self.dtype).reshape(stop - start, self.shape[1])

@@ -18,7 +18,7 @@ _MOST = 2**30
 """Bytes that are asked for at a time: some systems give no more than 2 GB."""
 
 
-class Pages:
+class Ranges:
     """Ranges of a file in memory, the memory of one that nobody looks at any more being used for the next.
 
     Bytes lie in memory as they do in the file, as far from the beginning of a page. So numbers begin where they begin whichever way
