@@ -12,7 +12,7 @@ ONE_IN = {
     "backends/test_backends.py": 3,
     "equations/test_qnmf.py": 3,
     "estimators/test_bad_input.py": 4,
-    "estimators/test_checks.py": 6,
+    "estimators/test_checks.py": 8,
     "estimators/test_codes.py": 4,
     "estimators/test_coclusters.py": 6,
     "estimators/test_discriminants.py": 4,
@@ -45,7 +45,8 @@ ONE_IN = {
     "unit/test_starts.py": 3,
     "unit/test_selection.py": 2,
     "unit/test_units.py": 2,
-    "unit/test_weighted.py": 2,
+    "unit/test_weighted.py": 3,
+    "unit/test_weighted_blocks.py": 4,
 }
 """Of the cases of each parametrized test in these files."""
 WIDE = (
