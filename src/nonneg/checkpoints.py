@@ -89,7 +89,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),
-        **{name.replace("_", " "): _described(value) for name, value in settings.items()},
+        **{name: _described(value) for name, value in settings.items()},
     }
 
 
@@ -112,7 +112,7 @@ def _described(value: Any) -> Any:
         return value
     if hasattr(value, "indptr"):
         return [list(value.shape), *(_described(part) for part in (value.indptr, value.indices, value.data))]
-    if hasattr(value, "shape"):
+    if hasattr(value, "shape") and hasattr(value, "dtype"):  # what is not in memory is told by its name
         array = np.ascontiguousarray(to_host(value.toarray() if hasattr(value, "toarray") else value))
         return [list(array.shape), str(array.dtype), hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()]
     return repr(value)
@@ -156,7 +156,8 @@ class Book:
         if differing:
             raise DataError(
                 f"{self.path} is a checkpoint of another fit: {'; '.join(differing)}. Give another file, delete this one, or "
-                "give a folder, in which each fit has its own."
+                "give a folder, in which each fit has its own. To go on from a fit that has ended, with other settings, use "
+                "warm_start=True."
             )
         self.seeds = list(stored.rebuilt("seeds"))
         self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}

@@ -140,7 +140,7 @@ def run_starts(
     book = None
     if checkpoint is not None:
         own = {"seeds": None if random_state is None else seeds, "starts": starts, "resumes": resumes}
-        book = Book(checkpoint, identity_of(problem, solver=solver, stopping=stopping, **own), seeds)
+        book = Book(checkpoint, identity_of(problem, solver=solver, **vars(stopping), **own), seeds)
         seeds = book.seeds
 
     def run(number: int) -> Solution:
@@ -305,7 +305,7 @@ def _solved_or_read(
     if checkpoint is None:
         return _solved(problem, init, solver, stopping, seeds[0], generator, reporter, None)
     state = random_state if isinstance(random_state, int | None) else repr(type(random_state))
-    identity = identity_of(problem, solver=solver, stopping=stopping, init=init, random_state=state)
+    identity = identity_of(problem, solver=solver, **vars(stopping), init=init, random_state=state)
     with closing(Book(checkpoint, identity, seeds)) as book:
         keeper = book.keeper(0)
         found = keeper.solution(problem)

@@ -150,7 +150,7 @@ def test_without_a_seed_the_seeds_of_the_file_are_gone_on_with(tmp_path):
     [
         ({"n_components": 4}, "sizes is"),
         ({"divergence": "kullback-leibler"}, "model is"),
-        ({"tol": 1e-3}, "stopping is"),
+        ({"tol": 1e-3}, "tol is"),
         ({"random_state": 1}, "seeds is"),
         ({"solver": "multiplicative"}, "solver is"),
         ({"init": "random"}, "starts is"),

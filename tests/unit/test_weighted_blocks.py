@@ -412,3 +412,31 @@ def test_weights_that_change_are_noticed(tmp_path, stored):
     np.save(tmp_path / "V.npy", V[:30])
     with pytest.raises(DataError, match=r"V.npy, with the weights of X, has changed"):
         data.in_units(2.0).power_sum(2)
+
+
+@pytest.mark.parametrize("is_dask", [False, True], ids=["file", "dask"])
+def test_checkpoints_know_weights_that_are_not_in_memory(is_dask, tmp_path):
+    da, generator = pytest.importorskip("dask.array"), np.random.default_rng(0)
+    X, weights = generator.random((60, 12)), generator.random((60, 12))
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "v.npy", weights)
+    given = (da.from_array(X, (20, 12)), da.from_array(weights, (20, 12))) if is_dask else (tmp_path / "x.npy", tmp_path / "v.npy")
+    options = {"max_iter": 3, "tol": 0, "random_state": 0, "checkpoint": tmp_path / "run.nonneg"}
+    first, again = (nonneg.NMF(2, **options).fit(given[0], weights=given[1]) for _ in range(2))
+    np.testing.assert_array_equal(first.components_, again.components_)
+    other = da.from_array(2 * weights + 1, (20, 12)) if is_dask else tmp_path / "x.npy"
+    with pytest.raises(DataError, match="weights of X is"):
+        nonneg.NMF(2, **options).fit(given[0], weights=other)
+
+
+def test_weights_of_samples_beside_those_of_entries_that_are_mapped(tmp_path):
+    generator = np.random.default_rng(0)
+    X, weights, of_samples = generator.random((30, 8)), generator.random((30, 8)), generator.random(30)
+    np.save(tmp_path / "v.npy", weights)
+    options = {"n_components": 2, "max_iter": 5, "tol": 0, "random_state": 0}
+    mapped = nonneg.NMF(**options).fit(X, weights=np.load(tmp_path / "v.npy", mmap_mode="r"), sample_weight=of_samples)
+    np.testing.assert_allclose(
+        mapped.components_, nonneg.NMF(**options).fit(X, weights=weights, sample_weight=of_samples).components_
+    )
+    with pytest.raises(DataError, match="weights must be numbers"):
+        nonneg.NMF(**options).fit(X, weights=str(tmp_path / "v.npy"), sample_weight=of_samples)

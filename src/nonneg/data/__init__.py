@@ -5,6 +5,7 @@ from .host import as_dense
 from .opening import is_elsewhere, lazily, names_of, open_data, opened, refuse_name
 from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
 from .signed import Operator
+from .sources import is_location
 from .steps import Curve, Descent, ElementwiseOperand, Request, SquaredDifference, Sweep, Unreached
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Unreached",
     "as_dense",
     "is_elsewhere",
+    "is_location",
     "lazily",
     "names_of",
     "open_data",

@@ -28,7 +28,7 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, Observed, as_dense, is_elsewhere, lazily, names_of, opened, read_weighted, refuse_name
+from ..data import Data, Observed, as_dense, is_elsewhere, is_location, lazily, names_of, opened, read_weighted, refuse_name
 from ..data.checking import check_observed
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
@@ -434,8 +434,10 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     if isinstance(weights, tuple | list) and len(weights) == 2:
         rows, columns = weights
         return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
-    if is_elsewhere(weights) or isinstance(weights, np.memmap):
+    if isinstance(X, Data) and X.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
         return Scaled(weights, Pair(of_samples, np.ones(X.shape[1])))
+    if is_location(weights) or isinstance(weights, Data):
+        return weights  # which is refused, for X in memory
     if sparse.issparse(weights):
         return sparse.diags_array(of_samples.astype(np.float64)) @ weights
     return of_samples[:, None] * np.asarray(weights)
