@@ -101,7 +101,7 @@ class Source(ABC):
 
     def place(self, row: int) -> str:
         """Where a row lies, in words."""
-        return f"row {row} of {self.name}"
+        return f"{'column' if self.is_turned else 'row'} {row} of {self.name}"
 
 
 def real(dtype: Any) -> np.dtype:
