@@ -94,6 +94,24 @@ def test_entries_that_cannot_be(value, says):
         nonneg.NMF(3).fit(collection(X))
 
 
+@pytest.mark.parametrize("estimator", [nonneg.OPNMF, nonneg.NMF])
+def test_masked_entries_are_missing(estimator, rng):
+    """What lies under a mask is no data, on a cluster as in memory."""
+    X = matrix((30, 8))
+    hidden = rng.random(X.shape) < 0.2
+    masked, gaps = np.ma.masked_array(np.where(hidden, 1e3, X), hidden), np.where(hidden, np.nan, X)
+    found, expected = (
+        estimator(3, missing="ignore", random_state=0, max_iter=30).fit(da.from_array(own, chunks=(7, 8))) for own in (masked, gaps)
+    )
+    np.testing.assert_array_equal(found.components_, expected.components_)
+    np.testing.assert_allclose(found.transform(da.from_array(masked, chunks=(7, 8))).compute(), expected.transform(gaps), atol=1e-9)
+    row, column = np.argwhere(hidden)[0]
+    with pytest.raises(DataError, match=f"not finite, nan in row {row}, column {column} "):
+        estimator(3).fit(da.from_array(masked, chunks=(7, 8)))
+    with pytest.raises(DataError, match="weights of X must be finite"):
+        estimator(3).fit(collection(X, 7), weights=da.from_array(masked, chunks=(7, 8)))
+
+
 # ---- a cluster
 
 

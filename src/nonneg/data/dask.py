@@ -24,6 +24,7 @@ from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .files import USUAL, as_block, bad_entry
 from .namespace import Namespace
+from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
 from .weighted.base import Pair
 from .weighted.weighing import Scaled, Weighing, first_unknown
@@ -232,9 +233,9 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
     """The results of the work on a block: those to be added up, and a list of the others and what a first reading tells."""
     work, namespace, unit, wanted, signed, weighing = settings
     weights, *own = aligned(own)
-    block, survey = as_block(aligned(part), namespace), None
+    block, survey = as_block(_entries_of(part), namespace), None
     if weighing is not None:
-        block = weighing.weigh(block, _whole(weights, aligned(entries)))
+        block = weighing.weigh(block, _whole(weights, _entries_of(entries)))
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
         survey = facts, sums, _bad(block, facts, signed, weighing), block.missing
@@ -294,6 +295,11 @@ def aligned(value: Any) -> Any:
     return value
 
 
+def _entries_of(part: Any) -> Any:
+    """The entries of a block as they are worked with: NaN where they are masked, to be left out or refused as NaN is."""
+    return aligned(with_nan(part))
+
+
 def _first_of(results: Any) -> tuple[list[Any], list[Any]]:
     return results[0], []
 
@@ -313,9 +319,9 @@ def _added(parts: Sequence[tuple[list[Any], list[Any]]]) -> tuple[list[Any], lis
 
 def _taken(part: Any, rows: np.ndarray, weights: Any, entries: Any) -> tuple[Any, Any]:
     """Some rows of a block, and of its weights."""
-    weights = _whole(weights, entries)
+    weights = _whole(weights, _entries_of(entries))
     own = weights if weights is None else Weighing(weights=weights).of(rows)
-    return aligned(part)[rows], own
+    return _entries_of(part)[rows], own
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
