@@ -86,6 +86,25 @@ def test_tables():
     np.testing.assert_allclose(opened(table).apply(np.eye(40)), X)
 
 
+def test_partitions_without_rows():
+    """A filter leaves them."""
+    dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
+    pandas = pytest.importorskip("pandas")
+    X = matrix((40, 6))
+    table = pandas.DataFrame(X, columns=list("abcdef"))
+    parts = dataframe.from_pandas(table, npartitions=4)
+    for first, last in ((15, 40), (0, 25)):
+        some = parts.map_partitions(lambda rows, first=first, last=last: rows[(rows.index >= first) & (rows.index < last)])
+        model = nonneg.NMF(2, random_state=0).fit(some)
+        np.testing.assert_allclose(opened(some).apply(np.eye(6)), X[first:last])
+        np.testing.assert_allclose(model.transform(some).compute(), model.transform(table[first:last]), atol=1e-9)
+        weights = da.from_array(np.ones((25, 6)) + np.arange(25)[:, None], chunks=(8, 6))
+        own, expected = (nonneg.NMF(2, random_state=0).fit(given, weights=weights) for given in (some, collection(X[first:last])))
+        assert own.objective_ == pytest.approx(expected.objective_, rel=1e-3)
+    with pytest.raises(DataError, match="X is empty"):
+        nonneg.NMF(2).fit(parts.map_partitions(lambda rows: rows[rows.index < 0]))
+
+
 @pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (-2.0, "Negative .*: -2")])
 def test_entries_that_cannot_be(value, says):
     X = matrix()

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib import import_module
 from itertools import count
 from typing import Any
@@ -451,9 +452,10 @@ def is_collection(X: Any) -> bool:
 
 
 def of_collection(X: Any) -> DaskBlocks:
-    """The data of an array or a table of Dask."""
+    """The data of an array or a table of Dask. Blocks without rows, as a filter leaves them, are passed over."""
     array = as_array(X, "X")
-    return DaskBlocks(array.to_delayed().ravel().tolist(), array.chunks[0], int(array.shape[1]), array.dtype)
+    parts = [(part, rows) for part, rows in zip(array.to_delayed().ravel().tolist(), array.chunks[0], strict=True) if rows]
+    return DaskBlocks([part for part, _ in parts], [rows for _, rows in parts], int(array.shape[1]), array.dtype)
 
 
 def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
@@ -474,9 +476,15 @@ def as_array(X: Any, name: str) -> Any:
     return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
 
 
+def _unless_empty(function: Callable[[Any], np.ndarray], empty: np.ndarray, block: Any) -> np.ndarray:
+    """What a function makes of a block, which need not know about blocks without rows."""
+    return function(block) if block.shape[0] else empty
+
+
 def by_blocks(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
     """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
     array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
     array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
     empty = np.empty((0, columns), dtype)
-    return array.map_blocks(function, chunks=(array.chunks[0], (columns,)), dtype=dtype, meta=empty, name=None)
+    work = partial(_unless_empty, function, empty)
+    return array.map_blocks(work, chunks=(array.chunks[0], (columns,)), dtype=dtype, meta=empty, name=None)
