@@ -105,6 +105,28 @@ def test_partitions_without_rows():
         nonneg.NMF(2).fit(parts.map_partitions(lambda rows: rows[rows.index < 0]))
 
 
+@pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "float64[pyarrow]", "int32[pyarrow]"])
+def test_tables_with_types_that_know_what_is_missing(dtype):
+    dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
+    pandas = pytest.importorskip("pandas")
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    X = matrix((40, 6))
+    X = X.mean() < X if dtype == "boolean" else X if dtype.lower().startswith("float") else np.round(9 * X)
+    table = pandas.DataFrame(X, columns=list("abcdef")).astype(dtype)
+    table.iloc[17, 2] = pandas.NA
+    parts = dataframe.from_pandas(table, npartitions=3)
+    gaps = np.where(table.isna(), np.nan, X)
+    settings = {"missing": "ignore", "random_state": 0, "max_iter": 20}
+    found = nonneg.NMF(2, **settings).fit(parts)
+    expected = nonneg.NMF(2, **settings).fit(da.from_array(gaps, chunks=(opened(parts).rows, 6)))
+    np.testing.assert_allclose(found.components_, expected.components_)
+    np.testing.assert_allclose(found.transform(parts).compute(), found.transform(table), rtol=1e-5, atol=1e-9)
+    with pytest.raises(DataError, match="not finite, nan in row 17, column 2 "):
+        nonneg.NMF(2).fit(parts)
+    np.testing.assert_allclose(opened(parts[["a", "b"]]).apply(np.eye(2)), X[:, :2])
+
+
 @pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (-2.0, "Negative .*: -2")])
 def test_entries_that_cannot_be(value, says):
     X = matrix()

@@ -468,12 +468,20 @@ def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
 
 def as_array(X: Any, name: str) -> Any:
     """A Dask array in blocks of whole rows, of known sizes."""
-    array = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    array = _with_numbers(X).to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
         raise DataError(f"{name} must be a matrix with rows and columns; got {array.ndim} dimensions.")
     if any(math.isnan(size) for sizes in array.chunks for size in sizes):
         array = array.compute_chunk_sizes()
     return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
+
+
+def _with_numbers(table: Any) -> Any:
+    """The table with NaN for NA, where its columns are numbers of pandas' own types, or Arrow's; else the table as it is."""
+    dtypes = list(table.dtypes) if table.ndim == 2 else []
+    if not any(hasattr(dtype, "na_value") for dtype in dtypes) or any(dtype.kind not in "fiub" for dtype in dtypes):
+        return table
+    return table.map_partitions(with_nan, meta=with_nan(table._meta))
 
 
 def _unless_empty(function: Callable[[Any], np.ndarray], empty: np.ndarray, block: Any) -> np.ndarray:
@@ -483,7 +491,7 @@ def _unless_empty(function: Callable[[Any], np.ndarray], empty: np.ndarray, bloc
 
 def by_blocks(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
     """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
-    array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    array = _with_numbers(X).to_dask_array() if hasattr(X, "to_dask_array") else X
     array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
     empty = np.empty((0, columns), dtype)
     work = partial(_unless_empty, function, empty)
