@@ -136,7 +136,7 @@ def test_entries_that_cannot_be(value, says):
 
 
 @pytest.mark.parametrize("estimator", [nonneg.OPNMF, nonneg.NMF])
-def test_masked_entries_are_missing(estimator, rng):
+def test_masked_entries_are_missing(estimator, rng, tmp_path):
     """What lies under a mask is no data, on a cluster as in memory."""
     X = matrix((30, 8))
     hidden = rng.random(X.shape) < 0.2
@@ -149,8 +149,10 @@ def test_masked_entries_are_missing(estimator, rng):
     row, column = np.argwhere(hidden)[0]
     with pytest.raises(DataError, match=f"not finite, nan in row {row}, column {column} "):
         estimator(3).fit(da.from_array(masked, chunks=(7, 8)))
-    with pytest.raises(DataError, match="weights of X must be finite"):
-        estimator(3).fit(collection(X, 7), weights=da.from_array(masked, chunks=(7, 8)))
+    np.save(tmp_path / "X.npy", X)
+    for place in (collection(X, 7), tmp_path / "X.npy"):
+        with pytest.raises(DataError, match="weights of X must be finite"):
+            estimator(3).fit(place, weights=da.from_array(masked, chunks=(7, 8)))
 
 
 # ---- a cluster

@@ -466,6 +466,14 @@ def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
     return RowsOfDask(array, data.rows)
 
 
+def without_mask(array: Any) -> Any:
+    """A Dask array with NaN where it is masked, for those who read it as it is."""
+    if not isinstance(array._meta, np.ma.MaskedArray):
+        return array
+    dtype = real(array.dtype)
+    return array.map_blocks(with_nan, dtype=dtype, meta=np.empty((0, 0), dtype))
+
+
 def as_array(X: Any, name: str) -> Any:
     """A Dask array in blocks of whole rows, of known sizes."""
     array = _with_numbers(X).to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
