@@ -86,12 +86,73 @@ def test_tables():
     np.testing.assert_allclose(opened(table).apply(np.eye(40)), X)
 
 
+def test_partitions_without_rows():
+    """A filter leaves them."""
+    dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
+    pandas = pytest.importorskip("pandas")
+    X = matrix((40, 6))
+    table = pandas.DataFrame(X, columns=list("abcdef"))
+    parts = dataframe.from_pandas(table, npartitions=4)
+    for first, last in ((15, 40), (0, 25)):
+        some = parts.map_partitions(lambda rows, first=first, last=last: rows[(rows.index >= first) & (rows.index < last)])
+        model = nonneg.NMF(2, random_state=0).fit(some)
+        np.testing.assert_allclose(opened(some).apply(np.eye(6)), X[first:last])
+        np.testing.assert_allclose(model.transform(some).compute(), model.transform(table[first:last]), atol=1e-9)
+        weights = da.from_array(np.ones((25, 6)) + np.arange(25)[:, None], chunks=(8, 6))
+        own, expected = (nonneg.NMF(2, random_state=0).fit(given, weights=weights) for given in (some, collection(X[first:last])))
+        assert own.objective_ == pytest.approx(expected.objective_, rel=1e-3)
+    with pytest.raises(DataError, match="X is empty"):
+        nonneg.NMF(2).fit(parts.map_partitions(lambda rows: rows[rows.index < 0]))
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "float64[pyarrow]", "int32[pyarrow]"])
+def test_tables_with_types_that_know_what_is_missing(dtype):
+    dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
+    pandas = pytest.importorskip("pandas")
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    X = matrix((40, 6))
+    X = X.mean() < X if dtype == "boolean" else X if dtype.lower().startswith("float") else np.round(9 * X)
+    table = pandas.DataFrame(X, columns=list("abcdef")).astype(dtype)
+    table.iloc[17, 2] = pandas.NA
+    parts = dataframe.from_pandas(table, npartitions=3)
+    gaps = np.where(table.isna(), np.nan, X)
+    settings = {"missing": "ignore", "random_state": 0, "max_iter": 20}
+    found = nonneg.NMF(2, **settings).fit(parts)
+    expected = nonneg.NMF(2, **settings).fit(da.from_array(gaps, chunks=(opened(parts).rows, 6)))
+    np.testing.assert_allclose(found.components_, expected.components_)
+    np.testing.assert_allclose(found.transform(parts).compute(), found.transform(table), rtol=1e-5, atol=1e-9)
+    with pytest.raises(DataError, match="not finite, nan in row 17, column 2 "):
+        nonneg.NMF(2).fit(parts)
+    np.testing.assert_allclose(opened(parts[["a", "b"]]).apply(np.eye(2)), X[:, :2])
+
+
 @pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (-2.0, "Negative .*: -2")])
 def test_entries_that_cannot_be(value, says):
     X = matrix()
     X[37, 5] = value
     with pytest.raises(DataError, match=rf"{says} in row 37, column 5 \(row 5 of block 2\)"):
         nonneg.NMF(3).fit(collection(X))
+
+
+@pytest.mark.parametrize("estimator", [nonneg.OPNMF, nonneg.NMF])
+def test_masked_entries_are_missing(estimator, rng, tmp_path):
+    """What lies under a mask is no data, on a cluster as in memory."""
+    X = matrix((30, 8))
+    hidden = rng.random(X.shape) < 0.2
+    masked, gaps = np.ma.masked_array(np.where(hidden, 1e3, X), hidden), np.where(hidden, np.nan, X)
+    found, expected = (
+        estimator(3, missing="ignore", random_state=0, max_iter=30).fit(da.from_array(own, chunks=(7, 8))) for own in (masked, gaps)
+    )
+    np.testing.assert_array_equal(found.components_, expected.components_)
+    np.testing.assert_allclose(found.transform(da.from_array(masked, chunks=(7, 8))).compute(), expected.transform(gaps), atol=1e-9)
+    row, column = np.argwhere(hidden)[0]
+    with pytest.raises(DataError, match=f"not finite, nan in row {row}, column {column} "):
+        estimator(3).fit(da.from_array(masked, chunks=(7, 8)))
+    np.save(tmp_path / "X.npy", X)
+    for place in (collection(X, 7), tmp_path / "X.npy"):
+        with pytest.raises(DataError, match="weights of X must be finite"):
+            estimator(3).fit(place, weights=da.from_array(masked, chunks=(7, 8)))
 
 
 # ---- a cluster

@@ -444,6 +444,15 @@ def test_components_without_an_observed_feature_have_their_mean(noise, is_whole,
     np.testing.assert_allclose(found[2], model.transform(X[2:3])[0], rtol=1e-4)
 
 
+def test_as_many_components_as_features(rng):
+    X = rng.random((12, 4)) + 0.1
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = nonneg.OPNMF(4, missing="ignore", random_state=0, max_iter=50).fit(X)
+    codes, known = model.transform(X), ~np.isnan(X)
+    assert np.isfinite(codes).all()
+    np.testing.assert_allclose(codes[known], X[known])
+
+
 @pytest.mark.parametrize("divergence", ["itakura-saito", "dual-i"])
 @pytest.mark.parametrize("name", ["PNMF", "OPNMF"])
 def test_missing_entries_are_no_zeros_to_a_stream(name, divergence):

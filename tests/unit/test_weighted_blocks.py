@@ -276,6 +276,28 @@ def test_estimators(name, place, stored):
     assert model.reconstruction_err_ > 0
 
 
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole fit", "gaps in the fit"])
+@pytest.mark.parametrize("place", PLACES)
+def test_components_without_an_observed_feature_have_their_mean(place, is_whole, stored):
+    X = np.kron(np.eye(3), np.ones((20, 8))) * np.random.default_rng(6).uniform(0.8, 1.2, SHAPE) + 0.01
+    given = X if is_whole else with_gaps(X)
+    new = X[:2].copy()
+    new[0, :8], new[1] = np.nan, np.nan
+    model = nonneg.OPNMF(3, missing="ignore", random_state=0).fit(stored(given, place))
+    expected = model.transform(given).mean(axis=0)
+    found, which = model.transform(new), model.components_[:, 0].argmax()
+    assert found[0, which] == pytest.approx(expected[which], rel=1e-4)
+    np.testing.assert_allclose(found[1], expected, rtol=1e-4)
+
+
+def test_the_mean_of_codes_takes_one_reading(stored):
+    data = stored(matrix(), "file")
+    model = nonneg.OPNMF(3, missing="ignore", random_state=0).fit(data)
+    before = data.log.count
+    np.testing.assert_allclose(model._code_of_mean(data), model.transform(matrix()).mean(axis=0))
+    assert data.log.count == before + 1
+
+
 def test_weights_of_samples_leave_few_readings(tmp_path):
     X = np.kron(np.eye(3), np.ones((100, 30))) * np.random.default_rng(0).uniform(0.8, 1.2, (300, 90))
     np.save(tmp_path / "X.npy", X)

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib import import_module
 from itertools import count
 from typing import Any
@@ -24,6 +25,7 @@ from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .files import USUAL, as_block, bad_entry
 from .namespace import Namespace
+from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
 from .weighted.base import Pair
 from .weighted.weighing import Scaled, Weighing, first_unknown
@@ -232,9 +234,9 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
     """The results of the work on a block: those to be added up, and a list of the others and what a first reading tells."""
     work, namespace, unit, wanted, signed, weighing = settings
     weights, *own = aligned(own)
-    block, survey = as_block(aligned(part), namespace), None
+    block, survey = as_block(_entries_of(part), namespace), None
     if weighing is not None:
-        block = weighing.weigh(block, _whole(weights, aligned(entries)))
+        block = weighing.weigh(block, _whole(weights, _entries_of(entries)))
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
         survey = facts, sums, _bad(block, facts, signed, weighing), block.missing
@@ -294,6 +296,11 @@ def aligned(value: Any) -> Any:
     return value
 
 
+def _entries_of(part: Any) -> Any:
+    """The entries of a block as they are worked with: NaN where they are masked, to be left out or refused as NaN is."""
+    return aligned(with_nan(part))
+
+
 def _first_of(results: Any) -> tuple[list[Any], list[Any]]:
     return results[0], []
 
@@ -313,9 +320,9 @@ def _added(parts: Sequence[tuple[list[Any], list[Any]]]) -> tuple[list[Any], lis
 
 def _taken(part: Any, rows: np.ndarray, weights: Any, entries: Any) -> tuple[Any, Any]:
     """Some rows of a block, and of its weights."""
-    weights = _whole(weights, entries)
+    weights = _whole(weights, _entries_of(entries))
     own = weights if weights is None else Weighing(weights=weights).of(rows)
-    return aligned(part)[rows], own
+    return _entries_of(part)[rows], own
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
@@ -445,9 +452,10 @@ def is_collection(X: Any) -> bool:
 
 
 def of_collection(X: Any) -> DaskBlocks:
-    """The data of an array or a table of Dask."""
+    """The data of an array or a table of Dask. Blocks without rows, as a filter leaves them, are passed over."""
     array = as_array(X, "X")
-    return DaskBlocks(array.to_delayed().ravel().tolist(), array.chunks[0], int(array.shape[1]), array.dtype)
+    parts = [(part, rows) for part, rows in zip(array.to_delayed().ravel().tolist(), array.chunks[0], strict=True) if rows]
+    return DaskBlocks([part for part, _ in parts], [rows for _, rows in parts], int(array.shape[1]), array.dtype)
 
 
 def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
@@ -458,9 +466,17 @@ def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
     return RowsOfDask(array, data.rows)
 
 
+def without_mask(array: Any) -> Any:
+    """A Dask array with NaN where it is masked, for those who read it as it is."""
+    if not isinstance(array._meta, np.ma.MaskedArray):
+        return array
+    dtype = real(array.dtype)
+    return array.map_blocks(with_nan, dtype=dtype, meta=np.empty((0, 0), dtype))
+
+
 def as_array(X: Any, name: str) -> Any:
     """A Dask array in blocks of whole rows, of known sizes."""
-    array = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    array = _with_numbers(X).to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
         raise DataError(f"{name} must be a matrix with rows and columns; got {array.ndim} dimensions.")
     if any(math.isnan(size) for sizes in array.chunks for size in sizes):
@@ -468,9 +484,23 @@ def as_array(X: Any, name: str) -> Any:
     return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
 
 
+def _with_numbers(table: Any) -> Any:
+    """The table with NaN for NA, where its columns are numbers of pandas' own types, or Arrow's; else the table as it is."""
+    dtypes = list(table.dtypes) if table.ndim == 2 else []
+    if not any(hasattr(dtype, "na_value") for dtype in dtypes) or any(dtype.kind not in "fiub" for dtype in dtypes):
+        return table
+    return table.map_partitions(with_nan, meta=with_nan(table._meta))
+
+
+def _unless_empty(function: Callable[[Any], np.ndarray], empty: np.ndarray, block: Any) -> np.ndarray:
+    """What a function makes of a block, which need not know about blocks without rows."""
+    return function(block) if block.shape[0] else empty
+
+
 def by_blocks(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
     """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
-    array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    array = _with_numbers(X).to_dask_array() if hasattr(X, "to_dask_array") else X
     array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
     empty = np.empty((0, columns), dtype)
-    return array.map_blocks(function, chunks=(array.chunks[0], (columns,)), dtype=dtype, meta=empty, name=None)
+    work = partial(_unless_empty, function, empty)
+    return array.map_blocks(work, chunks=(array.chunks[0], (columns,)), dtype=dtype, meta=empty, name=None)

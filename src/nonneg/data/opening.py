@@ -115,11 +115,11 @@ def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
     if isinstance(weights, np.memmap):
         return weights.T if is_turned else weights
     if _may_be_dask(weights):
-        from .dask import DaskBlocks, as_array, weights_of_collection
+        from .dask import DaskBlocks, as_array, weights_of_collection, without_mask
 
         if isinstance(blocks, DaskBlocks):
             return weights_of_collection(weights, blocks)
-        array = as_array(weights, "weights")
+        array = without_mask(as_array(weights, "weights"))
         return array.T if is_turned else array
     found: Any = (weights if isinstance(weights, Data) else open_data(weights)).in_blocks
     if found is None or not isinstance(found[0], FileBlocks):

@@ -244,8 +244,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.status_, self.history_ = solution.status, solution.history
         self.reconstruction_err_ = self._error(X, solution)
         self.__dict__.pop("_mean_code", None)
-        if self.missing == "ignore" and not X.is_far and solution.model.form[0].name == solution.model.data:
-            self._mean_code = np.asarray(self._codes_by_product(X)).mean(axis=0)
+        if self.missing == "ignore" and solution.model.form[0].name == solution.model.data:
+            self._mean_code = self._code_of_mean(X)
 
     def _count(self, rank: Any) -> Any:
         """How many components there are, also where the factors given as `init` said so."""
@@ -360,10 +360,22 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         left, _ = self._cut(self.model_)
         return np.asarray(as_dense(multiply(left, self.factors_, {self.model_.data: X})))
 
+    def _code_of_mean(self, X: Data) -> np.ndarray:
+        """The code of the mean sample, which is the mean of all codes: one reading of data that are far."""
+        shares = X.namespace.ones(X.shape[0], 1) / X.shape[0]
+        mean = np.asarray(as_dense(X.apply(shares, transposed=True))).T
+        return np.asarray(mean @ self._projection(X))[0]
+
+    def _projection(self, X: Data) -> np.ndarray:
+        """What samples are multiplied with for their codes; the identity, where there are as many components as features."""
+        left, _ = self._cut(self.model_)
+        if len(left) == 1:
+            return np.eye(self.n_features_in_, dtype=self.components_.dtype)
+        return np.asarray(as_dense(multiply(left[1:], self.factors_, {self.model_.data: X})))
+
     def _settled(self, X: Any) -> np.ndarray:
         """The same where something is missing that is what the codes make of it; of what nothing is known, the mean of the fit."""
-        left, _ = self._cut(self.model_)
-        projection = np.asarray(as_dense(multiply(left[1:], self.factors_)))
+        projection = self._projection(X)
         prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
         codes = X.settled(projection, self.components_, prior).U
         return np.maximum(codes, 0.0)
