@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
@@ -208,6 +209,42 @@ def test_imputer(planted):
     assert len(labels) == len(X)
     with pytest.raises(IncompatibleError, match="one of nonneg's factorizations"):
         NMFImputer(estimator="mean").fit(holes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_features_of_different_units_are_filled_in_better_than_by_their_means(seed):
+    """Of wine, one feature is about 750 and another .4; the means are an error of about .4."""
+    X = load_wine().data
+    hidden = np.random.default_rng(seed).random(X.shape) < 0.15
+    holes = np.where(hidden, np.nan, X)
+    imputer = NMFImputer(random_state=0)
+    filled, means = imputer.fit_transform(holes), np.where(hidden, np.nanmean(holes, axis=0), X)
+    assert relative_error(X[hidden][None], filled[hidden][None]) < 0.95 * relative_error(X[hidden][None], means[hidden][None])
+    assert (filled < 1.5 * np.nanmax(holes, axis=0)).all()
+    assert 1 <= imputer.n_components_ <= 8
+
+
+def test_what_no_factorization_foretells_is_filled_in_by_means():
+    generator = np.random.default_rng(0)
+    X = generator.uniform(1.0, 2.0, (60, 8)) * np.logspace(0, 3, 8)
+    holes = np.where(generator.random(X.shape) < 0.2, np.nan, X)
+    imputer = NMFImputer(random_state=0).fit(holes)
+    assert imputer.n_components_ == 0
+    assert imputer.estimator_ is None
+    np.testing.assert_allclose(imputer.transform(holes), np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes))
+
+
+def test_where_nothing_is_known(planted):
+    """Samples become means; features become zero, which is warned of."""
+    X, hidden = planted
+    holes = np.where(hidden, np.nan, X)
+    holes[3] = np.nan
+    filled = NMFImputer(4, random_state=0).fit_transform(holes)
+    np.testing.assert_allclose(filled[3], np.nanmean(holes, axis=0))
+    holes[:, 5] = np.nan
+    with pytest.warns(UserWarning, match=r"Nothing is known of features \[5\]"):
+        filled = NMFImputer(4, random_state=0).fit_transform(holes)
+    np.testing.assert_array_equal(filled[:, 5], 0.0)
 
 
 def test_streams_take_missing_values(planted):

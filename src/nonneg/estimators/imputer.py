@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,10 +25,25 @@ from .generic import Factorization
 from .nmf import NMF
 
 _PENALTIES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+_MIDDLE = 0.1
+"""The penalty with which ranks are compared."""
 _FEW = 20
 """Entries held out below which they tell nothing."""
 _BRIEF = 200
-"""Iterations of a fit that is to show what a penalty does, at most."""
+"""Iterations of a fit that is to show what a choice does, at most."""
+_IN_VAIN = 2
+"""So many ranks after another that are no better than the best one end the search."""
+
+
+class _Choice(NamedTuple):
+    """How to fill in: whether features are divided by their largest values, how many components, and the penalty.
+
+    No component stands for the mean of what is known of each feature.
+    """
+
+    scaled: bool
+    rank: Any
+    penalty: float
 
 
 @dataclass(eq=False, repr=False)
@@ -36,22 +51,23 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Fill in missing values by non-negative matrix factorization.
 
     A factorization is fitted to the entries that are known; those that are not become what it makes of them. What is known stays as
-    it is. For data without negative entries that parts add up to: counts, spectra, ratings, images.
+    it is. For data without negative entries that parts add up to: counts, spectra, ratings, images, and tables of amounts. Features
+    may have units of their own: each is divided by the largest value that is known of it before, and multiplied with it after,
+    unless what is held out (see `n_components`) is approximated better without.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components of `NMF`. "auto" takes as many as there are samples or features, whichever is less; with much missing,
-        far fewer serve better.
+        How many components of `NMF`. "auto" tries 1, 2, 4, 8 and so on, up to the number of samples or features, and takes what is
+        best for a tenth of what is known, which is held out for that; with less than 200 entries known, it takes 1.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared; see `NMF`.
     penalty : float or "auto", default="auto"
         On the sums of codes and of components, in units of the data. With few entries known, a factorization without one follows
-        their noise. "auto" takes the one of seven, 0 among them, that is best for a tenth of what is known, which is held out for
-        that.
+        their noise. "auto" takes the one of seven, 0 among them, that is best for what is held out.
     estimator : estimator, default=None
         Another factorization in place of `NMF`, such as ``OPNMF(10)``; then `n_components`, `divergence`, `penalty`, `max_iter`,
-        `tol` and `random_state` are its own, or it has none.
+        `tol` and `random_state` are its own, or it has none, and it is fitted to X as it is, nothing being divided or held out.
     max_iter : int, default=5000
         The most iterations.
     tol : float, default=1e-5
@@ -63,8 +79,18 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     estimator_ : estimator
         The factorization, as it was fitted.
+        None where the means of features are filled in.
+    n_components_ : int
+        How many components it has; 0 where the means of features are filled in, since no factorization that was tried was better
+        for what was held out than they are. Where neither `n_components` nor `penalty` is "auto", nothing is held out.
     penalty_ : float
         The penalty, in the units of `penalty`.
+    scale_ : array of shape (n_features,)
+        By what features are divided: the largest value that is known of each, or 1 for all.
+    means_ : array of shape (n_features,)
+        The mean of what is known of each feature, which is filled in for samples of which nothing is known.
+    n_iter_ : int
+        Iterations of the fit.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -72,7 +98,8 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A sample of which nothing is known becomes zero with `NMF`, and of the mean code with models that project, such as `OPNMF`.
+    A sample of which nothing is known becomes the means of the features; with an `estimator` of one's own it is that which decides.
+    A feature of which nothing is known becomes zero, with a warning.
 
     Examples
     --------
@@ -96,34 +123,56 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     tol: float = 1e-5
     random_state: Any = None
 
-    def _made(self, penalty: float, mean: float) -> Any:
+    def _made(self, rank: Any, penalty: float, mean: float) -> Any:
         """The factorization, with a penalty in units of the data, whose mean this is."""
         names = ("divergence", "max_iter", "tol", "random_state")
         settings = {name: getattr(self, name) for name in names}
         if not penalty:
-            return NMF(self.n_components, **settings, missing="ignore")
+            return NMF(rank, **settings, missing="ignore")
         # The loss of an entry grows with the scale of the data by the degree of the divergence; factors by its root.
         degree = get_divergence(self.divergence).degree
         weight = penalty * mean ** ((1.0 if degree is None else degree) - 0.5)
         constraints = {"W": Sparse(weight), "H": Sparse(weight)}
-        return Factorization("W H", self.n_components, constraints=constraints, **settings, missing="ignore")
+        return Factorization("W H", rank, constraints=constraints, **settings, missing="ignore")
 
-    def _best_penalty(self, X: np.ndarray, mean: float) -> float:
-        """The penalty with which a tenth of what is known is approximated best by a factorization of the rest."""
+    def _chosen(self, X: np.ndarray, scale: np.ndarray, ranks: list[Any], penalties: tuple[float, ...]) -> _Choice:
+        """With what a tenth of what is known is approximated best by a factorization of the rest.
+
+        All are compared in features that are divided by `scale`, so that each has a say, also those that are fitted as they are.
+        Ranks are compared with one penalty, and penalties with the best rank.
+        """
         divergence = get_divergence(self.divergence)
+        if divergence.scale_invariant and len(penalties) > 1:
+            penalties = (0.0,)  # A penalty would shrink the factors to nothing, at no loss.
         known = np.argwhere(~np.isnan(X))
         count = len(known) // 10
-        if divergence.scale_invariant or count < _FEW:
-            return 0.0
+        if count < _FEW:
+            return _Choice(True, ranks[0], penalties[0])
         held = known[np.random.default_rng(0).permutation(len(known))[:count]]
         rest, heldout = X.copy(), np.full_like(X, np.nan)
         rest[tuple(held.T)], heldout[tuple(held.T)] = np.nan, X[tuple(held.T)]
-        data, losses = read_weighted(heldout, missing="ignore"), []
-        for penalty in _PENALTIES:
-            found = self._made(penalty, mean).set_params(max_iter=min(self.max_iter, _BRIEF)).fit(rest)
-            codes, components = found.factors_["W"], found.components_
-            losses.append(divergence_of(data, codes, components, divergence))
-        return _PENALTIES[int(np.argmin(losses))]
+        data = read_weighted(heldout / scale, missing="ignore")
+        losses = {_Choice(True, 0, 0.0): divergence_of(data, np.ones((len(X), 1)), _means(rest / scale)[None], divergence)}
+
+        def attempt(choice: _Choice) -> None:
+            unit = scale if choice.scaled else np.ones_like(scale)
+            made = self._made(choice.rank, choice.penalty, float(np.nanmean(X / unit)))
+            found = made.set_params(max_iter=min(self.max_iter, _BRIEF)).fit(rest / unit)
+            losses[choice] = divergence_of(data, found.factors_["W"], found.components_ * (unit / scale), divergence)
+
+        middle = _MIDDLE if _MIDDLE in penalties else penalties[0]
+        for scaled in (True, False):
+            tried: list[_Choice] = []
+            for rank in ranks:
+                tried.append(_Choice(scaled, rank, middle))
+                attempt(tried[-1])
+                if len(tried) - 1 - tried.index(min(tried, key=losses.__getitem__)) >= _IN_VAIN:
+                    break
+        best = min((choice for choice in losses if choice.rank), key=losses.__getitem__)
+        for penalty in penalties:
+            if penalty != middle:
+                attempt(best._replace(penalty=penalty))
+        return min(losses, key=losses.__getitem__)
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -136,7 +185,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : None
             Not used.
         sample_weight : array of shape (n_samples,), default=None
-            By which the loss of each sample is multiplied.
+            By which the loss of each sample is multiplied. The rank and the penalty are chosen without them.
         """
         values = self._read(X, reset=True)
         if self.estimator is not None:
@@ -144,19 +193,35 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 raise IncompatibleError(
                     f"estimator must be one of nonneg's factorizations, such as NMF(5); got {self.estimator!r}."
                 )
-            self.penalty_, self.estimator_ = 0.0, clone(self.estimator).set_params(missing="ignore")
+            rank, self.penalty_, scale = None, 0.0, np.ones(values.shape[1], values.dtype)
+            self.estimator_ = clone(self.estimator).set_params(missing="ignore")
         else:
             is_auto = isinstance(self.penalty, str) and self.penalty == "auto"
             if not is_auto and not (is_number(self.penalty) and self.penalty >= 0):
                 raise IncompatibleError(f"penalty must be 'auto' or a number that is not negative; got {self.penalty!r}.")
-            if np.isnan(values).all() or not np.nanmax(values) > 0:
-                self._made(0.0, 1.0).fit(values)  # which says what is wrong
-            mean = float(np.nanmean(values))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                self.penalty_ = self._best_penalty(values, mean) if is_auto else float(self.penalty)
-            self.estimator_ = self._made(self.penalty_, mean)
-        self.estimator_.fit(values, sample_weight=sample_weight)
+            if np.isnan(values).all() or not np.nanmax(values) > 0 or np.nanmin(values) < 0:
+                self._made(self.n_components, 0.0, 1.0).fit(values)  # which says what is wrong
+            largest = np.max(values, axis=0, where=~np.isnan(values), initial=0.0)
+            scale = np.where(largest > 0, largest, 1.0).astype(values.dtype)
+            penalties = _PENALTIES if is_auto else (float(self.penalty),)
+            choice = _Choice(True, self.n_components, penalties[0])
+            if (searches := isinstance(choice.rank, str) and choice.rank == "auto") or is_auto:
+                ranks = [2**k for k in range(min(values.shape).bit_length())] if searches else [choice.rank]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    choice = self._chosen(values, scale, ranks, penalties)
+            rank, self.penalty_ = choice.rank, choice.penalty
+            scale = scale if choice.scaled else np.ones_like(scale)
+            self.estimator_ = self._made(rank or 1, self.penalty_, float(np.nanmean(values / scale)))
+        self.scale_, self.means_ = scale, _means(values / scale) * scale
+        self.estimator_.fit(values / scale, sample_weight=sample_weight)
+        self.n_iter_ = self.estimator_.n_iter_
+        self.n_components_ = 0 if rank == 0 else self.estimator_.n_components_
+        if rank == 0:
+            self.estimator_ = None
+        if np.isnan(values).all(axis=0).any():
+            columns = np.flatnonzero(np.isnan(values).all(axis=0)).tolist()
+            warnings.warn(f"Nothing is known of features {columns}: they are filled with zeros.", stacklevel=2)
         return self
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
@@ -182,8 +247,12 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return np.array(values)
         some = missing.any(axis=1)
         found = np.array(values)
-        estimator = self.estimator_
-        made = estimator.inverse_transform(estimator._codes(values[some]))
+        made = np.broadcast_to(self.means_, found[some].shape)
+        if self.estimator_ is not None:
+            codes = self.estimator_._codes(values[some] / self.scale_)
+            rebuilt = self.estimator_.inverse_transform(codes) * self.scale_
+            has_means = missing[some].all(axis=1) if self.estimator is None else np.zeros(len(codes), bool)
+            made = np.where(has_means[:, None], made, rebuilt)
         found[some] = np.where(missing[some], made, values[some])
         return found
 
@@ -193,3 +262,9 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _means(X: np.ndarray) -> np.ndarray:
+    """The mean of what is known of each feature, zero where nothing is."""
+    known = ~np.isnan(X)
+    return np.asarray(np.sum(X, axis=0, where=known) / np.maximum(known.sum(axis=0), 1), dtype=X.dtype)
