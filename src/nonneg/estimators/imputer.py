@@ -161,7 +161,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             losses[choice] = divergence_of(data, found.factors_["W"], found.components_ * (unit / scale), divergence)
 
         middle = _MIDDLE if _MIDDLE in penalties else penalties[0]
-        for scaled in (True, False):
+        for scaled in (False,) if divergence.degree == 0 else (True, False):  # Degree 0: the loss is the same in all units.
             tried: list[_Choice] = []
             for rank in ranks:
                 tried.append(_Choice(scaled, rank, middle))
