@@ -373,7 +373,9 @@ def _projected(problem: Problem, seed: int, reporter: Reporter) -> dict[str, Any
     if not is_whole or model.divergence != Beta(2) or model.fixed or len(model.form) != 2:
         return {}
     first, last = model.form
-    is_last = isinstance(model.constraints[last.name], Orthogonal | FixedMultiplier)
+    is_last = _groups(model, last, "rows")
+    if not is_last and not _groups(model, first, "columns"):
+        return {}
     own, other = (last, first) if is_last else (first, last)
     X, F = Word([Letter(model.data)]), Word([own])
     projective = bind(Model(X + F.T + F if is_last else F + F.T + X, data=model.data), data, min(problem.shapes[own.name]))
@@ -386,7 +388,15 @@ def _projected(problem: Problem, seed: int, reporter: Reporter) -> dict[str, Any
     facing = found.T if own.transposed else found
     codes = data.apply(facing.T) if is_last else data.apply(facing, transposed=True).T
     factors = {own.name: found, other.name: codes.T if other.transposed else codes}
-    return {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
+    lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
+    return {name: model.constraints[name].restore(np, factor) for name, factor in lifted.items()}
+
+
+def _groups(model: Model, letter: Letter, axis: str) -> bool:
+    """Whether the constraint of a factor groups what it stands for: that the rows, or the columns, of its letter are orthogonal."""
+    constraint = model.constraints[letter.name]
+    own = {"rows": "columns", "columns": "rows"}[axis] if letter.transposed else axis
+    return isinstance(constraint, Orthogonal | FixedMultiplier) and constraint.axis == own
 
 
 _LONGER = 3

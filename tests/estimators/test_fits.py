@@ -45,6 +45,15 @@ def test_orthogonal_components_of_unequal_blocks_are_found(scales):
     assert adjusted_rand_score(labels, turned.factors["W"].argmax(axis=1)) == 1
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_of_codes_that_are_orthogonal_are_no_groups():
+    """W Wᵀ = I of X ≈ W H says nothing about groups of samples; nor is a start to leave its constraint (found by the fuzzer)."""
+    X = np.random.default_rng(45).gamma(0.3, size=(2, 2)) + 1e-9
+    for form, name, constraint in (("W H", "W", "orthogonal-rows"), ("W R.T", "R", "orthogonal")):
+        solution = factorize(X, form, 2, constraints={name: constraint}, max_iter=30, random_state=0)
+        assert np.linalg.norm(solution.factors[name], 2) == pytest.approx(1, rel=1e-12)
+
+
 @unconverged
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_seeds(name, X):
