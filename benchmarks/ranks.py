@@ -221,8 +221,9 @@ def study(given: argparse.Namespace) -> None:
     given.file.parent.mkdir(parents=True, exist_ok=True)
     for seed in range(given.instances):
         for name in given.models:
-            planted = [(r, level, kind) for r in given.ranks for level in given.levels for kind in MODELS[name].kinds]
-            for rank, level, kind in [(0, 0.0, MODELS[name].kinds[0]), *planted]:
+            kinds = MODELS[name].kinds
+            kind = kinds[seed % len(kinds)]  # of ten instances, five of each kind
+            for rank, level in [(0, 0.0), *((r, level) for r in given.ranks for level in given.levels)]:
                 if (name, rank, level, kind, seed, given.only_default) in done:
                     continue
                 row = instance(name, rank, level, kind, seed, given.only_default)
