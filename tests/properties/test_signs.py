@@ -175,3 +175,11 @@ def test_a_divergence_without_scale_is_not_for_numbers_of_either_sign():
     """γ = 1 has the powers of the Euclidean distance, in logarithms."""
     with pytest.raises(IncompatibleError, match="may be negative"):
         Model("W H", Gamma(1), {"H": "signed"})
+
+
+def test_terms_that_cancel_within_a_product():
+    """Three components of a single entry, which is 10⁵ times smaller than each of them: the rest is rounding, not infinite."""
+    one = 1e-6 * np.random.default_rng(75).standard_normal((1, 1))
+    solution = factorize(one, "W H", 3, constraints={"H": "signed"}, solver="coordinate", max_iter=30, random_state=0)
+    assert solution.objective <= 1e-10 * one[0, 0] ** 2
+    assert solution.status == "converged"
