@@ -145,7 +145,8 @@ class Point:
             # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
             # belong together, as where X̂ is zero and ln X̂ is not finite, unless the divergence has no lower bound of zero.
             roundings = 1e4 if divergence.bounded else 4
-            magnitude = max(magnitude, self._uncancelled()) if self.problem.model.signed else magnitude
+            if self.problem.model.signed and divergence.takes_signs:
+                magnitude = max(magnitude, self._uncancelled())
             is_rounding = math.isfinite(value) and value >= -roundings * self.problem.namespace.eps * magnitude
             value = 0.0 if is_rounding else math.inf if divergence.bounded else value
         return value, magnitude
@@ -154,7 +155,8 @@ class Point:
         """A bound of ‖X̂‖², the product of the factors' squared norms: terms of either sign cancel unseen within a product."""
         xp, model, known = self.problem.namespace.xp, self.problem.model, {**self.problem.matrices, **self.factors}
         squares = {name: float(xp.sum(known[name] ** 2, dtype=xp.float64)) for name in model.form.names if name in known}
-        squares[model.data] = self.problem.data.power_sum(2)
+        if model.data in model.form.names:
+            squares[model.data] = self.problem.data.power_sum(2)
         return math.prod(squares[letter.name] for letter in model.form if letter.name in squares)
 
     def product(self, word: Word) -> Array:

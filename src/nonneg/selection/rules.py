@@ -70,7 +70,11 @@ def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what:
     """
     above = np.flatnonzero(values >= threshold)
     if not len(above):
-        return Choice(ranks[0], f"The {what} is below {threshold:g} at every rank{note}; nothing here is reproduced.")
+        return Choice(
+            ranks[0],
+            f"The {what} is below {threshold:g} at every rank{note}: nothing here is reproduced, and {ranks[0]} is only the "
+            "smallest rank scanned.",
+        )
     place = int(above[-1])
     rank = ranks[place]
     if place == len(ranks) - 1:
