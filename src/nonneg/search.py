@@ -27,7 +27,8 @@ from .solvers.places import Quadratic, places
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
 _HOPE, _LEAST = 2.0, 4
-"""How many times what seems to be left to gain may be missing, for a descent to go on; checks before which nothing is told."""
+"""A descent is given up where the best so far is below it by more than `_HOPE` times what it still seems to gain; not before
+`_LEAST` checks, from which that is estimated."""
 _PASSES = 2
 """How often a row is gone over, at most."""
 _SWAPS, _MISSES = 10, 4
@@ -137,7 +138,7 @@ def _pair(B: np.ndarray, which: int) -> tuple[int, int, np.ndarray]:
 def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """The best of a few columns of S = (I − FFᵀ)K(I − FFᵀ), what is left over of K, their negative entries made zero.
 
-    They are drawn by their place on the diagonal.
+    A feature is drawn in proportion to its entry on the diagonal of S: how much of it no component explains.
     """
     data, axis = point.problem.data, int(place.is_turned)
     CF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)

@@ -15,7 +15,7 @@ from .divergences import Beta
 from .divergences.base import Operand
 from .engine.binding import point_at, read_init
 from .engine.compressing import Compressed
-from .engine.filling import Filling, begun, inside
+from .engine.filling import Filling, inside, with_first_fill
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
@@ -55,10 +55,12 @@ def solve_from(
         near = sketched.small if sketched is not None and problem.data.is_far else problem
         factors = {} if is_begun else start_factors(near, init, random_state)
         if sketched is None:
-            steps = solver if problem.partial is None else Filling(solver)
-            run = (keeper.run(problem) if keeper is not None else None) or begin(begun(problem, factors), factors, steps, stopping)
+            stepper = solver if problem.partial is None else Filling(solver)
+            run = (keeper.run(problem) if keeper is not None else None) or begin(
+                with_first_fill(problem, factors), factors, stepper, stopping
+            )
             factors.clear()  # they take memory, and the run soon needs them no more
-            run = solve(run, steps, stopping, callback, keep=None if keeper is None else keeper.keep)
+            run = solve(run, stepper, stopping, callback, keep=None if keeper is None else keeper.keep)
         else:
             run = sketched.solve(factors, solver, stopping, callback, keeper)
     assert run.status is not None

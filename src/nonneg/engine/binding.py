@@ -63,7 +63,7 @@ def read_for(model: Model, X: Any) -> Data:
     return data
 
 
-def _with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, Data]:
+def _read_with_signs(model: Model, X: Any, given: Mapping[str, Any]) -> tuple[Model, Data]:
     """The model that fits the signs of what is given, and the data: X may be negative where it says so, or where X̂ may be."""
     if not model.divergence.takes_signs:
         return model, read_for(model, X)
@@ -128,7 +128,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon : int
         How many iterations to expect.
     """
-    user_model, data = _with_signs(model, X, init if isinstance(init, Mapping) else {})
+    user_model, data = _read_with_signs(model, X, init if isinstance(init, Mapping) else {})
     inner: Any = absorbed(user_model, data)
     partial: Any = None
     level = _levelled(user_model, data)
@@ -188,7 +188,7 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, si
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    user_model, data = _with_signs(model, X, factors)
+    user_model, data = _read_with_signs(model, X, factors)
     inner = absorbed(user_model, data)
     model = user_model.with_weights() if inner.weighted else user_model
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}

@@ -122,7 +122,7 @@ def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Probl
     return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
 
 
-def begun(problem: Problem, factors: dict[str, Any]) -> Problem:
+def with_first_fill(problem: Problem, factors: dict[str, Any]) -> Problem:
     """A problem at its beginning: where weights are made up for, what is made up is to be of the factors that it begins with."""
     if problem.partial is None or problem.model.data in problem.model.form.names:
         return problem

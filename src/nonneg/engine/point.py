@@ -16,9 +16,9 @@ from ..data import Data, Request, SquaredDifference, Unreached, as_dense
 from ..data.host import inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Operand, Sums
-from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, follow
+from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, computed
 from ..planning.planner import COLUMNS, ROWS, THETA_WORD, Term, terms
-from .together import follow_together
+from .together import take_together
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -84,7 +84,7 @@ class Point:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
         words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
         logarithm = bool(self.problem.model.divergence.log_powers)
-        self._follow(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
+        self._take_steps(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
         """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
@@ -118,11 +118,11 @@ class Point:
         With the factor whose turn comes next, the products computed here are those that its step needs.
         """
         if self.measured is None:
-            self.measure(self.sums(factor or self.problem.learned[0]))
+            self.note_objective(self.sums(factor or self.problem.learned[0]))
         assert self.measured is not None
         return self.measured
 
-    def measure(self, sums: Sums) -> None:
+    def note_objective(self, sums: Sums) -> None:
         """Take note of the objective, given what the divergence is made of."""
         self.measured = self.objective_from(sums)
 
@@ -249,18 +249,18 @@ class Point:
 
     def compute(self, words: tuple[Word, ...]) -> None:
         """Make some words known."""
-        self._follow(self.problem.planner.plan(words, frozenset(self.known)))
+        self._take_steps(self.problem.planner.plan(words, frozenset(self.known)))
 
-    def _follow(self, steps: Sequence[Step]) -> None:
-        for step in follow_together(self, steps):
-            self.follow(step)
+    def _take_steps(self, steps: Sequence[Step]) -> None:
+        for step in take_together(self, steps):
+            self.take_step(step)
 
-    def follow(self, step: Step) -> None:
+    def take_step(self, step: Step) -> None:
         """Take one step of a plan."""
         if isinstance(step, Visit):
             self._visit(step)
         else:
-            self.keep(step.result, follow(step, self.value, self._reach))
+            self.keep(step.result, computed(step, self.value, self._reach))
 
     def _reach(self, letter: Letter) -> tuple[Data, str]:
         """The data, and the sign that the letter X⁺ or X⁻ stands for."""
@@ -320,7 +320,7 @@ class Point:
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
         """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
         planner = self.problem.planner
-        self._follow(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
+        self._take_steps(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
         degree = self.problem.model.rules[factor].degree
         found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
         return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]

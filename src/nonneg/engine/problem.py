@@ -101,13 +101,13 @@ class Problem:
             )
         formed = {side: data.formed_gram(transposed=side) for side in (False, True)}
         X = Letter(model.data)
-        self._constants = {
+        self._formed = {
             canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in formed.items() if gram is not None
         }
         """Values of products that never change, as far as they have been asked for."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
-        self.planner = planner_of(model.words, self._costs(horizon), frozenset(self._constants))
+        self.planner = planner_of(model.words, self._costs(horizon), frozenset(self._formed))
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -166,7 +166,7 @@ class Problem:
         other, divergence = copy(self), self.model.divergence
         other.data, other.filling = data, filling
         other.constant = divergence.constant(data) + (divergence.constant(besides) if besides is not None else 0.0)
-        other._constants, other._lock = {}, RLock()
+        other._formed, other._lock = {}, RLock()
         return other
 
     @property
@@ -185,13 +185,13 @@ class Problem:
     def constant_value(self, word: Word) -> Array:
         """The value of a constant product, in its canonical form; computed by whoever asks first, for all."""
         with self._lock:
-            if word not in self._constants:
+            if word not in self._formed:
                 point = Point(self, {}, {})
                 # Planned from nothing: what it is made of may be worth keeping too.
                 for step in self.planner.plan_constant(word):
-                    point.follow(step)
-                self._constants[word] = point.known.pop(word)
-            return self._constants[word]
+                    point.take_step(step)
+                self._formed[word] = point.known.pop(word)
+            return self._formed[word]
 
     def derived(self, make: Callable[[Problem], Any]) -> Any:
         """What a function makes of the problem, made once."""

@@ -67,7 +67,7 @@ class Stage:
     arrays: dict[str, Array] = field(default_factory=dict)
     """What stands for the data."""
     lowest: float = math.inf
-    """Their objective."""
+    """The objective of `best`."""
 
     def after(self, run: Run) -> Stage:
         """Where it stands when a run is over."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .point import Point
 
 
-def follow_together(point: Point, steps: Sequence[Step]) -> Sequence[Step]:
+def take_together(point: Point, steps: Sequence[Step]) -> Sequence[Step]:
     """Take the steps that a reading can take together, where these are more than one; the steps that are left."""
     found = point.problem.data.in_blocks
     while found is not None:
@@ -36,7 +36,7 @@ def follow_together(point: Point, steps: Sequence[Step]) -> Sequence[Step]:
         if len(reading.work) < 2:
             break
         for step in before:
-            point.follow(step)
+            point.take_step(step)
         reading.make(blocks)
         steps = after
     return steps

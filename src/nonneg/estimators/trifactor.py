@@ -20,8 +20,6 @@ from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
 from .orthogonal import printed_or_adaptive
 
-_CLUSTERS = '"coclusters", clusters of samples and of features found together; or "random" where samples or features are too few'
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMTF(Coclusters, Factorizer):

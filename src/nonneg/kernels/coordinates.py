@@ -19,6 +19,7 @@ from .compiler import compiled, inlined
 
 Array = Any
 _TOGETHER = 16
+"""Rows of X that are multiplied with a small matrix at once, before each of them is gone over."""
 
 
 # ---- a factor that occurs once: ½⟨PFQ, F⟩ − ⟨C, F⟩

@@ -64,6 +64,7 @@ def suited_to(multiplications: float) -> Iterator[None]:
 
 
 _WORTH_THREADS = 1e8
+"""Multiplications from which on more than one thread is worth waiting for."""
 
 
 def blas_limited(threads: int | None) -> AbstractContextManager[Any]:

@@ -1,7 +1,7 @@
 """In which order the products of a model are computed, which of them are kept, and which are never formed."""
 
 from .costs import Costs
-from .following import follow
+from .following import computed
 from .planner import Planner
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
 from .traces import Contraction
@@ -19,5 +19,5 @@ __all__ = [
     "Step",
     "Visit",
     "canonical",
-    "follow",
+    "computed",
 ]

@@ -11,7 +11,7 @@ from ..data.namespace import Array
 from .steps import Apply, ApplyGram, Multiply, SelfProduct, SignedPart
 
 
-def follow(
+def computed(
     step: Multiply | Apply | ApplyGram | SelfProduct | SignedPart,
     value: Callable[[Word], Array],
     reach: Callable[[Letter], tuple[Data, str]],

@@ -94,14 +94,15 @@ class Planner:
         """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
         self.learned = tuple(rule.factor for rule in rules)
         self._given = frozenset(canonical(word)[0] for word in given)
-        self.constants = self._constants(rules)
+        self.constants = self._worth_forming(rules)
         """Products that never change and are worth forming, as X Xᵀ may be."""
         self._plans: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
         self._sums: dict[tuple[str, frozenset[Word], bool], list[Step]] = {}
         self._changing: dict[Word, frozenset[str]] = {}
         self.rules = {rule.factor: self._planned(rule) for rule in rules}
 
-    def _constants(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
+    def _worth_forming(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
+        """Products of matrices that never change, which the cheapest plan of some rule forms."""
         constants = self._given
         for rule in rules:
             steps = plan(_words(rule), constants, self.costs)

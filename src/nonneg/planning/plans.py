@@ -13,7 +13,7 @@ from typing import Any
 
 from ..algebra.expression import Letter, Word
 from .costs import Costs
-from .following import follow
+from .following import computed
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 
 
@@ -214,6 +214,6 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
     for step in _chain(word, set(), costs):
         assert not isinstance(step, Visit)  # there are no operands
         kept, flipped = canonical(step.result)
-        found = follow(step, value, lambda letter: (data[letter.name], ""))
+        found = computed(step, value, lambda letter: (data[letter.name], ""))
         values[kept] = found.T if flipped else found
     return value(word)

@@ -210,6 +210,8 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
 
 
 _GROWTH = 1.03
-"""Of the momentum, with every sweep that it has helped."""
+"""By how much the momentum grows with every sweep that it has helped."""
 _WARMUP = Multiplicative(exponent=1, rescale=True)
+"""The first steps from a random start, which are faster than the proven ones, and may raise the objective."""
 _PROVEN = Multiplicative()
+"""What is taken in place of a first step that has raised it."""

@@ -1,6 +1,7 @@
 """What coordinate descent needs to know of a factor's place in the product, as words, and how its rows are gone over.
 
-For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is turned over where the factor stands last.
+For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is turned over where the factor stands last:
+X W Wᵀ becomes W Wᵀ Xᵀ, so that F is W, R is Xᵀ, and both C and Q are Xᵀ X.
 """
 
 from __future__ import annotations
@@ -306,6 +307,7 @@ class Quadratic(Place):
 
 
 _ONCE = Settings(1, 0.0, keeps=False)
+"""A single pass over every row, after which products are computed anew."""
 
 
 def _evaluated(point: Point, word: Word, dtype: Any = None) -> Array:
@@ -321,7 +323,9 @@ def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
 
 
 _BLOCK = 32
+"""Neighbouring rows that stay together in a random order of many rows."""
 _MANY = 8192
+"""Rows from which on they are shuffled block by block."""
 
 
 def _order(generator: np.random.Generator, first: int, stop: int) -> Array:
