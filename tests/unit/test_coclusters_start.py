@@ -69,6 +69,23 @@ def test_the_best_partition_takes_few_products_with_the_data(monkeypatch):
     assert sum(width > max(COUNTS) for width in widths) <= 16 + 4  # 7 powers, twice each, and both ends; 32 coordinates
 
 
+@pytest.mark.parametrize("has_weights", [True, False])
+def test_clusters_of_equal_items_are_looked_for_unless_weights_are_plainly_real(has_weights, monkeypatch):
+    rng, looked = np.random.default_rng(0), []
+    labels = [rng.integers(3, size=size) for size in (40, 30)]
+    means = np.array([[8.0, 1, 2], [1, 6, 3], [2, 3, 9]])[np.ix_(*labels)]
+    weights = np.outer(*(rng.uniform(0.3, 2, size) for size in (40, 30))) if has_weights else 1.0
+    X = table(means * weights * rng.gamma(100, 0.01, size=(40, 30)))
+    assert X.is_small
+    equal, weighted = fits_for(Beta(2))
+    clustered = equal.clustered
+    monkeypatch.setattr(type(equal), "clustered", lambda self, side, seed: looked.append(side) or clustered(side, seed))
+    found = best_partition(X, COUNTS, equal, weighted, 0)
+    assert bool(looked) is not has_weights
+    assert bool(np.ptp(found.weights[0]) > 0) is has_weights
+    assert all(adjusted_rand_score(*pair) == 1 for pair in zip(found.labels, labels, strict=True))
+
+
 def test_clusters_that_end_up_overlapping_do_so_soon():
     """From 1e-8 to where entries belong takes steps that multiply twice as many iterations."""
     X, _ = text_like()

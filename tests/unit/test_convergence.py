@@ -61,6 +61,15 @@ class TestWatch:
         noise = 1e-8 * np.random.default_rng(0).standard_normal(401)
         assert watched(lambda t: 1 + 1e-2 * 0.95**t + noise[t], eps=1e-9)[1] is Status.CONVERGED
 
+    def test_what_is_gained_is_compared_with_what_is_chance(self):
+        # An objective that goes on falling by a share of itself, far below what chance alone makes it.
+        def curve(t):
+            return 0.01 * 0.995**t
+
+        assert watched(curve)[1] is Status.MAX_ITER
+        assert watched(curve, noise=1.0) == watched(lambda t: 1.0 + curve(t))
+        assert watched(curve, noise=1e-9)[1] is Status.MAX_ITER
+
     def test_papers_stop_at_the_first_check(self):
         assert watched(lambda t: 5.0, steady=np.inf) == (10, Status.CONVERGED)
         assert watched(lambda t: 5.0) == (30, Status.CONVERGED)

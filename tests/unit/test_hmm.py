@@ -177,6 +177,16 @@ def test_separate_emissions_are_as_good_as_the_best(chain):
     assert not QNMFHMM(3, random_state=0).fit(chain.sequence[:400]).separated_, "too few pairs"
 
 
+def test_fits_of_counts_end_where_they_gain_less_than_chance(chain):
+    settings = {"n_init": 1, "separate": False, "random_state": 0, "tol": 1e-3}
+    counts = QNMFHMM(6, **settings).fit_pairs(chain.data)
+    shares = QNMFHMM(6, **settings).fit_pairs(chain.data / chain.data.sum())
+    assert counts.n_iter_ < shares.n_iter_, "of shares, nobody knows what is chance"
+    by_chance = np.count_nonzero(chain.data) / 2 / chain.data.sum()
+    assert counts.objective_ < by_chance, "three states too many"
+    assert counts.objective_ - shares.objective_ < 0.1 * by_chance
+
+
 def test_vowels_and_consonants():
     fitted = QNMFHMM(2, random_state=0).fit(WORDS)
     groups = [{str(s) for s in fitted.symbols_[fitted.symbol_groups_ == k]} for k in range(2)]

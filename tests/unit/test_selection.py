@@ -35,7 +35,7 @@ from nonneg.selection.criteria.halves import split
 from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion
 from nonneg.selection.criteria.speckled import divided
 from nonneg.selection.rules import last_above, smallest_close
-from nonneg.selection.subjects import subject_of
+from nonneg.selection.subjects import Chain, Subject, subject_of
 
 
 def noisy(signal, level, draw):
@@ -490,6 +490,21 @@ def test_kernels_are_judged_by_halves():
     scan = rank_scan(KernelPNMF(kernel="linear"), X, [2, 3], random_state=0)
     assert list(scan.choices_) == ["halves"]
     assert scan.columns_["halves least cosine"][1] > 0.95
+
+
+@pytest.mark.parametrize(("tol", "used"), [(1e-6, 1e-3), (0.01, 0.01), (0, 0)])
+def test_fits_to_be_held_against_pairs_end_where_the_rest_is_chance(tol, used, monkeypatch):
+    asked = []
+
+    def with_rank(self, rank, seed, **changes):
+        asked.append(changes["tol"])
+        return Subject.with_rank(self, rank, seed, **changes, max_iter=5)
+
+    monkeypatch.setattr(Chain, "with_rank", with_rank)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        rank_scan(QNMFHMM(n_init=1, separate=False, tol=tol), chain(3), [2], random_state=0)
+    assert set(asked) == {used}
 
 
 def test_chains_are_dealt_out_by_whole_sequences_where_there_are_several():

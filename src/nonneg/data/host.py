@@ -169,7 +169,13 @@ def _largest_eigenvalue(gram: np.ndarray) -> float:
 
 def plus(total: Array, share: Any, more: Array) -> Array:
     """Total + share · more; of NumPy arrays, in place and in one walk."""
-    return get_blas_funcs("axpy", (total,))(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
+    return _axpy(total.dtype)(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
+
+
+@cache
+def _axpy(dtype: np.dtype) -> Any:
+    """What BLAS adds a multiple of a vector by; looked up once, since short vectors are added sooner than it is found."""
+    return get_blas_funcs("axpy", dtype=dtype)
 
 
 def locked(array: Array) -> Array:

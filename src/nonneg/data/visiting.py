@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from .base import Data
@@ -15,6 +16,8 @@ _BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
 """Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
 _LEAST_ENTRIES = 2**17
 """Entries of X̂ below which a second thread costs more than it saves."""
+_TINY = 2**17
+"""Multiplications of a product that no BLAS gives to more than one thread."""
 
 
 def row_blocks(m: int, n: int, device: Any) -> Iterator[slice]:
@@ -87,10 +90,12 @@ def put_together(
 def share_out(data: Data, walk: Walk, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
     """Visit ranges of the rows of data on the host side by side.
 
-    BLAS has one thread meanwhile: its products are small, and it would wait for them where the walks do not.
+    BLAS has one thread meanwhile: its products are small, and it would wait for them where the walks do not. Of tiny ones it makes
+    none but with one thread, and telling it so would take longer than they do.
     """
     from ..kernels.threads import over_pieces, suited_to
 
-    with suited_to(0):
+    m, n = data.shape
+    with nullcontext() if m * n * U.shape[1] <= _TINY else suited_to(0):
         visits = over_pieces(lambda start, stop: visit_rows(walk, slice(start, stop), U, requests), *data.shape, _LEAST_ENTRIES)
     return put_together(data.namespace, requests, visits)

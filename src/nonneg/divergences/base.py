@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from ..algebra.expression import THETA, Letter, Word
@@ -304,7 +305,7 @@ class Divergence(Objective):
     def infinite_at_zero(self) -> bool:  # type: ignore[override]
         return min(monomial.power for monomial in self.monomials) <= 0
 
-    @property
+    @cached_property
     def log_powers(self) -> tuple[float, ...]:  # type: ignore[override]
         return tuple(monomial.data_power for monomial in self.monomials if monomial.power == 0)
 

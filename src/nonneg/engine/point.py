@@ -82,9 +82,8 @@ class Point:
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
-        words = tuple(dict.fromkeys(word for rule in self.problem.planner.rules.values() for word in rule.words))
-        logarithm = bool(self.problem.model.divergence.log_powers)
-        self._take_steps(self.problem.planner.plan(words, frozenset(self.known), logarithm=logarithm))
+        planner, logarithm = self.problem.planner, bool(self.problem.model.divergence.log_powers)
+        self._take_steps(planner.plan(planner.words, frozenset(self.known), logarithm=logarithm))
 
     def sums(self, factor: str) -> Sums:
         """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.

@@ -40,6 +40,9 @@ class Stopping:
         which the objective has settled for the last word, as the papers do.
     patience : int
         Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
+    noise : float
+        What the objective would be by chance alone, where that is known, as it is for counts. Changes are compared with that, where
+        it is more than the objective itself: a fit that follows the noise has less and less to gain, but goes on for long.
     """
 
     tol: float = 1e-5
@@ -48,11 +51,12 @@ class Stopping:
     patience: int = 300
     step_tol: float = 0.0
     steady: float = 1e-3
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.steady, int | float) or not self.steady >= 0:
             raise IncompatibleError(f"steady must be a number that is not negative; got {self.steady!r}.")
-        for name in ("tol", "step_tol"):
+        for name in ("tol", "step_tol", "noise"):
             if not is_number(getattr(self, name)) or getattr(self, name) < 0:
                 raise IncompatibleError(f"{name} must be a number that is not negative; got {getattr(self, name)!r}.")
         for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
@@ -153,7 +157,7 @@ class Watch:
         if not math.isfinite(value):
             return Status.NON_FINITE
         tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
-        is_confirmed = self._look(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude))
+        is_confirmed = self._look(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise))
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
         if stalled and iteration:  # nothing more will happen
@@ -196,7 +200,7 @@ class Watch:
         n, now, violation = self.curve[-1]
         if n < max(_LEAST, 4 * self.stopping.check_every):
             return False
-        enough = min(_GAIN * self.stopping.tol, _MOST) * abs(now)
+        enough = min(_GAIN * self.stopping.tol, _MOST) * max(abs(now), self.stopping.noise)
         if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
             return False
         closer = abs(self._at(n / 2)[1] - violation)

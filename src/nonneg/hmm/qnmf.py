@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
@@ -61,7 +62,8 @@ class QNMFHMM(HiddenChain):
         Starts, of which the best is kept.
     max_iter : int, default=3000
     tol : float, default=1e-6
-        Stop when the objective changes by at most `tol` times its value in ten iterations; 0 runs to `max_iter`.
+        Stop when the objective changes by at most `tol` times its value in ten iterations; of counts, times what the
+        Kullback–Leibler divergence is by chance alone, if that is more (see the notes). 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
     n_jobs : int or None, default=None
         Starts side by side, in threads.
@@ -99,6 +101,10 @@ class QNMFHMM(HiddenChain):
     QNMF §5.3. Its ∇⁺ of W is printed as W Y Wᵀ W Yᵀ + W Yᵀ W Y, in which the sizes do not fit: the last term is W Yᵀ Wᵀ W Y. Sums
     are restored after each step. Left alone, as the paper says, they need not come to one: wherever ∇⁺ = ∇⁻ the rule stands still,
     whatever the sums are, since W and Y can make up for each other.
+
+    By chance alone, N counted pairs diverge by about c/2N from the chain that they come from, c the number of different pairs that
+    occur (Wilks). A chain with more states than there are goes on to fit that chance for thousands of iterations, each of which
+    gains next to nothing; they are told from those that do by comparing their gain with c/2N.
 
     Pairs do not tell the chain: W and Y can be exchanged for W R and R⁻¹ Y R⁻ᵀ as long as nothing becomes negative, and X stays the
     same. With `separate`, a fit goes on from clusters of symbols without overlap until its divergence is within p/2N of the lowest
@@ -166,7 +172,8 @@ class QNMFHMM(HiddenChain):
         model, generator = self._model(), make_generator(self.random_state)
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
-        settings = (self.n_jobs, 0, self.max_iter, {"tol": self.tol})
+        noise = _noise(X, n_pairs) if model.divergence == Beta(1) else 0.0
+        settings = (self.n_jobs, 0, self.max_iter, {"tol": self.tol, "noise": noise})
         runs = run_starts(X, model, solver, self.n_states, starts, generator, *settings, interrupt=interrupt)
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
@@ -209,3 +216,12 @@ class QNMFHMM(HiddenChain):
 
     def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float:
         return objective_of(X, Model("W Y W.T", self.divergence), {"W": W, "Y": Y})
+
+
+def _noise(X: Any, n_pairs: float) -> float:
+    """What the Kullback–Leibler divergence of so many counts from their own chain is by chance; 0 where there are no counts.
+
+    By Wilks, 2N times that is χ², whose mean is the number of the pairs of symbols that occur, but for one.
+    """
+    occurring = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+    return float(occurring) / (2 * n_pairs)

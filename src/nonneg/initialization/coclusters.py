@@ -40,6 +40,8 @@ _SMALL, _FEW = 10**5, 1000
 _EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
 """The share that a round must add to what a partition explains for another round: none where the data are small; elsewhere one
 while it is seen which partition is the best, and another for that."""
+_GRAMS = 2**18
+"""Entries of Gram matrices of clusters that are held at a time."""
 _AGAIN = 3
 """How often each side is clustered anew, given the other, before a partition counts as the best; where the data are small."""
 
@@ -195,6 +197,10 @@ class Fit(ABC):
         """How much each item weighs in its cluster."""
         return np.ones(len(side.labels))
 
+    def measured(self, side: Side) -> tuple[np.ndarray, float]:
+        """The weights, and what the partition explains with them."""
+        return self.weights(side), self.explained(side)
+
     def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
         """What to multiply the data by for what they have in each cluster of this side."""
         return np.eye(count)[labels]
@@ -286,14 +292,19 @@ class WeightedSquares(Fit):
     has_weights = True
 
     def scores(self, side: Side) -> np.ndarray:
-        lines = np.zeros((side.items.shape[1], side.count))
-        for k in range(side.count):
-            own = side.items[side.labels == k]
-            lines[:, k] = np.abs(np.linalg.eigh(own.T @ own)[1][:, -1])
-        return side.items @ lines
+        width, lines = side.items.shape[1], np.empty((side.count, side.items.shape[1]))
+        together = max(_GRAMS // width**2, 1)
+        for first in range(0, side.count, together):  # LAPACK is called for many small matrices as soon as for one
+            several = (side.items[side.labels == k] for k in range(first, min(first + together, side.count)))
+            lines[first : first + together] = np.abs(np.linalg.eigh([own.T @ own for own in several])[1][:, :, -1])
+        return side.items @ lines.T
 
     def explained(self, side: Side) -> float:
-        return float((self.weights(side) ** 2).sum())
+        return self.measured(side)[1]
+
+    def measured(self, side: Side) -> tuple[np.ndarray, float]:
+        weights = self.weights(side)
+        return weights, float((weights**2).sum())
 
     def total(self, X: Table) -> float:
         return X.total("squares")
@@ -343,11 +354,15 @@ def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit,
     generator = np.random.default_rng(seed)
     starts = list(_partitions(X, counts, generator))
     with_weights = _best(X, starts, counts, weighted, generator)
-    if not X.is_small:
+    tried = [*starts, with_weights.labels]
+    if X.is_small:
+        without = _best_of(X, tried, counts, equal, _EXACT)
+        tried = [without.labels]
+    else:
         without = _improved(X, with_weights.labels, counts, equal, _PROMISING)
-        if _are_weights_real(X, (weighted, with_weights), (equal, without), _PLAINLY):
-            return with_weights
-    without = _best(X, [*starts, with_weights.labels], counts, equal, generator)
+    if _are_weights_real(X, (weighted, with_weights), (equal, without), _PLAINLY):
+        return with_weights
+    without = _best(X, tried, counts, equal, generator)
     return with_weights if _are_weights_real(X, (weighted, with_weights), (equal, without)) else without
 
 
@@ -399,16 +414,20 @@ _PLAINLY = 2
 def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, generator: Any) -> Partition:
     """The best that the starts lead to; of small data, until no new clustering of one side, given the other, leads to a better."""
     first, last = (_EXACT, _EXACT) if X.is_small else (_PROMISING, _WORTH)
-    best = max((_improved(X, labels, counts, fit, first) for labels in starts), key=lambda partition: partition.explained)
+    best = _best_of(X, starts, counts, fit, first)
     if not X.is_small:
         return _improved(X, best.labels, counts, fit, last)
     for _ in range(_ROUNDS):
-        anew = (_improved(X, labels, counts, fit, last) for labels in _clustered_anew(X, best, fit, generator))
-        found = max(anew, key=lambda partition: partition.explained)
+        found = _best_of(X, _clustered_anew(X, best, fit, generator), counts, fit, last)
         if found.explained <= best.explained + 1e-9 * abs(best.explained):
             break
         best = found
     return best
+
+
+def _best_of(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, worth: float) -> Partition:
+    """The one that explains most, of those that each start is improved to."""
+    return max((_improved(X, labels, counts, fit, worth) for labels in starts), key=lambda partition: partition.explained)
 
 
 def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) -> Iterator[list[np.ndarray]]:
@@ -442,7 +461,7 @@ def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: 
             side = _side(X, labels, weights, counts, fit, own)
             side.labels = _occupied(labels[own], side.items, counts[own])
             side.labels = labels[own] = _occupied(fit.scores(side).argmax(axis=1), side.items, counts[own])
-            weights[own], explained = fit.weights(side), fit.explained(side)
+            weights[own], explained = fit.measured(side)
         if worth and explained <= least:
             break
         if all(np.array_equal(a, b) for a, b in zip(before, labels, strict=True)):

@@ -100,6 +100,8 @@ class Planner:
         self._sums: dict[tuple[str, frozenset[Word], bool], list[Step]] = {}
         self._changing: dict[Word, frozenset[str]] = {}
         self.rules = {rule.factor: self._planned(rule) for rule in rules}
+        self.words = tuple(dict.fromkeys(word for rule in self.rules.values() for word in rule.words))
+        """The words that updates of all factors need."""
 
     def _worth_forming(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         """Products of matrices that never change, which the cheapest plan of some rule forms."""
