@@ -3,14 +3,15 @@
 The two are timed in turns, several times, in one run, by what the processor works for them. K = X Xᵀ is known before, on both
 sides: what setting up costs is not part of an iteration. The faces are compared with the long products alone (K W; X Hᵀ and Wᵀ X),
 and with all that the rule multiplies, in NumPy and in the order that is cheapest. As a script,
-``python benchmarks/iteration.py [JSON]`` runs this group alone, and ``python benchmarks/iteration.py models`` prints a table of
-models, sets of data and precisions, beside all that each multiplies.
+``python benchmarks/iteration.py [JSON]`` runs this group alone; ``python benchmarks/iteration.py models [DATA ...]`` prints a table
+of models, sets of data and precisions, beside all that each multiplies; ``python benchmarks/iteration.py hand`` compares with a
+rule that is written by hand.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from time import process_time
 from typing import Any
@@ -98,8 +99,8 @@ def products(X: np.ndarray, rank: int) -> tuple[Callable[[], object], ...]:
     return projective, orthogonal, two, two_orthogonal, three
 
 
-def by_model(rounds: int = 5) -> Iterator[str]:
-    """A table in Markdown: an iteration over all of its products, and the milliseconds of both."""
+def by_model(wanted: Sequence[str], rounds: int = 5) -> Iterator[str]:
+    """A table in Markdown, of all sets of data or of some: an iteration over all of its products, and the milliseconds of both."""
     sets: dict[str, tuple[Callable[[], np.ndarray], int]] = {
         "CBCL, r = 25": (faces, 25),
         "CBCL, r = 49": (faces, 49),
@@ -118,6 +119,8 @@ def by_model(rounds: int = 5) -> Iterator[str]:
     yield "| data | precision | " + " | ".join(title for title, *_ in models) + " |"
     yield "|---|---|" + "---|" * len(models)
     for name, (load, rank) in sets.items():
+        if wanted and not any(name.startswith(one) for one in wanted):
+            continue
         for dtype in ("float64", "float32"):
             X = np.ascontiguousarray(load(), dtype)
             bare = products(X, rank)
@@ -130,7 +133,8 @@ def by_model(rounds: int = 5) -> Iterator[str]:
 
 def beside(X: np.ndarray, form: str, rank: int, settings: dict[str, Any], bare: Callable[[], object], rounds: int) -> str:
     """One cell of it: the median of the ratios, and of the milliseconds."""
-    count = max(10, min(400, int(0.04 / max(processed(bare).seconds, 1e-4))))
+    least = 60 if form == "W W.T X" else 10  # for runs so long that X Xᵀ is formed, as it is beside them
+    count = max(least, min(400, int(0.04 / max(processed(bare).seconds, 1e-4))))
     calls = {
         "ours": lambda: an_iteration(X, form, rank, settings, count),
         "bare": lambda: Timed(processed(lambda: [bare() for _ in range(count)]).seconds / count, None),
@@ -139,6 +143,50 @@ def beside(X: np.ndarray, form: str, rank: int, settings: dict[str, Any], bare: 
     ours, theirs = map(seconds_of, in_turns(calls, rounds).values())
     ratio = median(a / b for a, b in zip(ours, theirs, strict=True))
     return f"{ratio:.2f} ({1e3 * median(ours):.2f} / {1e3 * median(theirs):.2f})"
+
+
+def by_hand(X: np.ndarray, rank: int, is_orthogonal: bool) -> Callable[[], None]:
+    """A step of the rule of W Wᵀ X with exponent 1, in NumPy and nothing else, with the same floor, in few walks."""
+    K, W = X @ X.T, np.random.default_rng(0).random((X.shape[0], rank)).astype(X.dtype)
+    W, eps = W / np.linalg.norm(W, 2), float(np.finfo(X.dtype).eps)
+
+    def step() -> None:
+        nonlocal W
+        KW = K @ W
+        below = W @ (W.T @ KW)
+        if not is_orthogonal:
+            below += KW @ (W.T @ W)
+            KW *= 2.0
+        np.maximum(below, 1e-30, out=below)
+        KW /= below
+        KW *= W
+        np.maximum(KW, float(KW.max()) * eps**2, out=KW)
+        if is_orthogonal:
+            KW /= np.sqrt(np.linalg.eigvalsh(KW.T @ KW)[-1])
+        W = KW
+
+    return step
+
+
+def beside_hand(rank: int = 25, count: int = 80, rounds: int = 9) -> Iterator[str]:
+    """The faces: the rule by hand, and ours, over all products, and ours over that by hand."""
+    for dtype in ("float64", "float32"):
+        X = faces().astype(dtype)
+        for title, settings, which in (("W Wᵀ X", {}, 0), ("W Wᵀ X, orthogonal", ORTHOGONAL, 1)):
+            more, hand, bare = (
+                {"solver": Multiplicative(exponent=1), **settings},
+                by_hand(X, rank, bool(settings)),
+                products(X, rank),
+            )
+            calls = {
+                "hand": lambda hand=hand: Timed(processed(lambda: [hand() for _ in range(count)]).seconds / count, None),
+                "ours": lambda X=X, more=more: an_iteration(X, "W W.T X", rank, more, count),
+                "bare": lambda one=bare[which]: Timed(processed(lambda: [one() for _ in range(count)]).seconds / count, None),
+            }
+            in_turns(calls, 1)
+            by, ours, theirs = map(seconds_of, in_turns(calls, rounds).values())
+            ratios = [median(a / b for a, b in zip(*pair, strict=True)) for pair in ((by, theirs), (ours, theirs), (ours, by))]
+            yield f"{dtype}, {title}: by hand {ratios[0]:.2f}, ours {ratios[1]:.2f}, ours over that by hand {ratios[2]:.2f}"
 
 
 def compare(
@@ -188,9 +236,9 @@ def an_iteration(X: Any, form: str, rank: int, settings: dict[str, Any], count: 
 if __name__ == "__main__":
     from _command import main
 
-    if sys.argv[1:] == ["models"]:
+    if sys.argv[1:2] in (["models"], ["hand"]):
         with threads(1):
-            for line in by_model():
+            for line in by_model(sys.argv[2:]) if sys.argv[1] == "models" else beside_hand():
                 print(line, flush=True)
         sys.exit()
     sys.exit(main(["iteration", *(("--json", sys.argv[1]) if len(sys.argv) > 1 else ())]))
