@@ -8,7 +8,7 @@ from nonneg.data.host import blas_threads, by_pieces, cube_root, inner, multipli
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
 
-@pytest.mark.parametrize("has_small_kernels", [False, True])
+@pytest.mark.parametrize("has_avx512", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("right", LAYOUTS)
@@ -27,11 +27,11 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
         (0, 3, 2),
     ],
 )
-def test_products(shape, left, right, dtype, threads, has_small_kernels, rng, monkeypatch):
+def test_products(shape, left, right, dtype, threads, has_avx512, rng, monkeypatch):
     rows, middle, columns = shape
     A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
     monkeypatch.setattr("nonneg.data.host.blas_threads", lambda: threads)
-    monkeypatch.setattr("nonneg.data.host._has_small_kernels", lambda: has_small_kernels)
+    monkeypatch.setattr("nonneg.data.host._has_avx512", lambda: has_avx512)
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == dtype
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
@@ -69,8 +69,13 @@ def test_the_threads_of_blas():
         assert blas_threads() == 1
 
 
+@pytest.mark.parametrize("has_avx512", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_cube_roots(dtype):
+def test_cube_roots(dtype, has_avx512, monkeypatch):
+    monkeypatch.setattr("nonneg.data.host._has_avx512", lambda: has_avx512)
+    between = np.geomspace(1.01e-37, 0.99e38, 10_001).astype(dtype)
+    assert cube_root(np, between).dtype == dtype
+    np.testing.assert_allclose(cube_root(np, between), np.cbrt(between.astype(float)), rtol=50 * np.finfo(dtype).eps)
     tiny, huge = np.finfo(dtype).smallest_normal, np.finfo(dtype).max
     x = np.array([0, tiny, 1e-3, 1, 8, 27, huge, np.inf], dtype)
     root = cube_root(np, x)

@@ -1,4 +1,6 @@
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -8,8 +10,10 @@ from nonneg import Model
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
 from nonneg.engine.problem import Problem
+from nonneg.engine.programs import program_of
 from nonneg.engine.shapes import infer_shapes
 from nonneg.planning import canonical
+from nonneg.solvers import Multiplicative
 
 from .test_divergences import defined
 
@@ -117,19 +121,28 @@ def test_points_are_not_changed(X, rng):
 PNMF_WORDS = {"W.T W", "X X.T W", "W.T X X.T W", "X X.T W W.T W", "W W.T X X.T W"}
 
 
-def test_the_objective_takes_only_what_a_step_needs_anyway(rng, monkeypatch):
+class Noted(dict):
+    """The products of a point, with a note of each time that one is made."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = []
+
+    def __setitem__(self, word, product):
+        self.made.append(word)
+        super().__setitem__(word, product)
+
+
+def test_the_objective_takes_only_what_a_step_needs_anyway(rng):
     """⟨W, W WᵀXXᵀW⟩ is as good as ⟨W, XXᵀW WᵀW⟩, and nothing is computed twice."""
     point, _ = bound("W W.T X", 2, rng.random((6, 50)), rng)
-    computed = []
-    keep = type(point).keep
-    monkeypatch.setattr(type(point), "keep", lambda self, word, product: (computed.append(word), keep(self, word, product)))
+    point.known = Noted()
     point.objective()
     assert len({canonical(parse(text))[0] for text in ("X X.T W W.T W", "W W.T X X.T W")} & point.known.keys()) == 1
     for _ in range(3):
         point.sides("W")
         point.objective()
-    changing = [canonical(word)[0] for word in computed if point.problem.planner.changing(word)]
-    assert sorted(changing) == sorted(canonical(parse(text))[0] for text in PNMF_WORDS)
+    assert sorted(point.known.made) == sorted(canonical(parse(text))[0] for text in PNMF_WORDS)
 
 
 @pytest.mark.parametrize("constraints", [{}, {"W": "orthogonal"}], ids=str)
@@ -168,3 +181,28 @@ def test_stochastic_multipliers_join_the_sides(X, rng):
     np.testing.assert_allclose(numerator, X @ H.T + np.sum(W * (W @ H @ H.T), axis=0))
     np.testing.assert_allclose(denominator, W @ H @ H.T + np.sum(W * (X @ H.T), axis=0))
     assert math.isfinite(point.objective()[0])
+
+
+def test_programs_do_not_hold_on_to_their_problem(rng):
+    """A problem and its Gram matrix are let go of with the last that uses them, not when Python next looks for cycles."""
+    point, _ = bound("W W.T X", 2, rng.random((6, 50)), rng)
+    point.sides("W")
+    problem = weakref.ref(point.problem)
+    gc.disable()
+    try:
+        del point
+        assert problem() is None
+    finally:
+        gc.enable()
+
+
+def test_a_plan_is_made_ready_once(rng, monkeypatch):
+    """In every iteration but the first, the same steps are taken from the same products."""
+    point, _ = bound("W H", 2, rng.random((6, 50)), rng)
+    made = []
+    monkeypatch.setattr("nonneg.engine.problem.program_of", lambda *given: made.append(given) or program_of(*given))
+    solver = Multiplicative()
+    state = solver.init(point.problem)
+    for _ in range(6):
+        point = solver.step(point, state)
+    assert len(made) <= 4  # of two factors, with and without what the last step has left

@@ -16,12 +16,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
-import numpy as np
-
-from ..data.host import clip, cube_root
+from ..data.host import bounded_ratio, clip, cube_root, limits
 
 Array = Any
 Term = Any
@@ -121,11 +118,9 @@ class PowerLaw:
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
         # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
         # entry by 1/eps at the most; what falls is caught by the floor of the solver.
-        smallest, eps = _limits(xp, numerator.dtype)
-        with np.errstate(over="ignore"):  # of matrices whose scales are as far apart as can be; the bound below makes it finite
-            ratio = numerator / clip(xp, denominator, smallest / eps, math.inf)
-        ratio = clip(xp, ratio, 0.0, 1.0 / eps)  # products with a sketch may fall below zero, by rounding and truncation
-        return power(xp, ratio, exponent)
+        # Products with a sketch may fall below zero, by rounding and truncation.
+        smallest, eps = limits(xp, numerator.dtype)
+        return power(xp, bounded_ratio(xp, numerator, denominator, smallest / eps, 1.0 / eps), exponent)
 
 
 class ExponentialLaw:
@@ -159,7 +154,7 @@ class ExponentialLaw:
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
         # Bounded for the same reason: exp(±30) is about eps and 1/eps.
-        smallest, _ = _limits(xp, numerator.dtype)
+        smallest, _ = limits(xp, numerator.dtype)
         return xp.exp(clip(xp, exponent * numerator / clip(xp, denominator, smallest, math.inf), -30.0, 30.0))
 
 
@@ -172,13 +167,6 @@ class LeastSquaresLaw(PowerLaw):
 
 
 Law = PowerLaw | ExponentialLaw
-
-
-@cache
-def _limits(xp: Any, dtype: Any) -> tuple[float, float]:
-    """The smallest normal number, and eps."""
-    info = xp.finfo(dtype)
-    return float(info.smallest_normal), float(info.eps)
 
 
 def power(xp: Any, array: Array, exponent: float) -> Array:

@@ -19,12 +19,14 @@ from threadpoolctl import ThreadpoolController
 from ..kernels.threads import over_pieces, suited_to
 from .namespace import Array
 
-_PIECE = 2**14
-"""Entries of a piece: few enough for all that is made of it on the way to stay in the cache."""
+_PIECE = 2**16
+"""Entries of a piece: few enough for what is made of it on the way to stay in the cache, and so many that calls do not count."""
 _SMALL = 10**6
 """Multiplications up to which BLAS may take matrices as they lie, rather than copying them into an order that it likes first."""
-_HAVE_SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
-"""What OpenBLAS calls the processors (those with AVX-512) for which it has kernels that do so."""
+_HAVE_AVX512 = {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""What OpenBLAS calls processors with AVX-512. For these it has kernels that do so, and NumPy has quick logarithms of doubles."""
+_FLOAT32 = 1e-37, 1e38
+"""Between these, numbers are normal in single precision."""
 _TOGETHER = 6
 """Rows that these kernels work on together: blocks have a multiple of them, and at least so many."""
 _FEW = 4
@@ -46,9 +48,9 @@ def blas_threads() -> int:
 
 
 @cache
-def _has_small_kernels() -> bool:
-    """Whether BLAS takes small matrices as they lie, on this machine."""
-    return any(getattr(library, "architecture", None) in _HAVE_SMALL_KERNELS for library in _blas().lib_controllers)
+def _has_avx512() -> bool:
+    """Whether the processor has AVX-512, as far as OpenBLAS tells."""
+    return any(getattr(library, "architecture", None) in _HAVE_AVX512 for library in _blas().lib_controllers)
 
 
 def as_dense(array: Any) -> Array:
@@ -67,9 +69,11 @@ def multiplied(left: Any, right: Any) -> Array:
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
     threads = blas_threads()
+    if threads == 1 and left.flags.c_contiguous and rows * inner * columns < 2 * _WORTH_A_THREAD and not _has_avx512():
+        return left @ right  # one range, one block
     if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _TOGETHER <= _SMALL:
         result, block = np.empty((rows, columns), left.dtype), rows
-        if _has_small_kernels():
+        if _has_avx512():
             most = _SMALL // (inner * columns * _TOGETHER)
             blocks = -(-rows // (most * _TOGETHER))
             right, block = np.ascontiguousarray(right), -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
@@ -131,22 +135,57 @@ def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
 
     A zero never comes back under a multiplicative rule, and underflow makes zeros. The floor is relative, so it means the same at
     every scale. It is as far below eps as it is so that rows of very different size, as an Itakura–Saito fit may have, are not
-    touched by it.
+    touched by it. A NumPy array is changed in place.
     """
-    if floor is None and xp is not np:  # a device would have to wait for its largest entry
-        return xp.maximum(factor, xp.max(factor) * float(xp.finfo(factor.dtype).eps) ** 2)
-    least = float(factor.max()) * float(np.finfo(factor.dtype).eps) ** 2 if floor is None else floor
-    return clip(xp, factor, least, math.inf)
+    if xp is np:
+        least = float(factor.max(initial=0.0)) * limits(np, factor.dtype)[1] ** 2 if floor is None else floor
+        return np.asarray(factor.clip(least, math.inf, out=factor))
+    if floor is None:  # a device would have to wait for its largest entry
+        return xp.maximum(factor, xp.max(factor) * limits(xp, factor.dtype)[1] ** 2)
+    return xp.clip(factor, floor, math.inf)
+
+
+def bounded_ratio(xp: Any, numerator: Array, denominator: Array, least: float, most: float) -> Array:
+    """Numerator / denominator, which counts as `least` at least; the ratio is from 0 to `most`."""
+    with np.errstate(over="ignore"):  # of matrices whose scales are as far apart as can be; the bound makes it finite
+        ratio = numerator / clip(xp, denominator, least, math.inf)
+    return ratio.clip(0.0, most, out=ratio) if xp is np else xp.clip(ratio, 0.0, most)
+
+
+@cache
+def limits(xp: Any, dtype: Any) -> tuple[float, float]:
+    """The smallest normal number of a type, and its eps."""
+    info = xp.finfo(dtype)
+    return float(info.smallest_normal), float(info.eps)
 
 
 def cube_root(xp: Any, array: Array) -> Array:
-    """The cube root of what is not negative; by logarithms, NumPy takes half the time that it takes by `cbrt`, or less."""
+    """The cube root of what is not negative. NumPy's `cbrt` takes several times as long."""
     if xp is not np:
         return array ** (1 / 3)
+    if array.dtype == np.float64 and not _has_avx512() and array.size and _FLOAT32[0] < array.min() and array.max() < _FLOAT32[1]:
+        return _refined_cube_root(array)
+    log, exp = (np.log2, np.exp2) if array.dtype == np.float64 else (np.log, np.exp)  # the quicker ones
     with np.errstate(divide="ignore"):  # the logarithm of zero is −∞, and its power is zero
-        root = np.log2(array)
+        root = log(array)
     root /= 3
-    return np.exp2(root, out=root)
+    return exp(root, out=root)
+
+
+def _refined_cube_root(x: np.ndarray) -> np.ndarray:
+    """Where only logarithms in single precision are quick: from these, by one step of Halley's, which triples the digits."""
+    logarithm = np.log(x.astype(np.float32))
+    logarithm /= 3
+    y = np.exp(logarithm, out=logarithm).astype(np.float64)
+    cube = y * y
+    cube *= y
+    below = cube + cube
+    below += x
+    cube -= x
+    cube /= below
+    cube *= y
+    y -= cube  # y − y (y³ − x) / (2y³ + x)
+    return y
 
 
 def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:

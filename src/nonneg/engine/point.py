@@ -7,18 +7,18 @@ are added to a point as they are asked for, and may be let go of.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
-from ..data import Data, Request, SquaredDifference, Unreached, as_dense
+from ..data import Request, SquaredDifference, Unreached, as_dense
 from ..data.host import inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Operand, Sums
-from ..planning import LOGARITHM, Contraction, Step, Visit, canonical, computed
-from ..planning.planner import COLUMNS, ROWS, THETA_WORD, Term, terms
-from .together import take_together
+from ..planning import LOGARITHM, Contraction, Step, Visit, canonical
+from ..planning.planner import COLUMNS, ROWS, THETA_WORD, terms
+from .programs import program_of
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -62,9 +62,12 @@ class Point:
 
     def sides(self, factor: str) -> tuple[Array, Array]:
         """Numerator and denominator of a factor's rule, with all multiplier terms."""
-        planned, rule = self.problem.planner.rules[factor], self.problem.model.rules[factor]
-        self.compute(planned.words)
-        numerator, denominator = self._add(planned.numerator, factor), self._add(planned.denominator, factor)
+        rule, program = self.problem.model.rules[factor], self.problem.program_of_rule(factor, frozenset(self.known))
+        program.follow(self)
+        numerator, denominator = [
+            self._add([(coefficient, source(self), has_theta) for coefficient, source, has_theta in side], factor)
+            for side in program.sides
+        ]
         if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
@@ -77,13 +80,16 @@ class Point:
         """∇⁺ and ∇⁻ of the objective by a factor, whatever its constraint."""
         planned = self.problem.planner.rules[factor]
         self.compute(tuple(term.word for term in (*planned.positive, *planned.negative)))
-        positive, negative = (self._add(part, factor, theta=False) for part in (planned.positive, planned.negative))
+        positive, negative = (
+            self._add([(coefficient, self.value(word), False) for coefficient, word, _ in part], factor)
+            for part in (planned.positive, planned.negative)
+        )
         return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
-        planner, logarithm = self.problem.planner, bool(self.problem.model.divergence.log_powers)
-        self._take_steps(planner.plan(planner.words, frozenset(self.known), logarithm=logarithm))
+        words, logarithm = self.problem.planner.words, bool(self.problem.model.divergence.log_powers)
+        self.problem.program(words, frozenset(self.known), logarithm=logarithm).follow(self)
 
     def sums(self, factor: str) -> Sums:
         """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
@@ -168,7 +174,8 @@ class Point:
         """The value of any sum of words in the factors and the data."""
         parts = terms(part)
         self.compute(tuple(term.word for term in parts))
-        return self._add(parts, self.problem.learned[0])
+        values = [(coefficient, self.value(word), has_theta) for coefficient, word, has_theta in parts]
+        return self._add(values, self.problem.learned[0])
 
     def objective_by_entries(self) -> float:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
@@ -248,24 +255,14 @@ class Point:
 
     def compute(self, words: tuple[Word, ...]) -> None:
         """Make some words known."""
-        self._take_steps(self.problem.planner.plan(words, frozenset(self.known)))
-
-    def _take_steps(self, steps: Sequence[Step]) -> None:
-        for step in take_together(self, steps):
-            self.take_step(step)
+        self.problem.program(words, frozenset(self.known)).follow(self)
 
     def take_step(self, step: Step) -> None:
-        """Take one step of a plan."""
-        if isinstance(step, Visit):
-            self._visit(step)
-        else:
-            self.keep(step.result, computed(step, self.value, self._reach))
+        """Take one step of a plan, on its own."""
+        program_of(self.problem, [step], frozenset(self.known)).follow(self)
 
-    def _reach(self, letter: Letter) -> tuple[Data, str]:
-        """The data, and the sign that the letter X⁺ or X⁻ stands for."""
-        return self.problem.data, letter.name.removeprefix(self.problem.model.data)
-
-    def _visit(self, step: Visit) -> None:
+    def visit(self, step: Visit) -> None:
+        """Take the step of a plan that walks over the data."""
         right = self.value(step.right) if step.right else None
         requests = [self._request(word) for word in step.products]
         # The data know a quick way to one sum of logarithms; more of them are products like others.
@@ -298,13 +295,14 @@ class Point:
             return Request(self._operands[name], "left", self.value(before))
         return Request(self._operands[name], "right", self.value(after) if after else None)
 
-    def _add(self, terms: Sequence[Term], factor: str, *, theta: bool = True) -> Array:
+    def _add(self, terms: Iterable[tuple[float, Array, bool]], factor: str) -> Array:
+        """A sum of products, each with its coefficient, and with θ where it says so."""
         total: Any = None
-        for coefficient, word, has_theta in terms:
-            product = as_dense(self.value(word))
+        for coefficient, product, has_theta in terms:
+            product = as_dense(product)
             if coefficient != 1:
                 product = product * coefficient
-            if has_theta and theta:
+            if has_theta:
                 product = product * self._theta(factor)
             total = product if total is None else total + product
         return total
@@ -319,7 +317,7 @@ class Point:
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
         """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
         planner = self.problem.planner
-        self._take_steps(planner.plan_sums(factor, frozenset(self.known), logarithm=logarithm))
+        self.problem.program_of_sums(factor, frozenset(self.known), logarithm=logarithm).follow(self)
         degree = self.problem.model.rules[factor].degree
         found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
         return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from threading import RLock
 from typing import Any
@@ -19,14 +19,12 @@ from ..data import Data
 from ..data.namespace import Array, Namespace
 from ..data.weighted import Partial
 from ..exceptions import DataError
-from ..planning import (
-    Costs,
-    canonical,
-)
-from ..planning.planner import COLUMNS, ROWS, planner_of
+from ..planning import Costs, Step, canonical
+from ..planning.planner import COLUMNS, ROWS, Term, planner_of
 from ..planning.plans import low_rank
 from .model import Model
 from .point import Point
+from .programs import Program, program_of, program_together
 from .units import Units
 
 HORIZON = 100
@@ -107,6 +105,7 @@ class Problem:
         """Values of products that never change, as far as they have been asked for."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
+        self._programs: dict[Any, Program] = {}
         self.planner = planner_of(model.words, self._costs(horizon), frozenset(self._formed))
 
     def _check_signs(self) -> None:
@@ -166,7 +165,7 @@ class Problem:
         other, divergence = copy(self), self.model.divergence
         other.data, other.filling = data, filling
         other.constant = divergence.constant(data) + (divergence.constant(besides) if besides is not None else 0.0)
-        other._formed, other._lock = {}, RLock()
+        other._formed, other._programs, other._lock = {}, {}, RLock()
         return other
 
     @property
@@ -192,6 +191,32 @@ class Problem:
                     point.take_step(step)
                 self._formed[word] = point.known.pop(word)
             return self._formed[word]
+
+    def program(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> Program:
+        """How some words become known, and the sum of logarithms if asked for, at points that hold the words in `known`."""
+        key = words, known, logarithm
+        found = self._programs.get(key)
+        return found or self._prepared(key, self.planner.plan(words, known, logarithm=logarithm), known)
+
+    def program_of_rule(self, factor: str, known: frozenset[Word]) -> Program:
+        """The same for what an update of a factor needs, and for the two sides of its rule."""
+        key = factor, known
+        found = self._programs.get(key)
+        if found is not None:
+            return found
+        rule = self.planner.rules[factor]
+        return self._prepared(key, self.planner.plan(rule.words, known), known, (rule.numerator, rule.denominator))
+
+    def program_of_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> Program:
+        """The same for the sums that the objective is made of; see `Planner.plan_sums`."""
+        key = factor, known, logarithm
+        found = self._programs.get(key)
+        return found or self._prepared(key, self.planner.plan_sums(factor, known, logarithm=logarithm), known)
+
+    def _prepared(self, key: Any, steps: Sequence[Step], known: frozenset[Word], sides: Sequence[Sequence[Term]] = ()) -> Program:
+        make = program_of if self.data.in_blocks is None else program_together
+        self._programs[key] = make(self, steps, known, sides)
+        return self._programs[key]
 
     def derived(self, make: Callable[[Problem], Any]) -> Any:
         """What a function makes of the problem, made once."""

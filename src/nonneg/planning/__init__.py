@@ -1,9 +1,9 @@
 """In which order the products of a model are computed, which of them are kept, and which are never formed."""
 
 from .costs import Costs
-from .following import computed
+from .following import Source, prepared
 from .planner import Planner
-from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical
+from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 from .traces import Contraction
 
 __all__ = [
@@ -16,8 +16,10 @@ __all__ = [
     "Costs",
     "SelfProduct",
     "SignedPart",
+    "Source",
     "Step",
     "Visit",
     "canonical",
-    "computed",
+    "prepared",
+    "results",
 ]

@@ -1,8 +1,13 @@
-"""One step of a plan, taken: the product that it stands for, by the data where the data have a part in it."""
+"""One step of a plan, made ready: a function of whatever holds the matrices that gives the product that the step stands for.
+
+What does not change from one time to the next is looked up when the step is made ready, since the same steps are taken in every
+iteration.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..algebra.expression import Letter, Word
 from ..data import Data
@@ -10,34 +15,43 @@ from ..data.host import multiplied, positive_part
 from ..data.namespace import Array
 from .steps import Apply, ApplyGram, Multiply, SelfProduct, SignedPart
 
+Source = Callable[[Any], Array]
+"""Where a matrix is found: a function of what holds it, a point."""
 
-def computed(
+
+def prepared(
     step: Multiply | Apply | ApplyGram | SelfProduct | SignedPart,
-    value: Callable[[Word], Array],
+    source: Callable[[Word], Source],
     reach: Callable[[Letter], tuple[Data, str]],
-) -> Array:
-    """What a step computes, all but a `Visit`, which computes several products at once.
+) -> Source:
+    """How a step is taken, all but a `Visit`, which computes several products at once.
 
     Parameters
     ----------
     step : Step
-    value : callable
-        The value of a word that is known.
+    source : callable
+        Where a word is found that is known when the step is taken.
     reach : callable
         The data that a letter stands for, and of which sign: "⁺", "⁻", or "" for all of it.
     """
     match step:
         case Multiply(_, left, right):
-            return multiplied(value(left), value(right))
+            a, b = source(left), source(right)
+            return lambda point: multiplied(a(point), b(point))
         case Apply(_, left, right, is_data_first):
-            letter, other = (left[0], value(right)) if is_data_first else (right[0], value(left))
+            letter, other = (left[0], source(right)) if is_data_first else (right[0], source(left))
             data, sign = reach(letter)
-            return (data.apply if is_data_first else data.apply_after)(other, transposed=letter.transposed, sign=sign)
+            apply = data.apply if is_data_first else data.apply_after
+            return lambda point: apply(other(point), transposed=letter.transposed, sign=sign)
         case ApplyGram(_, left, right, is_gram_first):
-            gram, other = (left, value(right)) if is_gram_first else (right, value(left).T)
-            found = reach(gram[0])[0].apply_gram(other, transposed=gram[0].transposed)
-            return found if is_gram_first else found.T
+            gram, other = (left, source(right)) if is_gram_first else (right, source(left))
+            apply_gram, transposed = reach(gram[0])[0].apply_gram, gram[0].transposed
+            if is_gram_first:
+                return lambda point: apply_gram(other(point), transposed=transposed)
+            return lambda point: apply_gram(other(point).T, transposed=transposed).T
         case SelfProduct(result):
-            return reach(result[0])[0].with_itself(*(letter.transposed for letter in result))
+            with_itself, sides = reach(result[0])[0].with_itself, tuple(letter.transposed for letter in result)
+            return lambda point: with_itself(*sides)
         case SignedPart(_, whole, sign):
-            return positive_part(value(whole) if sign == "⁺" else -value(whole))
+            product = source(whole)
+            return lambda point: positive_part(product(point) if sign == "⁺" else -product(point))

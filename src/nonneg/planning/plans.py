@@ -13,7 +13,7 @@ from typing import Any
 
 from ..algebra.expression import Letter, Word
 from .costs import Costs
-from .following import computed
+from .following import Source, prepared
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
 
 
@@ -211,9 +211,12 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         kept, flipped = canonical(part)
         return values[kept].T if flipped else values[kept]
 
+    def source(part: Word) -> Source:
+        return lambda _: value(part)
+
     for step in _chain(word, set(), costs):
         assert not isinstance(step, Visit)  # there are no operands
         kept, flipped = canonical(step.result)
-        found = computed(step, value, lambda letter: (data[letter.name], ""))
+        found = prepared(step, source, lambda letter: (data[letter.name], ""))(None)
         values[kept] = found.T if flipped else found
     return value(word)

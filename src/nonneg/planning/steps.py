@@ -5,6 +5,7 @@ A word and its transpose are one product; `canonical` says which of the two is k
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ class Visit(NamedTuple):
 Step = Multiply | Apply | ApplyGram | SelfProduct | SignedPart | Visit
 
 
-def results(steps: list[Step]) -> dict[Word, Word]:
+def results(steps: Sequence[Step]) -> dict[Word, Word]:
     """What the steps of a plan compute: in its canonical form, and the way round in which they do."""
     words = (word for step in steps for word in (step.products if isinstance(step, Visit) else [step.result]))
     return {canonical(word)[0]: word for word in words}

@@ -25,7 +25,9 @@ def moved(point: Point, factor: str, exponent: float, floor: float | None = None
         return solved(point, factor)
 
     def stepped(F: Array, numerator: Array, denominator: Array) -> Array:
-        return F * law.multiplier(xp, numerator, denominator, exponent)
+        multiplier = law.multiplier(xp, numerator, denominator, exponent)
+        multiplier *= F
+        return multiplier
 
     return above_floor(xp, by_pieces(stepped, point.factors[factor], *point.sides(factor)), floor)
 
