@@ -87,6 +87,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
         "entries of X": _of_data(data),
+        **({"storage of X": "blocks"} if data.is_far else {}),
         **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},

@@ -278,7 +278,8 @@ def _of_readings(run: Run) -> dict[str, Any]:
 
 def readings(problem: Problem) -> int:
     """How often the data have been read as a whole, where that is counted."""
-    return 0 if problem.data.log is None else int(problem.data.log.count)
+    log = problem.data.log or problem.user_data.log
+    return 0 if log is None else int(log.count)
 
 
 def _has_diverged(run: Run, value: float) -> bool:
