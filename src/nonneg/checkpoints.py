@@ -166,15 +166,13 @@ class Book:
         self.seeds = list(stored.rebuilt("seeds"))
         self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}
         self._was_for = there.get(_MAX_ITER)
+        if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then
+            self._entries = {number: entry for number, entry in self._entries.items() if not _is_bound(entry)}
 
     def keeper(self, number: int) -> StartKeeper:
         """What one start writes to."""
         entry = self._entries.get(number)
-        stored = None if entry is None else read_content(io.BytesIO(entry))
-        is_for_another = self._was_for != self.identity.get(_MAX_ITER)
-        if stored is not None and is_for_another and stored.rebuilt("is_bound") in (None, True):
-            stored = None  # with another `max_iter` it begins elsewhere
-        return StartKeeper(self, number, stored)
+        return StartKeeper(self, number, None if entry is None else read_content(io.BytesIO(entry)))
 
     def check_reach(self, n_iter: int) -> None:
         """Refuse a start that has gone beyond what is asked for now."""
@@ -274,6 +272,11 @@ class StartKeeper:
         filling = None if self.filling is None else tuple(self.filling)
         own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
         self._book.put(self._number, self._unended | own)
+
+
+def _is_bound(entry: bytes) -> bool:
+    """Whether a start that was written down is one for its `max_iter` alone; so are those that do not say."""
+    return bool(read_content(io.BytesIO(entry)).content.get("is_bound", True))
 
 
 def _blobs(stored: Stored) -> list[tuple[str, str]]:

@@ -757,3 +757,21 @@ def test_a_fit_that_has_converged_has_with_any_larger_max_iter(tmp_path):
     assert model.status_ == "converged"
     again = nonneg.NMF(3, random_state=0, checkpoint=path, max_iter=2000, callback=lambda _: pytest.fail("it was over")).fit(X)
     same_bits(again.factors_, model.factors_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_starts_that_are_done_again_are_not_taken_for_others(tmp_path):
+    """When it is cut off before all of them are, those that are left are still of the plan for few iterations."""
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+
+    def fit(max_iter, **more):
+        settings = {"init": "random", "solver": "multiplicative", "tol": 0, "random_state": 0, "n_init": 2}
+        return nonneg.NMF(3, **settings, max_iter=max_iter, **more).fit(X)
+
+    fit(30, checkpoint=checkpoint)
+    with pytest.raises(CutOff):
+        fit(130, checkpoint=checkpoint, callback=cut_off_at(50))
+    seen = []
+    found = fit(130, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration))
+    assert seen.count(0) == 1
+    same_bits(found.factors_, fit(130).factors_)
