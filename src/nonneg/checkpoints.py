@@ -26,7 +26,7 @@ from .data.weighted import LowRank
 from .engine.filling import inside, with_filling
 from .engine.problem import Problem
 from .engine.run import Run, Stage
-from .engine.solution import Solution
+from .engine.solution import Solution, Status
 from .engine.storing import Stored, read_content, write_content
 from .exceptions import DataError, IncompatibleError
 from .naming import is_number
@@ -36,11 +36,13 @@ from .naming import is_number
 class Checkpoint:
     """Where to write down how far a fit is, and how often.
 
+    A fit that has ended at `max_iter` goes on from its file with a larger one, to what that would have led to from the beginning.
+
     Parameters
     ----------
     path : str or path
         A file; or a folder, one that is there or a name that ends in "/", in which each fit has a file of its own, named by what it
-        is a fit of. Clones, as those of a grid search, need a folder.
+        is a fit of, `max_iter` included. Clones, as those of a grid search, need a folder.
     every : float, default=60
         Seconds between two times; nothing more than that is lost.
     """
@@ -85,6 +87,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
         "entries of X": _of_data(data),
+        **({"storage of X": "blocks"} if data.is_far else {}),
         **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
@@ -134,6 +137,7 @@ class Book:
         self.path, self.every = checkpoint.file(identity), checkpoint.every
         self.identity, self.seeds = json.loads(json.dumps(identity)), list(seeds)
         self._entries: dict[int, bytes] = {}
+        self._was_for: int | None = None
         self._mutex, self._written = RLock(), time.monotonic()
         self._lock = _locked(self.path)
         try:
@@ -151,7 +155,7 @@ class Book:
         differing = [
             f"{name} is {_in_words(name, there.get(name))} there, and {_in_words(name, self.identity.get(name))} here"
             for name in dict.fromkeys([*there, *self.identity])
-            if there.get(name) != self.identity.get(name)
+            if name != _MAX_ITER and there.get(name) != self.identity.get(name)
         ]
         if differing:
             raise DataError(
@@ -161,11 +165,23 @@ class Book:
             )
         self.seeds = list(stored.rebuilt("seeds"))
         self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}
+        self._was_for = there.get(_MAX_ITER)
+        if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then
+            self._entries = {number: entry for number, entry in self._entries.items() if not _is_bound(entry)}
 
     def keeper(self, number: int) -> StartKeeper:
         """What one start writes to."""
         entry = self._entries.get(number)
         return StartKeeper(self, number, None if entry is None else read_content(io.BytesIO(entry)))
+
+    def check_reach(self, n_iter: int) -> None:
+        """Refuse a start that has gone beyond what is asked for now."""
+        most = self.identity.get(_MAX_ITER, n_iter)
+        if n_iter > most:
+            raise DataError(
+                f"{self.path} has come to iteration {n_iter} with max_iter={self._was_for}, and cannot go back: here max_iter is "
+                f"{most}. Give a larger one, or another file, or delete this one."
+            )
 
     def put(self, number: int, content: Mapping[str, Any]) -> None:
         """Take down where a start stands, and write the file."""
@@ -174,6 +190,10 @@ class Book:
         with self._mutex:
             self._entries[number] = blob.getvalue()
             self._write()
+
+    def goes_beyond(self, n_iter: int) -> bool:
+        """Whether more iterations are asked for."""
+        return bool(n_iter < self.identity.get(_MAX_ITER, n_iter))
 
     def is_due(self) -> bool:
         return time.monotonic() - self._written >= self.every
@@ -196,13 +216,28 @@ class StartKeeper:
         self._book, self._number, self._stored = book, number, stored
         self.resumes: bool | None = None if stored is None else bool(stored.rebuilt("resumes"))
         """Whether the solver had a start that was gone on from; None where nothing is known yet."""
+        self.is_bound = True if stored is None else bool(stored.rebuilt("is_bound"))
+        """Whether `max_iter` has a say in where the run begins, or by which plan it goes: with another, it is begun again."""
         self.filling: LowRank | None = None
         """What is missing in the data was filled with, where it was."""
+        self._unended: dict[str, Any] = {}
+        """Where a run stood when it ended at `max_iter`."""
+        if stored is not None and stored.content.get("run") is not None:
+            done = 0 if stored.content.get("stage") is None else stored.content["stage"]["done"]
+            book.check_reach(done + stored.content["run"]["n_iter"])
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        """Write it down if it is time, or if the user stops it: it may be gone on with."""
+        """Write it down if it is time, or if it is over: one that was stopped, by the user or by `max_iter`, can go on."""
         if self._book.is_due() or run.status is not None:
-            where = {"run": replace(run, status=None), "stage": None if stage is None else stage(), "resumes": bool(self.resumes)}
+            is_unended = run.status is Status.MAX_ITER
+            run = replace(run, status=None) if is_unended or run.status is Status.STOPPED_BY_USER else run
+            where = {
+                "run": run,
+                "stage": None if stage is None else stage(),
+                "resumes": bool(self.resumes),
+                "is_bound": self.is_bound,
+            }
+            self._unended = where | {"run": run.copy()} if is_unended else {}
             self._book.put(self._number, where)
 
     def stage(self) -> Stage | None:
@@ -222,6 +257,9 @@ class StartKeeper:
         found = None if self._stored is None else self._stored.rebuilt("solution", problem)
         if found is None:
             return None
+        self._book.check_reach(found["n_iter"])
+        if found["status"] is Status.MAX_ITER and self._book.goes_beyond(found["n_iter"]):
+            return None
         filling = self._stored.rebuilt("filling", problem)  # type: ignore[union-attr]
         problem = problem if filling is None else with_filling(problem, LowRank(*filling))
         model = problem.user_model
@@ -232,7 +270,13 @@ class StartKeeper:
         names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective")
         found = {name: getattr(solution, name) for name in names}
         filling = None if self.filling is None else tuple(self.filling)
-        self._book.put(self._number, {"solution": found, "filling": filling, "resumes": bool(self.resumes)})
+        own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
+        self._book.put(self._number, self._unended | own)
+
+
+def _is_bound(entry: bytes) -> bool:
+    """Whether a start that was written down is one for its `max_iter` alone; so are those that do not say."""
+    return bool(read_content(io.BytesIO(entry)).content.get("is_bound", True))
 
 
 def _blobs(stored: Stored) -> list[tuple[str, str]]:
@@ -241,6 +285,8 @@ def _blobs(stored: Stored) -> list[tuple[str, str]]:
     return [(number, f"array_{value['number']}") for number, value in found]
 
 
+_MAX_ITER = "max_iter"
+"""The setting that may be another when a fit is gone on with."""
 _OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares")
 """What the numbers are that data are known by."""
 

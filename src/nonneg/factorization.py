@@ -16,7 +16,7 @@ from .engine.binding import bind, expect_for
 from .engine.model import Model
 from .engine.run import Callback
 from .engine.sketching import foresee
-from .engine.solution import Solution
+from .engine.solution import Solution, Status
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
 from .initialization import STARTS, RandomState
@@ -128,7 +128,12 @@ def factorize(
     with heeded(X) as interrupt, readings_heard(X, callback):
         found = solve_problem(problem, init, solver, stopping, random_state, callback, kept, interrupt)
     if interrupt.is_set():
-        stopped = Stopped("The factorization was interrupted; `solution` is the best so far.")
+        is_over = found.status is not Status.STOPPED_BY_USER
+        stopped = Stopped(
+            f"The factorization was interrupted when it was over; `solution` is all of it. {found.status.sentence}"
+            if is_over
+            else "The factorization was interrupted; `solution` is the best so far."
+        )
         stopped.solution = found
         raise stopped
     return found

@@ -22,7 +22,7 @@ from .divergences import Beta
 from .engine.binding import bind
 from .engine.compressing import Compressed, can_compress
 from .engine.model import Model
-from .engine.problem import Problem
+from .engine.problem import HORIZON, Problem
 from .engine.run import Callback
 from .engine.sketching import Sketched, pays, rough_of_gram, stand_in
 from .engine.solution import History, Progress, Solution, Status
@@ -251,17 +251,21 @@ def run_start(
         solver = solver.resumed if can else solver
     if isinstance(init, tuple) and init[0] == "projective":
         init = _projected(problem, seed, reporter) or init[1:]
+    is_bound = _is_planned_for_few(problem)
     if isinstance(sketched, Compressed) and sketched.is_little and init == ("nndsvda",):
         init, solver = _shared(sketched, solver, (*init, "random", "random"), seed, stopping, reporter), solver.resumed
+        is_bound = is_bound or sketched.is_cut_off
     if isinstance(init, tuple) and len(init) == 1:
         (init,) = init
     if init == "coclusters":  # a partition that has settled: components need not take shape first
         solver = solver.resumed
     if isinstance(init, tuple):
-        scouting = max(1, int(stopping.max_iter * solver.trial_fraction))
+        scouting = max(1, min(solver.trial, stopping.max_iter))
+        is_bound = is_bound or scouting < solver.trial
         init = _best_of(problem, sketched, solver, init, seed, replace(stopping, max_iter=scouting), reporter)
         solver = solver.resumed
     if keeper is not None:
+        keeper.is_bound = is_bound if keeper.resumes is None else keeper.is_bound
         keeper.resumes = solver == solver.resumed
     solution = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched, keeper=keeper)
     return replace(solution, history=reporter.since_the_beginning(solution.history))
@@ -329,7 +333,14 @@ def _solved(
     if isinstance(init, str) and init == "auto":
         return run_start(problem, solver, init, seed, stopping, reporter, keeper=keeper)
     sketched = _sketched(problem, solver, stopping, 0, keeper)
+    if keeper is not None and keeper.resumes is None:
+        keeper.is_bound = _is_planned_for_few(problem)
     return solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
+
+
+def _is_planned_for_few(problem: Problem) -> bool:
+    """Whether more iterations would have led to another plan, and so to other roundings."""
+    return problem.partial is None and problem.planner.costs.horizon < HORIZON
 
 
 def _sketched(

@@ -14,6 +14,7 @@ from scipy import sparse
 
 import nonneg
 from nonneg import Checkpoint, checkpoints, factorize, open_data
+from nonneg.engine import run
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.solvers import NAMES as SOLVERS
 
@@ -490,3 +491,287 @@ def test_a_callback_that_returns_true_ends_without_raising():
     assert model.n_iter_ == 20
     with pytest.raises(IncompatibleError, match="callback must be"):
         nonneg.NMF(3, callback=3).fit(data())
+
+
+# ---- looks between checks, where iterations take long
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """As if every iteration took so long that it is looked at."""
+    monkeypatch.setattr(run, "_PATIENCE", 0.0)
+    monkeypatch.setattr(run, "_LOOKING", 0)
+
+
+LOOKED_AT = [("W H", 2), ("W H", 1), ("X W W.T", 2), ("X W W.T", 1), ("W S H", 2)]
+
+
+@pytest.mark.parametrize("store", ["memory", "file"])
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+@pytest.mark.parametrize(("form", "divergence"), LOOKED_AT)
+def test_looks_change_nothing(form, divergence, solver, store, tmp_path, monkeypatch):
+    """Neither the factors, nor the history, nor the number of readings: how fast a machine is does not show."""
+    X = data()
+    np.save(tmp_path / "X.npy", X)
+
+    def own():
+        return X if store == "memory" else open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5)
+
+    settings = {"divergence": divergence, "solver": solver, "init": "random", "max_iter": 33, "random_state": 0}
+    try:
+        plain = factorize(own(), form, 4, **settings)
+    except IncompatibleError:
+        pytest.skip("a solver that is not for this model")
+    monkeypatch.setattr(run, "_PATIENCE", 0.0)
+    monkeypatch.setattr(run, "_LOOKING", 0)
+    seen = []
+    looked = factorize(own(), form, 4, **settings, callback=lambda progress: seen.append(progress.iteration))
+    if store == "memory":
+        assert sorted(set(seen)) == list(range(looked.n_iter + 1))
+    same_bits(looked.factors, plain.factors)
+    for column in ("iteration", "objective", "readings"):
+        np.testing.assert_array_equal(getattr(looked.history, column), getattr(plain.history, column))
+
+
+@pytest.mark.parametrize("every", [0, 3600], ids=["often", "not yet"])
+@pytest.mark.parametrize("solver", ["auto", "multiplicative", "newton", "adaptive"])
+def test_ctrl_c_before_the_first_check_keeps_what_was_done(solver, every, slow, tmp_path):
+    """Of data that are far: in the midst of a reading, an iteration or two after which is lost."""
+    X, path = data(), tmp_path / "run.nonneg"
+    np.save(tmp_path / "X.npy", X)
+    settings = {"divergence": 1, "solver": solver, "init": "random", "tol": 0, "max_iter": 30, "random_state": 0}
+
+    def own():
+        return open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+
+    source = own()
+
+    def callback(progress):
+        if progress.iteration == 0:
+            last = source.log.count + 9
+            source.log.over = lambda: source.log.count >= last
+
+    found = factorize(source, "W H", 3, **settings, checkpoint=Checkpoint(path, every=every), callback=callback)
+    assert found.status == "stopped_by_user"
+    assert 2 <= found.n_iter < 10
+    assert found.history.iteration.tolist() == [0, found.n_iter]
+    at_it = factorize(X, "W H", init=found.factors, divergence=1, max_iter=0)
+    assert found.objective == found.history[-1].objective == pytest.approx(at_it.objective, rel=1e-9)
+    seen = []
+    again = factorize(own(), "W H", 3, **settings, checkpoint=path, callback=lambda progress: seen.append(progress.iteration))
+    assert min(seen) > found.n_iter
+    whole = factorize(own(), "W H", 3, **settings)
+    same_bits(again.factors, whole.factors)
+    np.testing.assert_array_equal(again.history.objective, whole.history.objective)
+
+
+@pytest.mark.parametrize("solver", ["multiplicative", "newton"])
+def test_ctrl_c_at_a_look_in_memory(solver, slow, tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"divergence": 1, "solver": solver, "init": "random", "tol": 0, "max_iter": 30, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=3600), callback=ctrl_c_at(4))
+    found = stopped.value.solution
+    assert (found.status, found.n_iter) == ("stopped_by_user", 5)
+    assert found.history.iteration.tolist() == [0, 5]
+    seen = []
+    again = factorize(X, "W H", 3, **settings, checkpoint=path, callback=lambda progress: seen.append(progress.iteration))
+    assert seen[0] == 6
+    whole = factorize(X, "W H", 3, **settings)
+    same_bits(again.factors, whole.factors)
+    np.testing.assert_array_equal(again.history.iteration, whole.history.iteration)
+
+
+def test_a_callback_may_end_a_run_at_a_look(slow):
+    found = factorize(data(), "W H", 3, solver="multiplicative", tol=0, callback=lambda progress: progress.iteration >= 13)
+    assert (found.status, found.n_iter) == ("stopped_by_callback", 13)
+    assert found.history.iteration.tolist() == [0, 10, 13]
+
+
+def test_a_checkpoint_is_written_at_looks(slow, tmp_path):
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+    settings = {"solver": "multiplicative", "init": "random", "tol": 0, "max_iter": 30, "random_state": 0}
+    with pytest.raises(CutOff):
+        factorize(X, "W H", 3, **settings, checkpoint=checkpoint, callback=cut_off_at(7))
+    seen = []
+    factorize(X, "W H", 3, **settings, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration))
+    assert seen[0] == 7
+
+
+@pytest.mark.parametrize("form", ["X W W.T", "W H"])
+def test_ctrl_c_in_the_reading_that_proves_it_and_a_checkpoint(form, tmp_path):
+    """The readings before it are not made again."""
+    X, path = data((80, 60)), tmp_path / "run.nonneg"
+    np.save(tmp_path / "X.npy", X)
+    settings = {"random_state": 0, "init": "random"}
+
+    def own():
+        return open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 6)
+
+    source = own()
+
+    def callback(progress):
+        source.log.over = lambda: True
+
+    found = factorize(source, form, 3, **settings, checkpoint=Checkpoint(path, every=3600), callback=callback)
+    assert found.status == "stopped_by_user"
+    source, whole = own(), own()
+    again = factorize(source, form, 3, **settings, checkpoint=path)
+    expected = factorize(whole, form, 3, **settings)
+    same_bits(again.factors, expected.factors)
+    assert source.log.count < whole.log.count
+
+
+def test_ctrl_c_when_a_fit_is_over_says_so(tmp_path):
+    """Its start is in the checkpoint, and nothing is left to do: it is what a fit without Ctrl-C comes to, and named so."""
+    X, path = data(), tmp_path / "run.nonneg"
+    whole = nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+    assert whole.status_ == "converged"
+
+    class Pressing(nonneg.NMF):
+        def _finished(self, X, solution):
+            os.kill(os.getpid(), signal.SIGINT)
+            return solution
+
+    model = Pressing(3, random_state=0, checkpoint=path)
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted when its fit was over; it holds all of it\. Converged"):
+        model.fit(X)
+    assert model.status_ == "converged"
+    same_bits(model.factors_, whole.factors_)
+
+    def at_the_end(progress):
+        if progress.iteration == whole.n_iter_:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="when it was over") as stopped:
+        factorize(X, "W H", 3, random_state=0, max_iter=5000, callback=at_the_end)
+    assert stopped.value.solution.status == "converged"
+
+
+# ---- further than max_iter
+
+
+def further(fit, path, few, many):
+    """What a fit that has ended at `few` iterations comes to with `many`, the iterations that this took, and what that is from
+    the beginning.
+    """
+    first = fit(max_iter=few, checkpoint=path)
+    seen = []
+    found = fit(max_iter=many, checkpoint=path, callback=lambda progress: seen.append(progress.iteration))
+    again = fit(max_iter=many, checkpoint=path, callback=lambda progress: pytest.fail("it was over"))
+    whole = fit(max_iter=many)
+    for each in (found, again):
+        same_bits(each.factors, whole.factors)
+        assert (each.objective, each.n_iter, each.status) == (whole.objective, whole.n_iter, whole.status)
+        for column in ("iteration", "objective"):
+            np.testing.assert_array_equal(getattr(each.history, column), getattr(whole.history, column))
+    return first, seen
+
+
+@pytest.mark.parametrize("few", [110, 117], ids=["at a check", "between checks"])
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+@pytest.mark.parametrize(("form", "divergence"), LOOKED_AT)
+def test_a_larger_max_iter(form, divergence, solver, few, tmp_path):
+    X = data((40, 30))
+
+    def fit(**more):
+        settings = {"divergence": divergence, "solver": solver, "init": "random", "tol": 0, "random_state": 0}
+        return factorize(X, form, 4, **settings, **more)
+
+    try:
+        fit(max_iter=1)
+    except IncompatibleError:
+        pytest.skip("a solver that is not for this model")
+    first, seen = further(fit, tmp_path / "run.nonneg", few, 143)
+    if first.status == "max_iter":
+        assert min(seen) > few - 1
+
+
+@pytest.mark.parametrize("kind", ["missing", "filled", "weights", "float32", "sparse"])
+def test_a_larger_max_iter_for_other_data(kind, tmp_path):
+    X = data((40, 30))
+    known = np.random.default_rng(0).random(X.shape) < 0.8
+    given, more = {
+        "missing": (np.where(known, X, np.nan), {"missing": "ignore"}),
+        "filled": (np.where(known, X, np.nan), {"missing": "ignore"}),
+        "weights": (X, {"weights": known + 0.5}),
+        "float32": (X.astype(np.float32), {}),
+        "sparse": (sparse.csr_array(known * X), {}),
+    }[kind]
+    form = "X W W.T" if kind == "filled" else "W H"
+
+    def fit(**settings):
+        return factorize(given, form, 4, divergence=1, init="random", tol=0, random_state=0, **more, **settings)
+
+    first, seen = further(fit, tmp_path / "run.nonneg", 104, 131)
+    assert first.status != "max_iter" or min(seen) > 103
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("store", ["memory", "file"])
+@pytest.mark.parametrize("name", [*FITS, "projective"])
+def test_a_larger_max_iter_of_estimators(name, store, tmp_path):
+    """With whatever stands for the data, and the start that "auto" finds, which must not depend on it."""
+    estimator, settings = (FITS | {"projective": (nonneg.PNMF, {"divergence": 1})})[name]
+    X = data((300, 60))
+    np.save(tmp_path / "X.npy", X)
+
+    def fit(**more):
+        own = X if store == "memory" else open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5)
+        model = estimator(4, n_init=2, random_state=0, **{**settings, "tol": 1e-9, **more}).fit(own)
+        model.factors, model.objective, model.n_iter = model.factors_, model.objective_, model.n_iter_
+        model.status, model.history = model.status_, model.history_
+        return model
+
+    _, seen = further(fit, tmp_path / "run.nonneg", 103, 128)
+    begins_anew = (name, store) == ("NMF", "file")  # of several starts, some would have gone on for longer
+    assert begins_anew or all(iteration > 102 for iteration in seen)
+
+
+def test_few_iterations_are_done_again(tmp_path):
+    """They were planned for as few, by another plan, and are no beginning of many."""
+    X = data()
+
+    def fit(**more):
+        return factorize(X, "W H", 3, init="random", solver="multiplicative", tol=0, random_state=0, **more)
+
+    _, seen = further(fit, tmp_path / "run.nonneg", 20, 150)
+    assert seen[0] == 0
+
+
+def test_a_smaller_max_iter_is_refused_where_a_run_is_beyond_it(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"init": "random", "solver": "multiplicative", "tol": 0, "random_state": 0, "checkpoint": path}
+    factorize(X, "W H", 3, **settings, max_iter=120)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"has come to iteration 120 with max_iter=120, and cannot go back: here max_iter is 110"):
+        factorize(X, "W H", 3, **settings, max_iter=110)
+    assert path.read_bytes() == before
+    with pytest.raises(DataError, match=r"another fit: tol is 0(\.0)? there, and 0\.1 here\. Give"):
+        factorize(X, "W H", 3, **{**settings, "tol": 0.1}, max_iter=200)
+
+
+def test_a_fit_that_has_converged_has_with_any_larger_max_iter(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    model = nonneg.NMF(3, random_state=0, checkpoint=path, max_iter=1000).fit(X)
+    assert model.status_ == "converged"
+    again = nonneg.NMF(3, random_state=0, checkpoint=path, max_iter=2000, callback=lambda _: pytest.fail("it was over")).fit(X)
+    same_bits(again.factors_, model.factors_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_starts_that_are_done_again_are_not_taken_for_others(tmp_path):
+    """When it is cut off before all of them are, those that are left are still of the plan for few iterations."""
+    X, checkpoint = data(), Checkpoint(tmp_path / "run.nonneg", every=0)
+
+    def fit(max_iter, **more):
+        settings = {"init": "random", "solver": "multiplicative", "tol": 0, "random_state": 0, "n_init": 2}
+        return nonneg.NMF(3, **settings, max_iter=max_iter, **more).fit(X)
+
+    fit(30, checkpoint=checkpoint)
+    with pytest.raises(CutOff):
+        fit(130, checkpoint=checkpoint, callback=cut_off_at(50))
+    seen = []
+    found = fit(130, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration))
+    assert seen.count(0) == 1
+    same_bits(found.factors_, fit(130).factors_)

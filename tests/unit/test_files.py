@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import sparse
 
 import nonneg
 from nonneg import factorize, open_data
-from nonneg.data import SquaredDifference, Unreached, as_dense, base
+from nonneg.data import SquaredDifference, Unreached, as_dense, base, opening
 from nonneg.data.reading import read_data
 from nonneg.data.sources import KINDS
 from nonneg.data.steps import Request
@@ -151,9 +152,10 @@ def test_estimators(name, plain):
     model = getattr(nonneg, name)(RANKS.get(name, 3), random_state=0)
     expected = model.fit(X).objective_
     codes = model.transform(X)
-    np.testing.assert_allclose(model.transform(path), codes, rtol=1e-6, atol=1e-9)
-    assert model.score(path) == pytest.approx(model.score(X))
-    assert model.fit(str(path)).objective_ <= expected * (1 + 1e-3)
+    data = open_data(path, block_bytes=BLOCK)
+    np.testing.assert_allclose(model.transform(data), codes, rtol=1e-6, atol=1e-9)
+    assert model.score(data) == pytest.approx(model.score(X))
+    assert model.fit(data).objective_ <= expected * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("divergence", [2, 1, 0.5])
@@ -220,9 +222,85 @@ def test_those_that_need_all_of_x_say_why(name, plain):
 
 def test_partial_fit(plain):
     path, X = plain
-    found, expected = (nonneg.OPNMF(3, random_state=0).partial_fit(own).partial_fit(own).components_ for own in (str(path), X))
+    found, expected = (
+        nonneg.OPNMF(3, random_state=0).partial_fit(own).partial_fit(own).components_
+        for own in (open_data(path, block_bytes=BLOCK), X)
+    )
     found, expected = (components[np.argsort(components.argmax(axis=1))] for components in (found, expected))  # in any order
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+# ---- what fits into one block
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("name", KIND)
+def test_what_is_small_is_the_same_array_to_the_bit(name, dtype, tmp_path):
+    """And is read once."""
+    file, write, store = KIND[name]
+    X = store((10 * matrix()).astype(dtype))
+    write(tmp_path / file, X)
+    for model in (nonneg.OPNMF(3, random_state=0), nonneg.NMF(3, divergence=1, random_state=0)):
+        expected = model.fit(X)
+        factors, codes, objective = expected.factors_, expected.transform(X), expected.history_.objective
+        found = model.fit(tmp_path / file)
+        assert found.factors_.keys() == factors.keys()
+        for each in factors:
+            np.testing.assert_array_equal(found.factors_[each], factors[each])
+        np.testing.assert_array_equal(found.history_.objective, objective)
+        assert set(found.history_.readings[-1:]) == {1}
+        np.testing.assert_array_equal(found.transform(str(tmp_path / file)), codes)
+    solution = factorize(tmp_path / file, "W H", 3, random_state=0)
+    np.testing.assert_array_equal(solution.factors["W"], factorize(X, "W H", 3, random_state=0).factors["W"])
+
+
+def test_what_is_small_by_features_and_in_lists(tmp_path):
+    X = matrix()
+    np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
+    for number, part in enumerate(np.array_split(X, 3)):
+        np.save(tmp_path / f"{number}.npy", part)
+    parts = [tmp_path / f"{number}.npy" for number in range(3)]
+    for where, own in ((open_data(tmp_path / "XT.npy", blocks="features"), np.asfortranarray(X)), (parts, X)):
+        found, expected = (nonneg.OPNMF(3, random_state=0).fit(each) for each in (where, own))
+        np.testing.assert_array_equal(found.components_, expected.components_)
+    X[7, 3] = -1
+    np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
+    with pytest.raises(DataError, match=r"-1 in row 3, column 7 \(row 3 of .*XT\.npy"):
+        nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features"))
+
+
+def test_what_is_small_with_values_missing_or_weights(plain):
+    path, X = plain
+    X[7, 3] = np.nan
+    np.save(path, X)
+    weights = np.random.default_rng(0).random(X.shape) + 0.5
+    for more in ({}, {"weights": weights}, {"sample_weight": weights[:, 0]}):
+        found, expected = (nonneg.NMF(3, random_state=0, missing="ignore").fit(own, **more) for own in (path, X))
+        np.testing.assert_array_equal(found.components_, expected.components_)
+    with pytest.raises(DataError, match=r"X\.npy.*NaN, and have a weight"):
+        nonneg.NMF(3).fit(path, weights=weights)
+    X[7, 3] = 0
+    np.save(path, X)
+    np.save(path.with_name("weights.npy"), weights)
+    found = nonneg.NMF(3, random_state=0, tol=1e-9).fit(path, weights=path.with_name("weights.npy"))  # both in blocks
+    assert found.history_.readings[-1] > 1
+    assert found.objective_ == pytest.approx(nonneg.NMF(3, random_state=0, tol=1e-9).fit(X, weights=weights).objective_, rel=1e-2)
+
+
+def test_blocks_that_are_asked_for_are_kept(plain):
+    path, _ = plain
+    blocks, small = open_data(path, block_bytes=2**27), open_data(path)
+    for data in (blocks, small):
+        nonneg.OPNMF(3, random_state=0).fit(data)
+    assert (blocks.log.count > 1, small.log.count) == (True, 1)
+
+
+def test_a_larger_file_is_read_in_blocks(plain, monkeypatch):
+    path, X = plain
+    monkeypatch.setattr(opening, "BLOCK_BYTES", X.nbytes - 1)
+    assert nonneg.OPNMF(3, random_state=0).fit(path).history_.readings[-1] > 1
+    monkeypatch.setattr(opening, "BLOCK_BYTES", X.nbytes)
+    assert nonneg.OPNMF(3, random_state=0).fit(path).history_.readings[-1] == 1
 
 
 # ---- what is open already, and lists
@@ -289,9 +367,10 @@ def test_entries_that_cannot_be(kind, value, says):
     path = kind(X)
     is_turned = open_data(path).__class__.__name__ == "TransposedData"
     where = r"column 5, row 37 \(row 5 of" if is_turned else r"row 37, column 5 \(row 37 of"
-    for use in (nonneg.OPNMF(3).fit, nonneg.NMF(3).fit, lambda X: factorize(X, "W H", 3)):
+    uses = (nonneg.OPNMF(3).fit, nonneg.NMF(3).fit, lambda X: factorize(X, "W H", 3))
+    for use, own in product(uses, (str(path), open_data(path, block_bytes=BLOCK))):  # in memory, and in blocks
         with pytest.raises(DataError, match=f"{says} in .*37") as error:
-            use(str(path))
+            use(own)
         assert is_turned or "row 37, column 5" in str(error.value), where
         assert path.name in str(error.value)
 
@@ -302,8 +381,9 @@ def test_the_file_of_a_list_is_named(tmp_path):
     X[40, 1] = np.nan
     for path, part in zip(paths, np.array_split(X, 4), strict=True):
         np.save(path, part)
-    with pytest.raises(DataError, match=r"row 40, column 1 \(row 10 of .*2\.npy"):
-        nonneg.OPNMF(3).fit(paths)
+    for own in (paths, open_data(paths, block_bytes=BLOCK)):
+        with pytest.raises(DataError, match=r"row 40, column 1 \(row 10 of .*2\.npy"):
+            nonneg.OPNMF(3).fit(own)
     np.save(paths[3], X[:5, :7])
     with pytest.raises(DataError, match=r"3\.npy is of another width than .*0\.npy: 7, not 24"):
         open_data(paths)

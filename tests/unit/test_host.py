@@ -3,7 +3,11 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from nonneg.data import host, read_data
+from nonneg.data import sparse as of_sparse
 from nonneg.data.host import blas_threads, by_pieces, cube_root, inner, multiplied
+from nonneg.kernels import threads as in_ranges
+from nonneg.kernels.threads import limited
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
 
@@ -81,3 +85,39 @@ def test_cube_roots(dtype, has_avx512, monkeypatch):
     root = cube_root(np, x)
     assert root.dtype == dtype
     np.testing.assert_allclose(root, np.cbrt(x.astype(float)), rtol=100 * np.finfo(dtype).eps)  # ln(huge)/3 roundings, about
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(3, 5, 2), (900, 700, 40), (2000, 300, 60)])
+def test_products_with_the_gram_matrix(shape, dtype, rng):
+    """The same to the bit, however many threads share it out."""
+    rows, columns, width = shape
+    X, M = rng.random((rows, columns)).astype(dtype), rng.random((columns, width)).astype(dtype)
+    found = []
+    for count in (1, 2, 5):
+        with limited(count), threadpool_limits(1, user_api="blas"):
+            found.append(host.gram_multiplied(X, M))
+    np.testing.assert_allclose(found[0], X.T @ (X @ M), rtol=100 * np.finfo(dtype).eps)
+    assert len({each.tobytes() for each in found}) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_with_sparse_data_by_ranges(dtype, rng, monkeypatch):
+    """To the bit, however many threads share it out; X M is what SciPy makes of it, row by row."""
+    X = sparse.random_array((900, 30), density=0.3, rng=rng, format="csr", dtype=dtype)
+    M, N = rng.random((4, 30)).astype(dtype).T, rng.random((900, 4)).astype(dtype)
+    data = read_data(X)
+    expected, expected_turned = X @ M, X.T @ N
+    monkeypatch.setattr(of_sparse, "_WORTH_A_RANGE", 1000)
+    ranges = []
+    monkeypatch.setattr(in_ranges, "in_threads", lambda work, pieces: ranges.append(len(pieces)) or list(map(work, pieces)))
+    np.testing.assert_array_equal(data.apply(M), expected)
+    np.testing.assert_allclose(data.apply(N, transposed=True), expected_turned, rtol=100 * np.finfo(dtype).eps)
+    assert min(ranges) > 1
+    monkeypatch.undo()
+    monkeypatch.setattr(of_sparse, "_WORTH_A_RANGE", 1000)
+    found = []
+    for count in (1, 3):
+        with limited(count):
+            found.append((data.apply(M).tobytes(), data.apply(N, transposed=True).tobytes()))
+    assert found[0] == found[1]

@@ -311,7 +311,7 @@ def test_sample_weights_of_data_in_files(rng, tmp_path):
     np.save(tmp_path / "X.npy", X)
     for estimator in (nonneg.NMF(3, random_state=0), nonneg.OPNMF(3, random_state=0)):
         expected = clone(estimator).fit(X, sample_weight=weights)
-        found = clone(estimator).fit(tmp_path / "X.npy", sample_weight=weights)
+        found = clone(estimator).fit(nonneg.open_data(tmp_path / "X.npy", block_bytes=3000), sample_weight=weights)
         np.testing.assert_allclose(found.objective_, expected.objective_, rtol=0.05)
 
 

@@ -77,6 +77,8 @@ class Data(ABC):
     """What columns are called, where data came with names that are text."""
     log: Any = None
     """Counts readings, where that is of interest: a `ReadingLog`."""
+    origin: Any = None
+    """The file that data in memory were read from, an `Origin`; messages name it."""
 
     # ---- what every kind of data answers
 

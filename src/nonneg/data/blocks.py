@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -72,6 +73,15 @@ class ReadingLog:
             raise Interrupted("A reading of the data was interrupted.")
         if self.told is not None:
             self.told(f"reading {self.count + 1}{f', {place}' if place else ''}")
+
+    @contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """Within this, readings come to their end, whatever is wanted."""
+        over, self.over = self.over, None
+        try:
+            yield
+        finally:
+            self.over = over
 
     @property
     def count(self) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import DataError
 from .base import Data
 from .host import as_dense
+from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import Pair, WeightedDense
 
@@ -28,11 +29,45 @@ def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int,
     return count, place or (0, 0), value
 
 
+def bad_entry(value: float, where: str) -> DataError:
+    """The error for an entry that cannot be."""
+    if math.isfinite(value):
+        return DataError(
+            f"Negative values in data passed to X: {value:g} in {where}. A non-negative factorization has no place for them: shift "
+            "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
+        )
+    return DataError(
+        f"X has an entry that is not finite, {value:g} in {where}. Infinite ones cannot be approximated. Where NaN stands for what "
+        "is missing, missing='ignore' approximates the others and leaves these out, of dense data; or drop those rows, or fill "
+        "them in first."
+    )
+
+
+def where_in(row: int, column: int, source: Source) -> str:
+    """The place of an entry, in words."""
+    way = f"column {row}, row {column}" if source.is_turned else f"row {row}, column {column}"
+    return f"{way} ({source.place(row)})"
+
+
+class Origin(NamedTuple):
+    """Where data in memory were read from."""
+
+    source: Source
+    is_turned: bool
+    """Whether the rows of the file are columns of X."""
+
+    def place(self, row: int, column: int) -> str:
+        """The place of an entry of X, in words."""
+        return where_in(*((column, row) if self.is_turned else (row, column)), self.source)
+
+
 def check_finite(data: Data, name: str) -> None:
     """Refuse infinite entries, and NaN."""
     if math.isfinite(data.facts.lowest) and math.isfinite(data.facts.highest):
         return
     count, place, value = _first(data, lambda entries: ~np.isfinite(entries))
+    if data.origin is not None:
+        raise bad_entry(value, data.origin.place(*place))
     infinite, _, _ = _first(data, np.isinf)
     both = f" ({count - infinite} NaN, {infinite} infinite)" if 0 < infinite < count else ""
     raise DataError(
@@ -65,6 +100,8 @@ def check_sign(data: Data, name: str, positive: bool) -> None:
     """Refuse negative entries, and zeros where all have to be positive."""
     if data.facts.lowest < 0:
         count, place, value = _first(data, lambda entries: entries < 0)
+        if data.origin is not None:
+            raise bad_entry(value, data.origin.place(*place))
         raise DataError(
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
             "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."

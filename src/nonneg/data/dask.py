@@ -23,7 +23,8 @@ from scipy import sparse
 from ..exceptions import DataError
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
-from .files import USUAL, as_block, bad_entry
+from .checking import bad_entry
+from .files import USUAL, as_block
 from .namespace import Namespace
 from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real

@@ -17,6 +17,7 @@ from scipy import sparse
 from ..exceptions import DataError
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
+from .checking import bad_entry, where_in
 from .dense import DenseData
 from .host import as_dense
 from .memory import available_bytes
@@ -58,6 +59,13 @@ class FileBlocks(Blocks):
         What a block takes in memory, about.
     weighing : Weighing, optional
         What blocks are weighted with, as soon as they are read.
+    is_settled : bool
+        Whether there are to be blocks also where one would have all of X; if not, `whole_file` may serve better.
+
+    Attributes
+    ----------
+    is_small : bool
+        Whether it would, and X may as well be in memory.
     """
 
     def __init__(
@@ -69,8 +77,10 @@ class FileBlocks(Blocks):
         seen: _Seen | None = None,
         log: Any = None,
         weighing: Weighing | None = None,
+        is_settled: bool = True,
     ) -> None:
         self.source, self.block_bytes, self.unit, self.weighing = source, block_bytes, unit, weighing
+        self.is_small = not is_settled and source.bytes_in_memory <= block_bytes
         self.shape = source.shape
         self.namespace = Namespace(np, real(source.dtype), "cpu")
         self.log, self._seen = log or ReadingLog(), seen or _Seen()
@@ -132,6 +142,18 @@ class FileBlocks(Blocks):
         self._conclude()
         self.log.seconds.append(time.perf_counter() - began)
 
+    def whole_file(self) -> Any:
+        """All rows, as an array or a sparse array of their own: one reading. What is in them is for others to check."""
+        began = time.perf_counter()
+        self._check_unchanged()
+        self.log.check()
+        values = read_or_say(self.source, lambda: self.source.read(0, self.shape[0]), 0)
+        if values.shape != self.shape:
+            raise self._change(f"it should be {self.shape}, and is {values.shape}")
+        self._check_unchanged()
+        self.log.seconds.append(time.perf_counter() - began)
+        return values if sparse.issparse(values) else np.array(values, self.namespace.dtype, order="C")
+
     def _block(self, number: int, read: Callable[[int, int], Any]) -> Data:
         """A block, checked."""
         start, stop = self.cuts[number], self.cuts[number + 1]
@@ -157,7 +179,7 @@ class FileBlocks(Blocks):
         """Refuse what is not finite, and what is negative where nothing may be."""
         unknown = first_unknown(block) if self.weighing is not None and not self.weighing.ignores else None
         if unknown is not None:
-            raise bad_entry(math.nan, _where(start + unknown[0], unknown[1], self.source))
+            raise bad_entry(math.nan, where_in(start + unknown[0], unknown[1], self.source))
         if not math.isfinite(facts.lowest) or not math.isfinite(facts.highest):
             raise bad_entry(*_first(block, lambda x: ~np.isfinite(x), start, self.source))
         if facts.lowest < 0 and not self._seen.signed:
@@ -257,20 +279,6 @@ def _digest(values: Any) -> bytes:
     return hashlib.blake2b(some.tobytes(), digest_size=8).digest()
 
 
-def bad_entry(value: float, where: str) -> DataError:
-    """The error for an entry that cannot be."""
-    if math.isfinite(value):
-        return DataError(
-            f"Negative values in data passed to X: {value:g} in {where}. A non-negative factorization has no place for them: shift "
-            "or clip them first; or let `nonneg.factorize` have a 'signed' factor."
-        )
-    return DataError(
-        f"X has an entry that is not finite, {value:g} in {where}. Infinite ones cannot be approximated. Where NaN stands for what "
-        "is missing, missing='ignore' approximates the others and leaves these out, of dense data; or drop those rows, or fill "
-        "them in first."
-    )
-
-
 def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Source) -> tuple[float, str]:
     """The first entry that meets a condition, and where it is, in words."""
     for rows, part in block.blocks():
@@ -278,14 +286,8 @@ def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Sou
         mask = condition(entries)
         if mask.any():
             i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
-            return float(entries[i, j]), _where(start + rows.start + int(i), int(j), source)
+            return float(entries[i, j]), where_in(start + rows.start + int(i), int(j), source)
     raise AssertionError
-
-
-def _where(row: int, column: int, source: Source) -> str:
-    """The place of an entry, in words."""
-    way = f"column {row}, row {column}" if source.is_turned else f"row {row}, column {column}"
-    return f"{way} ({source.place(row)})"
 
 
 def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:

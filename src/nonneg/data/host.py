@@ -31,8 +31,8 @@ _TOGETHER = 6
 """Rows that these kernels work on together: blocks have a multiple of them, and at least so many."""
 _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
-_WORTH_A_THREAD, _WORTH_ADDING = 2 * 10**7, 10**6
-"""Multiplications, and additions, at least, for each of them."""
+_WORTH_A_THREAD = 2 * 10**7
+"""Multiplications, at least, for each of them."""
 _LONG_RANGE = 400
 """Rows, at least, of a range whose result is as large as what it is multiplied with."""
 
@@ -86,24 +86,17 @@ def multiplied(left: Any, right: Any) -> Array:
 
 
 def gram_multiplied(X: Array, M: Array) -> Array:
-    """Xᵀ(X M) of an array that lies in rows, by ranges of them in threads, each of which makes both products on its own.
+    """Xᵀ(X M) of an array that lies in rows: X M by ranges of its rows in threads, then the rest by ranges of its columns.
 
-    Ranges are long: for each of them BLAS packs all of M anew, and a result as large as M is added up.
+    No range waits for another within a product, and none has a result of its own to be added to those of others. Ranges of rows are
+    long: for each of them BLAS packs all of M anew.
     """
-    each = 2 * X.shape[1] * M.shape[1]
-    first, *others = _share_out(_gram_range, X.shape[0], blas_threads(), each, X, M, least=_LONG_RANGE * each)
-
-    def add(start: int, stop: int) -> None:
-        for other in others:
-            first[start:stop] += other[start:stop]
-
-    over_pieces(add, first.shape[0], len(others) * first.shape[1], _WORTH_ADDING)
-    return first
-
-
-def _gram_range(first: int, last: int, X: Array, M: Array) -> Array:
-    some = X[first:last]
-    return some.T @ (some @ M)
+    rows, columns = X.shape
+    product, result = np.empty((rows, M.shape[1]), X.dtype), np.empty(M.shape, X.dtype)
+    threads, each = blas_threads(), columns * M.shape[1]
+    _share_out(_multiply_rows, rows, threads, each, X, M, product, rows, least=_LONG_RANGE * each)
+    _share_out(_multiply_rows, columns, threads, rows * M.shape[1], X.T, product, result, columns)
+    return result
 
 
 def _multiply_rows(first: int, last: int, left: Array, right: Array, result: Array, block: int) -> None:

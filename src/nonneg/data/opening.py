@@ -17,13 +17,14 @@ from .transposed import TransposedData
 
 
 def open_data(
-    where: Any, *, key: str | None = None, blocks: Literal["samples", "features"] = "samples", block_bytes: int = BLOCK_BYTES
+    where: Any, *, key: str | None = None, blocks: Literal["samples", "features"] = "samples", block_bytes: int | None = None
 ) -> Data:
     """Data that are larger than memory, or better left where they are.
 
     What comes of it can be given to `fit`, `transform`, `partial_fit` and `nonneg.factorize` in place of X; these take a path, too,
     and then open it with what is default here. Blocks of rows are read when they are needed, the next one while the last is worked
     on. An entry that is negative or not finite is refused when it is first read; so is a file that changes between two readings.
+    What fits into one block is read once, and worked on in memory, as the same array would be.
 
     Parameters
     ----------
@@ -35,8 +36,9 @@ def open_data(
         Which matrix, of a file that has several: ``"layers/counts"``.
     blocks : {"samples", "features"}, default="samples"
         What the rows of the file are. With "features" it holds Xᵀ, as a voxel × subject image does.
-    block_bytes : int, default=2**27
-        What a block takes in memory. Two are there at a time, and what is computed of one.
+    block_bytes : int, optional
+        What a block takes in memory, 2**27 by default. Two are there at a time, and what is computed of one. If it is given, X is
+        read in blocks also where one has all of it.
 
     Returns
     -------
@@ -54,12 +56,12 @@ def open_data(
     """
     if blocks not in ("samples", "features"):
         raise IncompatibleError(f"blocks must be 'samples' or 'features', what the rows of the file are; got {blocks!r}.")
-    if not is_count(block_bytes, 1):
+    if block_bytes is not None and not is_count(block_bytes, 1):
         raise IncompatibleError(f"block_bytes must be an int of at least 1; got {block_bytes!r}.")
     source = open_source(where, key)
     if 0 in source.shape:
         raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
-    data: Data = FileBlocks(source, block_bytes)
+    data: Data = FileBlocks(source, block_bytes or BLOCK_BYTES, is_settled=block_bytes is not None)
     data = TransposedData(data) if source.is_turned != (blocks == "features") else data
     data.feature_names = source.feature_names if blocks == "samples" else None
     return data

@@ -10,8 +10,9 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from .base import Data, Total
-from .checking import check_finite, check_observed, check_sign, check_symmetric, refuse_nan
+from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan
 from .dense import DenseData
+from .files import FileBlocks
 from .gram import GramData
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
 from .opening import is_elsewhere, opened, rows_of
@@ -185,6 +186,9 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
             raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
         return X
     X = opened(with_nan(X) if ignores else X)
+    blocks, is_turned = X.in_blocks or (None, False) if isinstance(X, Data) else (None, False)
+    if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
+        return _read_small(blocks, is_turned, name, missing, weights)
     if isinstance(X, Observed):
         return _read_observed(X, name, weights)
     if sparse.issparse(X):
@@ -223,6 +227,25 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     ):
         return data
     return PairWeighted(DenseData(without_hidden_rows(values, given.rows, namespace), namespace), given)
+
+
+def _lie_elsewhere(weights: Any) -> bool:
+    """Whether weights are in a file, or on other machines, and have to be read with the blocks of X."""
+    entries = weights.entries if isinstance(weights, Scaled) else weights
+    return entries is not None and (is_elsewhere(entries) or isinstance(entries, np.memmap))
+
+
+def _read_small(blocks: FileBlocks, is_turned: bool, name: str, missing: str, weights: Any) -> Data:
+    """Data in a file that fits into one block, as the same array in memory would be read; errors name the file."""
+    values = blocks.whole_file()
+    try:
+        found = read_weighted(values.T if is_turned else values, name, missing=missing, weights=weights)
+    except DataError as error:
+        raise DataError(f"{blocks.source.name}: {error}") from error
+    if not isinstance(found, Data):
+        found = _read_sparse(found, name) if sparse.issparse(found) else DenseData(*read_matrix(found, name))
+    found.log, found.origin = blocks.log, Origin(blocks.source, is_turned)
+    return found
 
 
 def _read_far(X: Any, name: str, ignores: bool, weights: Any) -> Data:

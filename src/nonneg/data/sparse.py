@@ -47,13 +47,16 @@ class SparseData(Data):
     # ---- sums
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        entries = self.values.data
-        zero = [0.0] if self.size < self.shape[0] * self.shape[1] else []
-        extremes = [float(entries.min()), float(entries.max())] if self.size else []
-        facts = Facts(float(np.min(extremes + zero)), float(np.max(extremes + zero)), int(np.count_nonzero(entries)))
+        entries, each = self.values.data, self.size if self.size < _LARGE else _PIECE
+        extremes, counts, sums = [0.0] if self.size < self.shape[0] * self.shape[1] else [], 0, np.zeros(len(totals))
         with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
-            # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
-            return facts, [float(np.sum(_terms(entries, *total), dtype=np.float64)) for total in totals]
+            for start in range(0, self.size, max(each, 1)):
+                some = entries[start : start + each]
+                extremes += [float(some.min()), float(some.max())]
+                counts += int(np.count_nonzero(some))
+                # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
+                sums += [float(np.sum(_terms(some, *total), dtype=np.float64)) for total in totals]
+        return Facts(float(np.min(extremes)), float(np.max(extremes)), counts), sums.tolist()
 
     @cached_property
     def _row_of_entry(self) -> np.ndarray:
@@ -70,6 +73,8 @@ class SparseData(Data):
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         X = self._part(sign)
+        if type(M) is np.ndarray and X.nnz * M.shape[1] >= 2 * _WORTH_A_RANGE:
+            return _by_ranges(X, M, transposed)
         return multiplied(X.T if transposed else X, M)
 
     def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
@@ -244,8 +249,43 @@ def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identit
     quadratic_sparse(order, F, Y, B, G, X.indptr, X.indices, X.data, is_gram, is_identity, *options)
 
 
+_LARGE, _PIECE = 2**22, 2**17
+"""Non-zeros from which on a survey looks at some at a time, and how many: what is made of them on the way stays in the cache."""
+_WORTH_A_RANGE = 2 * 10**7
+"""Multiplications that are worth a thread."""
+
+
+def _by_ranges(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarray:
+    """X M, or Xᵀ M, by ranges of the rows of X in threads: SciPy has one for a product, and lets others work meanwhile.
+
+    Ranges do not depend on the number of threads. Those of Xᵀ M are added up, and are so long that all sums together take no more
+    memory than X does.
+    """
+    from ..kernels.threads import over_pieces
+
+    (rows, columns), width, M = X.shape, M.shape[1], np.ascontiguousarray(M)
+
+    def multiply(start: int, stop: int) -> np.ndarray:
+        first, last = int(X.indptr[start]), int(X.indptr[stop])
+        arrays = (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - X.indptr[start])
+        some = sparse.csr_array(arrays, shape=(stop - start, columns))
+        return some.T @ M[start:stop] if transposed else some @ M
+
+    least = max(_WORTH_A_RANGE, columns * width * width if transposed else 0)
+    first, *others = found = over_pieces(multiply, rows, X.nnz * width / rows, least)
+    if not transposed:
+        return np.concatenate(found)
+    for other in others:
+        first += other
+    return first
+
+
 def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
-    return x**exponent if kind == "power" else np.log(np.where(x > 0, x, 1.0)) * (x**exponent if exponent else 1.0)
+    """xᵖ, or xᵖ ln x with 0 ln 0 = 0, of each."""
+    power = x if exponent == 1 else x**exponent
+    if kind == "power":
+        return power
+    return np.log(x if x.size and x.min() > 0 else np.where(x > 0, x, 1.0)) * (power if exponent else 1.0)
 
 
 def _sampled_pass(

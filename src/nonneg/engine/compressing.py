@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ class Compressed:
         rank = max(min(shapes[form[0].name]), min(shapes[form[-1].name]))
         self._compression = Compression(problem.data, **arrays) if arrays else compression(problem.data, rank)
         self._begun: Stage | None = None
+        self.is_cut_off = False
+        """Whether a run that was to show which start is best has ended at `max_iter`."""
         self._bind()
 
     def _bind(self) -> None:
@@ -128,6 +131,7 @@ class Compressed:
             values = [run.best.objective()[0] for run in runs]
             best = starts[int(np.argmin(values))]
             is_over = any(run.status in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) for run in runs)
+            self.is_cut_off = self.is_cut_off or any(run.status is Status.MAX_ITER for run in runs)
             del runs  # factors of many rows take memory, which the reading needs
             try:
                 values = [point.objective()[0] for point in self.agree_at(*starts)]
@@ -153,8 +157,8 @@ class Compressed:
         stage = (keeper.stage() if keeper is not None else None) or begun
         going_on = keeper.run(self.small) if keeper is not None else None
 
-        def now() -> Stage:
-            return replace(stage, arrays=self._compression.arrays)
+        def now(of: Stage | None = None) -> Stage:
+            return replace(of or stage, arrays=self._compression.arrays)
 
         log = self.problem.data.log
         while True:
@@ -164,12 +168,14 @@ class Compressed:
             run = going_on or begin(self.small, stage.factors, own, left)
             told = counted_on(callback, stage.history)
             run = solve(run, own, left, told, keep=None if keeper is None else lambda run: keeper.keep(run, now))
-            going_on, stage, log.most = None, stage.after(run), None
+            earlier, going_on, stage, log.most = stage, None, stage.after(run), None
             try:
                 if run.status is Status.STOPPED_BY_USER:
                     raise Interrupted
                 (point,) = self.agree_at(stage.factors)
             except Interrupted:  # what X~ says is all that is known without a reading
+                if keeper is not None and run.status is not Status.STOPPED_BY_USER:  # or it has been written down already
+                    keeper.keep(run, partial(now, earlier))
                 run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
                 return run
             value, before = point.objective()[0], stage.lowest

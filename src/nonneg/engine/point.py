@@ -40,6 +40,12 @@ class Point:
         bare.measured = self.measured
         return bare
 
+    def copy(self) -> Point:
+        """The same point: what is computed for the one is not known to the other."""
+        same = Point(self.problem, self.factors, dict(self.known))
+        same.measured = self.measured
+        return same
+
     def forget_all_but(self, *words: Word) -> None:
         """Let go of the other products, which take memory; they would be computed again."""
         kept = {canonical(word)[0] for word in words}

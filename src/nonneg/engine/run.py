@@ -4,6 +4,10 @@ It asks the solver for steps until `stopping` names a status. The loop itself co
 numbers from a device, at the checks only, every few iterations. Solvers that compare objectives (`Adaptive`, `QuasiNewton`,
 `Coordinate` with momentum) compute them in their steps too.
 
+Where iterations take long, there is a *look* between checks, as soon as a second has passed since the last: callbacks and Ctrl-C
+are heeded, and the run is written down if it is time. How fast a machine is must not show in what comes of a run. So a look tells
+the watch nothing, leaves no record in the history, unless the run ends there, and computes nothing that a later step would find.
+
 A `Run` is all that a run is at one moment: it can be written down, read again, and gone on with, to the same bits.
 """
 
@@ -11,7 +15,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -25,7 +31,12 @@ from .solver import Solver, State
 from .stopping import Stopping, Watch
 
 Callback = Callable[[Progress], Any]
-"""Called at every check. Returning True, or the `Status` to call it by, ends the run."""
+"""Called at every check, and at looks between them. Returning True, or the `Status` to call it by, ends the run."""
+
+_PATIENCE = 1.0
+"""Seconds from one look to the next, at least."""
+_LOOKING = 10
+"""By how much the time between looks exceeds the time that they take, at least."""
 
 
 @dataclass
@@ -48,6 +59,12 @@ class Run:
     def best(self) -> Point:
         """What a run that is over has come to."""
         return self.good or self.point.bare()
+
+    def copy(self) -> Run:
+        """The run as it is now, whatever becomes of it. Steps make arrays anew, so that these need no copy."""
+        state, watch = copy(self.state), replace(self.watch, settled=[*self.watch.settled], curve=[*self.watch.curve])
+        vars(state).update({name: copy(value) for name, value in vars(state).items() if isinstance(value, dict | list)})
+        return replace(self, point=self.point.copy(), state=state, watch=watch, history=History(self.history))
 
 
 @dataclass
@@ -79,7 +96,9 @@ class Keeper(Protocol):
     """Something that writes down where a run stands, now and then, and knows where it stood."""
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        """Take note of a run after a check; of the stage that it belongs to, where there is one. A user's stop is to be noted."""
+        """Take note of a run after a check; of the stage that it belongs to, where there is one. One that is over, or that the user
+        has stopped, is to be noted in any case.
+        """
 
     def stage(self) -> Stage | None:
         """Where a start stood when it was last written down."""
@@ -105,32 +124,74 @@ def solve(
 ) -> Run:
     """Go on with a run until something says stop, or until iteration `pause_at`; it is changed, and returned.
 
-    After each check, `keep` may write it down. A reading of the data that is broken off ends it at the last check.
+    After each check or look, `keep` may write it down. A reading of the data that is broken off ends it at the last of these. One
+    that ends at `max_iter` is written down as it would be if that were larger, to be gone on with.
     """
     began = time.perf_counter() - run.seconds
+    run.watch.stopping = stopping  # one that was written down may have had another `max_iter`
+    is_far = run.point.problem.data.is_far
     if not run.history:
+        if not stopping.max_iter:
+            _keep_unended(run, keep)
         run.status = _check(run, None, began, callback)
-        is_kept = not solver.stays_finite or run.point.problem.data.is_far or run.point.problem.model.weighted
+        is_kept = not solver.stays_finite or is_far or run.point.problem.model.weighted
         run.good = run.point.bare() if is_kept else None  # factors of many rows take memory
+    noted, next_look = run.copy() if is_far else run, time.perf_counter() + _PATIENCE
     while run.status is None and run.n_iter != pause_at:
         run.n_iter += 1
         try:
             previous, run.point = run.point if stopping.step_tol else None, solver.step(run.point, run.state)
-            if run.n_iter not in (run.next_check, stopping.max_iter) and not run.state.stalled:
+            if run.n_iter == 1 and not is_far:  # what takes long may be that something is compiled
+                next_look = time.perf_counter() + _PATIENCE
+            is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == stopping.max_iter
+            is_check = is_due or is_last
+            if not is_check and time.perf_counter() < next_look:
                 continue
-            run.status = _check(run, previous, began, callback)
-        except Interrupted:  # it ends where it was looked at last: more cannot be said of any other point without a reading
-            assert run.good is not None
-            run.point, run.n_iter, run.status = run.good, run.history[-1].iteration, Status.STOPPED_BY_USER
+            looked = time.perf_counter()
+            if is_check:
+                if is_last and not is_due:
+                    _keep_unended(run, keep)
+                run.status = _check(run, previous, began, callback)
+                run.next_check = run.watch.next_check(run.n_iter)
+                if is_due and run.status is Status.MAX_ITER:
+                    _keep_unended(run, keep)
+            else:
+                run.status = _look(run, began, callback, keep)
+        except Interrupted:
+            vars(run).update(vars(noted))
+            _end_here(run, began, keep)
             break
-        run.next_check = run.watch.next_check(run.n_iter)
         if run.good is not None and run.status is not Status.NON_FINITE:
             run.good = run.point.bare()
-        if keep is not None and run.status in (None, Status.STOPPED_BY_USER):
+        if keep is not None and (run.status is None or (is_check and run.status is Status.STOPPED_BY_USER)):
             run.seconds = time.perf_counter() - began
             keep(run)
+        noted = run.copy() if is_far else run
+        taken = 0.0 if is_check else time.perf_counter() - looked
+        next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
     run.seconds = time.perf_counter() - began
     return run
+
+
+def _keep_unended(run: Run, keep: Callable[[Run], None] | None) -> None:
+    """Write down a run that ends at `max_iter`, without what that has to do with it."""
+    if keep is not None:
+        keep(replace(run, status=Status.MAX_ITER))
+
+
+def _end_here(run: Run, began: float, keep: Callable[[Run], None] | None) -> None:
+    """End a run whose user has asked for it where it is, between two checks or at one.
+
+    It is written down as it is, to be gone on with to the same bits. Only then it is measured, where that has not been done.
+    """
+    run.status, run.seconds = Status.STOPPED_BY_USER, time.perf_counter() - began
+    if keep is not None:
+        keep(run)
+    if run.history[-1].iteration != run.n_iter:
+        log = run.point.problem.data.log
+        with nullcontext() if log is None else log.unbroken():  # one reading at most: what is not known cannot be compared
+            run.history.append(_record(run, run.point, began))
+    run.good = run.point.bare() if run.good is not None else None
 
 
 def counted_on(callback: Callback | None, history: History) -> Callback | None:
@@ -158,15 +219,49 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
     step = _step(point, previous) if previous is not None else math.inf
     status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.kkt_residual)
+    run.history.append(_record(run, point, began, value, violation))
+    answer = _answer(run, run.history[-1], callback)
+    return status or answer
+
+
+def _look(run: Run, began: float, callback: Callback | None, keep: Callable[[Run], None] | None) -> Status | None:
+    """Ask the callback between two checks; where that ends the run, it is written down, and its end recorded.
+
+    Data that are far are not read for it: where a step has not found the objective, it is for the next check to tell.
+    """
+    point = run.point if run.point.measured is not None else run.point.copy()
+    if callback is None or (point.measured is None and point.problem.data.is_far) or not math.isfinite(point.objective()[0]):
+        return None
+    record = _record(run, point, began)
+    status = _answer(run, record, callback)
+    if status is Status.STOPPED_BY_USER:
+        _end_here(run, began, keep)
+    elif status is not None:
+        run.history.append(record)
+    return status
+
+
+def _record(
+    run: Run, point: Point, began: float, value: float | None = None, violation: Mapping[str, float] | None = None
+) -> Record:
+    """What is known of a run at a point."""
+    problem = point.problem
+    value = point.objective()[0] if value is None else value
     objective = problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
-    record = Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(state.exponents), readings(problem))
-    run.history.append(record)
-    factors = problem.units.to_user(point.factors) if callback is not None else {}
+    violation = _violations(point, run.state) if violation is None else violation
+    return Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(run.state.exponents), readings(problem))
+
+
+def _answer(run: Run, record: Record, callback: Callback | None) -> Status | None:
+    """What a callback says to a record, and to the factors that it is of."""
+    if callback is None:
+        return None
+    factors = run.point.problem.units.to_user(run.point.factors)
     looked_at = {name: locked(factor) for name, factor in factors.items()}  # a callback is not to write to them
-    answer = callback(Progress(**vars(record), factors=looked_at, **_of_readings(run))) if callback is not None else None
+    answer = callback(Progress(**vars(record), factors=looked_at, **_of_readings(run)))
     if isinstance(answer, Status):
-        return status or answer
-    return status or (Status.STOPPED_BY_CALLBACK if answer else None)
+        return answer
+    return Status.STOPPED_BY_CALLBACK if answer else None
 
 
 def _of_readings(run: Run) -> dict[str, Any]:
@@ -183,7 +278,8 @@ def _of_readings(run: Run) -> dict[str, Any]:
 
 def readings(problem: Problem) -> int:
     """How often the data have been read as a whole, where that is counted."""
-    return 0 if problem.data.log is None else int(problem.data.log.count)
+    log = problem.data.log or problem.user_data.log
+    return 0 if log is None else int(log.count)
 
 
 def _has_diverged(run: Run, value: float) -> bool:

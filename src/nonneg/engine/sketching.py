@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -119,8 +120,8 @@ class Sketched:
         is_far, most = self.problem.data.is_far, _RUNS_FAR if self.problem.data.is_far else _RUNS
         going_on = keeper.run(self.small if stage.number < most else self.problem) if keeper is not None else None
 
-        def now() -> Stage:
-            return replace(stage, arrays={"O": self._nystrom.O, "C": self._nystrom.C})
+        def now(of: Stage | None = None) -> Stage:
+            return replace(of or stage, arrays={"O": self._nystrom.O, "C": self._nystrom.C})
 
         log = self.problem.data.log if is_far else None
         each = 1 if self.problem.data.forms_gram(transposed=self._nystrom.of == "rows") else 2
@@ -128,7 +129,7 @@ class Sketched:
             if log is not None:
                 log.most = log.count + each * (most - stage.number)
             run = self._run(self.small, stage, solver, stopping, callback, keeper, going_on, now)
-            going_on, stage = None, stage.after(run)
+            earlier, going_on, stage = stage, None, stage.after(run)
             if log is not None:
                 log.most = None
             point = self.problem.point(stage.factors)
@@ -143,6 +144,8 @@ class Sketched:
                 if stage.number < most:
                     self.refine(point)
             except Interrupted:  # what the sketch says is all that is known without a reading
+                if keeper is not None and run.status is not Status.STOPPED_BY_USER:  # or it has been written down already
+                    keeper.keep(run, partial(now, earlier))
                 run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
                 return run
         run = self._run(self.problem, stage, solver, stopping, callback, keeper, going_on, now)

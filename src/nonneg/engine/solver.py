@@ -35,8 +35,8 @@ class Solver(ABC):
     """Whether no step can end in numbers that are not finite."""
     window: ClassVar[float] = 1.0
     """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
-    trial_fraction: ClassVar[float] = 1 / 50
-    """What share of the iterations a short run needs that is to show which of several starts is best."""
+    trial: ClassVar[int] = 100
+    """How many iterations a short run needs that is to show which of several starts is best."""
 
     def obstacle(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved this way, as a clause; None where it can."""

@@ -123,8 +123,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _pass_on(self, interrupt: Event) -> None:
         """Raise what was only taken note of, now that all attributes are of one fit."""
-        if interrupt.is_set():
+        if interrupt.is_set() and self.status_ is Status.STOPPED_BY_USER:
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
+        if interrupt.is_set():  # too late to change anything: a start may have been over, here or in a checkpoint
+            raise Stopped(
+                f"{type(self).__name__} was interrupted when its fit was over; it holds all of it. {self.status_.sentence}"
+            )
 
     def _tell(self, solution: Solution, began: float) -> None:
         """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""

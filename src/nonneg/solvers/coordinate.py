@@ -96,7 +96,7 @@ class Coordinate(Solver):
     enough: float = 1e-3
     refresh: int = 10
     momentum: float = 0.7
-    trial_fraction: ClassVar[float] = 3 / 500
+    trial: ClassVar[int] = 30
     window: ClassVar[float] = 1 / 5
     stays_finite: ClassVar[bool] = True
 

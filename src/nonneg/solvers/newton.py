@@ -77,7 +77,7 @@ class Newton(Solver):
     passes: int = 1
     enough: float = 1e-3
     momentum: float = 0.8
-    trial_fraction: ClassVar[float] = 3 / 500
+    trial: ClassVar[int] = 30
     window: ClassVar[float] = 1 / 5
 
     def __post_init__(self) -> None:

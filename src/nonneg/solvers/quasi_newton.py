@@ -94,7 +94,7 @@ class QuasiNewton(Solver):
     memory: int = 10
     warmup: int = 10
     together: bool = False
-    trial_fraction: ClassVar[float] = 1 / 100
+    trial: ClassVar[int] = 50
     window: ClassVar[float] = 1 / 5
 
     def __post_init__(self) -> None:

@@ -69,6 +69,11 @@ class Source(ABC):
         """What a reading has to fetch, about."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
+    @property
+    def bytes_in_memory(self) -> int:
+        """What all of it takes in memory."""
+        return self.shape[0] * self.shape[1] * real(self.dtype).itemsize
+
     def whole(self) -> Any:
         """X in memory."""
         found = self.read(0, self.shape[0])
@@ -194,3 +199,7 @@ class CompressedRows(Source):
     @property
     def n_bytes(self) -> int:
         return int(self._data.shape[0]) * (self.dtype.itemsize + 4) + 8 * self.shape[0]
+
+    @property
+    def bytes_in_memory(self) -> int:
+        return int(self._data.shape[0]) * (real(self.dtype).itemsize + 4) + 8 * self.shape[0]

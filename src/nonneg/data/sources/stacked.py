@@ -81,6 +81,10 @@ class Stacked(Source):
     def n_bytes(self) -> int:
         return sum(part.n_bytes for part in self._parts)
 
+    @property
+    def bytes_in_memory(self) -> int:
+        return sum(part.bytes_in_memory for part in self._parts)
+
     def stamp(self) -> Hashable:
         return tuple(part.stamp() for part in self._parts)
 
