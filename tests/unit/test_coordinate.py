@@ -11,6 +11,7 @@ from nonneg.data.reading import Gram
 from nonneg.engine.binding import point_at
 from nonneg.engine.model import Model
 from nonneg.exceptions import IncompatibleError
+from nonneg.kernels.compiler import compiled
 from nonneg.kernels.coordinates import least_quartic, linear_rows, linked_rows
 from nonneg.kernels.threads import limited
 from nonneg.solvers import Adaptive, Coordinate, best_solver
@@ -82,13 +83,18 @@ class TestRows:
         np.testing.assert_array_equal(self.swept(np.arange(21))[start:], self.swept(np.arange(start, 21)))
 
 
+@compiled
+def least_of(c1, c2, c3, c4, least):
+    return least_quartic(c1, c2, c3, c4, least)
+
+
 class TestQuartic:
     @pytest.mark.parametrize("seed", range(200))
     def test_it_is_the_least(self, seed):
         g = np.random.default_rng(seed)
         c1, c2, c3 = g.normal(size=3) * 10.0 ** g.integers(-3, 3, size=3)
         c4, least = 10.0 ** g.uniform(-2, 2), -g.uniform(0, 2)
-        d = least_quartic(c1, c2, c3, c4, least)
+        d = least_of(c1, c2, c3, c4, least)
 
         def value(x):
             return x * (c1 + x * (c2 + x * (c3 + x * c4)))
