@@ -147,7 +147,7 @@ def _least_squares(X: Any, components: np.ndarray, penalty: float, tol: float, m
     G = C @ C.T
     codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
     codes[:, np.diag(G) == 0] = 0.0
-    over_rows(linear_rows, codes.shape[0], codes, np.empty((0, 0)), G, targets, 0.0, 0.0, 0, max_iter, tol)
+    over_rows(linear_rows, codes.shape[0], codes, G, targets, 0.0, 0.0, 0, max_iter, tol)
     return _in_user_units(codes, size, scale, components.dtype)
 
 

@@ -183,6 +183,6 @@ def _among_few(
     codes = unit_length(np, codes, "columns")
     C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
     F = np.maximum(C, 0.0)
-    linear_rows(0, len(F), F, np.empty((0, 0)), (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
+    linear_rows(0, len(F), F, (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
     F = unit_length(np, F, "columns")
     return _scaled(problem, {name: F.T if place.letter.transposed else F})

@@ -11,7 +11,8 @@ from nonneg.data.reading import Gram
 from nonneg.engine.binding import point_at
 from nonneg.engine.model import Model
 from nonneg.exceptions import IncompatibleError
-from nonneg.kernels.coordinates import least_quartic
+from nonneg.kernels.compiler import compiled
+from nonneg.kernels.coordinates import least_quartic, linear_rows, linked_rows
 from nonneg.kernels.threads import limited
 from nonneg.solvers import Adaptive, Coordinate, best_solver
 
@@ -57,13 +58,43 @@ def solved(name, **settings):
     return nonneg.factorize(data, form, rank, constraints=constraints, **settings)
 
 
+class TestRows:
+    """Rows side by side in lanes of vectors."""
+
+    F, C = rng.random((21, 5)) * (rng.random((21, 5)) < 0.7), rng.normal(size=(21, 5))
+    Q = np.cov(rng.random((5, 9)))
+    options = 0.1, 0.05, 1, 6, 1e-2
+
+    def swept(self, rows, lanes=True):
+        F, C = self.F[rows].copy(), self.C[rows]
+        if lanes:
+            linear_rows(0, len(F), F, self.Q, C, *self.options)
+        else:
+            linked_rows(0, len(F), F, np.eye(len(F)), self.Q, C, *self.options)
+        return F
+
+    def test_as_one_after_the_other(self):
+        rows = np.arange(21)
+        np.testing.assert_allclose(self.swept(rows), self.swept(rows, lanes=False), rtol=1e-12, atol=1e-15)
+
+    @pytest.mark.parametrize("start", range(1, 9))
+    def test_neighbours_make_no_difference(self, start):
+        """Bit by bit: how rows are shared out among threads must not show."""
+        np.testing.assert_array_equal(self.swept(np.arange(21))[start:], self.swept(np.arange(start, 21)))
+
+
+@compiled
+def least_of(c1, c2, c3, c4, least):
+    return least_quartic(c1, c2, c3, c4, least)
+
+
 class TestQuartic:
     @pytest.mark.parametrize("seed", range(200))
     def test_it_is_the_least(self, seed):
         g = np.random.default_rng(seed)
         c1, c2, c3 = g.normal(size=3) * 10.0 ** g.integers(-3, 3, size=3)
         c4, least = 10.0 ** g.uniform(-2, 2), -g.uniform(0, 2)
-        d = least_quartic(c1, c2, c3, c4, least)
+        d = least_of(c1, c2, c3, c4, least)
 
         def value(x):
             return x * (c1 + x * (c2 + x * (c3 + x * c4)))

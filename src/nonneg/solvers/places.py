@@ -126,15 +126,15 @@ class Linear(Place):
         self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
-        from ..kernels.coordinates import linear_rows
+        from ..kernels.coordinates import linear_rows, linked_rows
 
         F = self.value(point)
         P, Q, C = self._products(point, F)
-        arguments = (F, P, Q, C, *self.options(settings._replace(passes=min(settings.passes, _affordable(point, F)))))
-        if self.before:  # rows depend on each other, and are taken one after the other
-            linear_rows(self.first_row, F.shape[0], *arguments)
+        options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
+        if self.before:
+            linked_rows(self.first_row, F.shape[0], F, P, Q, C, *options)
         else:
-            over_rows(lambda start, stop, *rest: linear_rows(max(start, self.first_row), stop, *rest), F.shape[0], *arguments)
+            over_rows(lambda start, stop: linear_rows(max(start, self.first_row), stop, F, Q, C, *options), F.shape[0])
         return self.replaced(point, F)
 
     def _products(self, point: Point, F: Array) -> tuple[Array, Array, Array]:

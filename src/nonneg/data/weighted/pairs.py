@@ -154,13 +154,12 @@ class PairWeighted(Data):
         Q = (B.T @ weighted).astype(np.float64)
         C = np.ascontiguousarray(self.base.apply(weighted, transposed=transposed), dtype=np.float64)
         C -= penalty / np.maximum(own, np.finfo(own.dtype).tiny)[:, None] if penalty else 0.0
-        none = np.empty((0, 0))
         if not overlap:
-            over_rows(linear_rows, F.shape[0], F, none, Q, C, 0.0, 0.0, first, passes, enough)
+            over_rows(linear_rows, F.shape[0], F, Q, C, 0.0, 0.0, first, passes, enough)
             return
         for i, weight in enumerate(own.tolist()):  # each row has its own share of it
             if weight:
-                linear_rows(i, i + 1, F, none, Q, C, 0.0, overlap / weight, first, passes, enough)
+                linear_rows(i, i + 1, F, Q, C, 0.0, overlap / weight, first, passes, enough)
 
     def absorbed(self, rows: bool, columns: bool) -> Data:
         """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
