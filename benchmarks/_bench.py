@@ -22,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -30,7 +30,9 @@ from threadpoolctl import threadpool_limits
 
 import nonneg
 from nonneg import datasets, metrics
-from nonneg.engine.solution import Progress
+
+if TYPE_CHECKING:
+    from nonneg.engine.solution import Progress
 
 FOLDER = Path(__file__).parent
 LONG = 5.0
