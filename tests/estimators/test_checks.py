@@ -2,6 +2,7 @@
 
 import inspect
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -10,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nonneg.estimators
-from nonneg.divergences import Alpha, Beta, Gamma, Renyi
+from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 from nonneg.estimators import (
     FONT,
     NMF,
@@ -133,3 +134,14 @@ def test_check_clustering_on_data_that_are_not_negative(estimator, readonly):
     assert on_noise.labels_.dtype in [np.dtype("int32"), np.dtype("int64")]
     assert set(on_noise.labels_) <= {0, 1, 2}
     assert set(on_noise.predict(noise)) <= {0, 1, 2}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_divergences_do_not_change_in_a_fit():
+    """They are parameters: what is remembered of them must not be kept in them."""
+    X = np.random.default_rng(0).random((8, 6)) + 0.1
+    polynomial = Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (1 / 2, 0, 2), (-1, 1, 1)])
+    for divergence in (Alpha(0.5), Beta(0.0), Beta(1), DualI(), Gamma(0.5), Renyi(2), Beta(1) + 2 * Beta(2), polynomial):
+        before = joblib.hash(divergence)
+        NMF(2, divergence=divergence, max_iter=3).fit(X)
+        assert joblib.hash(divergence) == before, divergence

@@ -11,7 +11,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from ..algebra.expression import THETA, Letter, Word
@@ -305,7 +304,7 @@ class Divergence(Objective):
     def infinite_at_zero(self) -> bool:  # type: ignore[override]
         return min(monomial.power for monomial in self.monomials) <= 0
 
-    @cached_property
+    @property
     def log_powers(self) -> tuple[float, ...]:  # type: ignore[override]
         return tuple(monomial.data_power for monomial in self.monomials if monomial.power == 0)
 

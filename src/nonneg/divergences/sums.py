@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from ..algebra.expression import Word
@@ -61,14 +60,15 @@ class WeightedSum(Divergence):
             for inner, part in divergence.terms if isinstance(divergence, WeightedSum) else [(1.0, divergence)]:
                 added[part] = added.get(part, 0.0) + weight * inner
         self.terms: tuple[tuple[float, Divergence], ...] = tuple((float(weight), part) for part, weight in added.items())
-
-    @cached_property
-    def monomials(self) -> tuple[Monomial, ...]:
-        return merged(
+        self._monomials = merged(  # made now: what is a parameter of an estimator does not change in its fit
             Monomial(weight * monomial.coefficient, monomial.data_power, monomial.power)
             for weight, divergence in self.terms
             for monomial in divergence.monomials
         )
+
+    @property
+    def monomials(self) -> tuple[Monomial, ...]:
+        return self._monomials
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]

@@ -130,6 +130,8 @@ class Model:
         self.products: dict[str, tuple[Word, str]] = {}
         """Letters of the rules that stand for the positive, or the negative, entries of a product."""
         self.middles: Middles = self.divergence.middles(self.form, data)
+        self.has_logarithms = bool(self.divergence.log_powers)
+        """Whether the objective has sums of logarithms in it."""
         self.weighted = bool(weighted)
         if self.weighted:
             self._check_weights()

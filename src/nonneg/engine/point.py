@@ -94,7 +94,7 @@ class Point:
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
-        words, logarithm = self.problem.planner.words, bool(self.problem.model.divergence.log_powers)
+        words, logarithm = self.problem.planner.words, self.problem.model.has_logarithms
         self.problem.program(words, frozenset(self.known), logarithm=logarithm).follow(self)
 
     def sums(self, factor: str) -> Sums:
@@ -102,7 +102,7 @@ class Point:
 
         q is how often the factor occurs (`Rule.degree`); P and Q are the two parts of the derivative by X̂ (`divergences/base.py`).
         """
-        logarithm = bool(self.problem.model.divergence.log_powers)
+        logarithm = self.problem.model.has_logarithms
         terms, sizes = zip(*self._sums(factor, logarithm), strict=True)
         logarithms = self.known[LOGARITHM] if logarithm else ()
         return Sums(*(tuple(map(float, numbers)) for numbers in (terms, logarithms, sizes)))
