@@ -77,7 +77,7 @@ def test_what_cannot_be_solved(form, divergence, constraints, solver, factor, X)
 
 def test_others_beside_one_that_cannot_be_solved(X):
     solver = AlternatingLeastSquares(("W", "H"))
-    solution = factorize(X, "W S H", 2, solver=solver, random_state=0, max_iter=30)
+    solution = factorize(X, "W S H", 2, init="random", solver=solver, random_state=0, max_iter=30)
     assert solution.objective < solution.history[0].objective
 
 
