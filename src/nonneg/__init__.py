@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, selection, solvers
     from .catalogue import methods
     from .checkpoints import Checkpoint
+    from .data.given import Gram, Observed
     from .data.opening import open_data
-    from .data.reading import Gram, Observed
     from .engine.model import Model
     from .engine.solution import Solution, Status
     from .estimators import (
@@ -86,11 +86,11 @@ __all__ = [
 _MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "selection", "solvers")
 _ELSEWHERE = {
     "Checkpoint": "checkpoints",
-    "Gram": "data.reading",
+    "Gram": "data.given",
     "Model": "engine.model",
     "NMFImputer": "estimators.imputer",
     "NNMFHMM": "hmm",
-    "Observed": "data.reading",
+    "Observed": "data.given",
     "QNMFHMM": "hmm",
     "Solution": "engine.solution",
     "Status": "engine.solution",

@@ -7,7 +7,7 @@ from scipy import sparse
 import nonneg
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
 from nonneg.data import dense
-from nonneg.data.reading import Gram
+from nonneg.data.given import Gram
 from nonneg.engine.binding import point_at
 from nonneg.engine.model import Model
 from nonneg.exceptions import IncompatibleError

@@ -10,7 +10,7 @@ from scipy import sparse
 from nonneg import Model, factorize
 from nonneg.data import eigenvectors
 from nonneg.data.eigenvectors import leading
-from nonneg.data.reading import Gram, Signed
+from nonneg.data.given import Gram, Signed
 from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
 from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty

@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity
 
 from nonneg.data import Need
-from nonneg.data.reading import Gram, Signed, read_data
+from nonneg.data.given import Gram, Signed
+from nonneg.data.reading import read_data
 from nonneg.data.signed import Operator, SignedData, peak_of, stored
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities

@@ -7,7 +7,8 @@ from scipy import sparse
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
 from nonneg.data import as_dense
-from nonneg.data.reading import Sketch, read_data
+from nonneg.data.given import Sketch
+from nonneg.data.reading import read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.engine.binding import bind, point_at

@@ -1,9 +1,10 @@
 """The data: one class for each kind, and the only code that touches X."""
 
 from .base import Data, Facts, Need, Total
+from .given import Gram, Observed, Signed, Sketch
 from .host import as_dense
 from .opening import is_elsewhere, lazily, names_of, open_data, opened, refuse_name
-from .reading import Gram, Observed, Signed, Sketch, read_array, read_data, read_weighted
+from .reading import read_array, read_data, read_weighted
 from .signed import Operator
 from .sources import is_location
 from .steps import Curve, Descent, ElementwiseOperand, Request, SquaredDifference, Sweep, Unreached

@@ -97,6 +97,7 @@ def linear_rows(
 
 
 _LANES = 8
+"""Rows side by side: the doubles of one vector register of the widest kind, or of two."""
 
 
 @compiled

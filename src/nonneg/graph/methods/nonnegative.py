@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
-from ...data.reading import Gram, Signed
+from ...data.given import Gram, Signed
 from ...engine.model import Model
 from ...engine.solution import Solution
 from ...exceptions import IncompatibleError
