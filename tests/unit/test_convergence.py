@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -69,6 +71,9 @@ class TestWatch:
         assert watched(curve)[1] is Status.MAX_ITER
         assert watched(curve, noise=1.0) == watched(lambda t: 1.0 + curve(t))
         assert watched(curve, noise=1e-9)[1] is Status.MAX_ITER
+        # By the change of ten iterations alone, too, which is all that counts where `steady` is infinite.
+        assert watched(curve, steady=math.inf)[1] is Status.MAX_ITER
+        assert watched(curve, steady=math.inf, noise=1000.0)[1] is Status.CONVERGED
 
     def test_papers_stop_at_the_first_check(self):
         assert watched(lambda t: 5.0, steady=np.inf) == (10, Status.CONVERGED)
