@@ -133,6 +133,11 @@ def scanned(rank: int) -> list[int]:
     return sorted({k for k in (1, 2, 3, 5, 8, 12, *range(rank - 3, rank + 5)) if 0 < k <= rank + 4})
 
 
+def scanned_of_two(rank: int) -> list[int]:
+    """For models with two ranks, where each is scanned with the other at its largest: 1, and those up to two away."""
+    return sorted({1, *range(max(rank - 2, 1), rank + 3)})
+
+
 # ---- one instance
 
 
@@ -142,7 +147,7 @@ def instance(name: str, rank: int, level: float, kind: str, seed: int, only_defa
     X = model.make(rank, level, kind, draw) if rank else independent(name, draw)
     ranks: Any = scanned(rank) if rank else range(1, 6)
     if name == "ONMTF" and rank:
-        ranks = {"samples": scanned(rank), "features": scanned(rank + 1)}
+        ranks = {"samples": scanned_of_two(rank), "features": scanned_of_two(rank + 1)}
     began = process_time()
     scan = rank_scan(model.estimator, X, ranks, criteria=model.criteria[: 1 if only_default else None], random_state=seed)
     found = {key: choice.rank for key, choice in scan.choices_.items()} | others(scan)

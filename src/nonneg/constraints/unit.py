@@ -11,7 +11,8 @@ from ..exceptions import IncompatibleError
 from ..naming import is_one_of
 from .base import Array, Constraint
 
-_AXES = {"columns": 0, "rows": 1}
+_AXES = {"columns": -2, "rows": -1}
+"""The axis that the entries of a column, or a row, are along; counted from the last, so that a stack of factors will do."""
 
 
 def unit_length(xp: Any, factor: Array, axis: str) -> Array:

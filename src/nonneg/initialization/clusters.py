@@ -76,8 +76,11 @@ def angular_clusters(points: np.ndarray, count: int, generator: Any) -> np.ndarr
     """
     some = _some(points, count, generator)
     squares = np.einsum("ij,ij->i", some, some)
-    attempts = [_lines(some, squares, count, generator) for _ in range(_SEEDINGS)]
-    best = max(attempts, key=lambda W: float(np.square(some.T @ W).sum()))
+    starts = np.zeros((_SEEDINGS, len(some), count))
+    for start in starts:
+        start[_seeds(some, squares, count, generator), np.arange(count)] = 1.0
+    attempts = k_lines(lambda W: some @ (some.T @ W), squares, starts, max_iter=_ROUNDS)
+    best = attempts[np.square(some.T @ attempts).sum(axis=(1, 2)).argmax()]
     if some is points:
         return best
     coordinates = points @ unit_length(np, some.T @ best, "columns")
@@ -87,19 +90,17 @@ def angular_clusters(points: np.ndarray, count: int, generator: Any) -> np.ndarr
     return unit_length(np, own, "columns")
 
 
-def _lines(points: np.ndarray, squares: np.ndarray, count: int, generator: Any) -> np.ndarray:
-    """One attempt."""
+def _seeds(points: np.ndarray, squares: np.ndarray, count: int, generator: Any) -> list[int]:
+    """The items that lines are first drawn through."""
     seeds: list[int] = []
-    explained = np.zeros(len(points))
+    missed = squares.copy()
     for _ in range(count):
-        missed = np.maximum(squares - explained, 0.0)
-        missed[seeds] = 0.0
         chances = missed if missed.sum() > 0 else np.bincount(np.setdiff1d(np.arange(len(points)), seeds), minlength=len(points))
         seeds.append(int(np.searchsorted(np.cumsum(chances), generator.uniform() * chances.sum(), side="right")))
-        explained = np.maximum(explained, (points @ unit_length(np, points[seeds[-1:]].T, "columns")).ravel() ** 2)
-    start = np.zeros((len(points), count))
-    start[seeds, np.arange(count)] = 1.0
-    return k_lines(lambda W: points @ (points.T @ W), squares, start, max_iter=_ROUNDS)
+        explained = (points @ points[seeds[-1]]) ** 2 / (squares[seeds[-1]] or 1.0)
+        missed = np.minimum(missed, np.maximum(squares - explained, 0.0))
+        missed[seeds] = 0.0
+    return seeds
 
 
 def _check_enough(items: Items, count: int, start: str, whose: str) -> None:

@@ -19,7 +19,8 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
     """The partition, as a W with orthonormal columns, that a nearly orthogonal one leads to.
 
     Rows go to the line they are closest to, and lines are fitted to their rows, in turn (K-lines); then single rows are moved as
-    long as some move is sure to gain. Σₖ λ₁(Kₖₖ) never falls.
+    long as some move is sure to gain. Σₖ λ₁(Kₖₖ) never falls. Several starts are improved at once, each as if it were alone, which
+    costs little more than one where they are small.
 
     Parameters
     ----------
@@ -27,48 +28,77 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
         W ↦ K W, for K positive semi-definite.
     diagonal : array
         Of K.
-    W : array of shape (rows, columns)
+    W : array of shape (rows, columns), or (starts, rows, columns)
         Where to start from.
     tol : float
         The relative gain below which it ends.
     max_iter : int
         Products with K, at most.
     """
+    if W.ndim == 2:
+        return k_lines(product, diagonal, W[None], tol, max_iter)[0]
     shares = unit_length(np, W, "columns")
     A = product(shares)
-    labels, weights = _nearest(A, np.einsum("ik,ik->k", shares, A))
-    best, improve = -np.inf, _reassigned
+    labels, weights = _nearest(A, _energies(shares, A))
+    found = np.empty_like(shares)
+    going = np.arange(len(W))  # the starts that are still improved: what follows has these only
+    best, reassigns = np.full(len(W), -np.inf), np.ones(len(W), dtype=bool)
     for _ in range(max_iter):
-        labels, weights = _without_empty(labels, weights, diagonal, W.shape[1])
-        W = _partition(labels, weights, W.shape[1])
-        A = product(W)
-        energies = np.einsum("ik,ik->k", W, A)
-        if energies.sum() <= best * (1 + tol):
-            if improve is _moved:
-                break
-            improve = _moved
-        best = max(best, energies.sum())
-        labels, weights = improve(labels, A, energies, W, diagonal)
-    return _partition(labels, weights, W.shape[1])
+        labels, weights = _without_empty(labels, weights, diagonal, W.shape[2])
+        shares = _partition(labels, weights, W.shape[2])
+        A = product(shares)
+        energies = _energies(shares, A)
+        total = energies.sum(axis=1)
+        stays = total <= best * (1 + tol)
+        best = np.maximum(best, total)
+        is_over, reassigns = stays & ~reassigns, reassigns & ~stays
+        if is_over.any():
+            found[going[is_over]] = shares[is_over]
+            left = ~is_over
+            going, labels, weights, shares, A, energies, best, reassigns = (
+                each[left] for each in (going, labels, weights, shares, A, energies, best, reassigns)
+            )
+        if not len(going):
+            break
+        moves = ~reassigns
+        new_labels, weights = _nearest(A, energies)
+        if moves.any():
+            new_labels[moves], weights[moves] = _moved(labels[moves], A[moves], energies[moves], shares[moves], diagonal)
+        labels = new_labels
+    if len(going):
+        found[going] = _partition(labels, weights, W.shape[2])
+    return found
+
+
+def _energies(W: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """wₖᵀ K wₖ, for each start and column."""
+    return np.einsum("sik,sik->sk", W, A)
 
 
 def _partition(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
-    W = np.zeros((len(labels), count), dtype=weights.dtype)
-    W[np.arange(len(labels)), labels] = weights
+    W = np.zeros((*labels.shape, count), dtype=weights.dtype)
+    _set(W, labels, weights)
     return unit_length(np, W, "columns")
+
+
+def _at(A: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Of each row, the entry that its label stands for."""
+    return np.take_along_axis(A, labels[..., None], axis=-1)[..., 0]
+
+
+def _set(A: np.ndarray, labels: np.ndarray, values: np.ndarray | float) -> None:
+    np.put_along_axis(A, labels[..., None], np.asarray(values)[..., None], axis=-1)
 
 
 def _nearest(A: np.ndarray, energies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each row the line on which its coordinate, (KW)ᵢₖ/√(wₖᵀKwₖ), is largest, and that coordinate."""
-    coordinates = A / np.sqrt(np.where(energies > 0, energies, np.inf))
-    labels = coordinates.argmax(axis=1)
-    return labels, np.maximum(coordinates[np.arange(len(labels)), labels], 0.0)
+    coordinates = A / _roots(energies)[:, None, :]
+    labels = coordinates.argmax(axis=-1)
+    return labels, np.maximum(_at(coordinates, labels), 0.0)
 
 
-def _reassigned(
-    labels: np.ndarray, A: np.ndarray, energies: np.ndarray, W: np.ndarray, diagonal: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    return _nearest(A, energies)
+def _roots(energies: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.where(energies > 0, energies, np.inf))
 
 
 def _moved(
@@ -79,35 +109,40 @@ def _moved(
     A part that loses row i keeps at least the Rayleigh quotient of its w without entry i; one that gains it has at least the larger
     eigenvalue of K on the span of its w and eᵢ. The sum of both, less what there was, is a gain that cannot fail.
     """
-    rows, count = np.arange(len(labels)), W.shape[1]
-    weights, own, kappa = W[rows, labels], A[rows, labels], diagonal
+    weights, own, energy = _at(W, labels), _at(A, labels), np.take_along_axis(energies, labels, axis=1)
     rest = 1 - weights**2
-    kept = np.where(
-        rest > 1e-12, (energies[labels] - 2 * weights * own + weights**2 * kappa) / np.where(rest > 1e-12, rest, 1), 0.0
-    )
-    mean, half = (energies + kappa[:, None]) / 2, (energies - kappa[:, None]) / 2
-    gains = mean + np.sqrt(half**2 + A**2) - energies + (kept - energies[labels])[:, None]
-    gains[rows, labels] = 0.0
-    labels, touched = labels.copy(), np.zeros(count, dtype=bool)
-    targets = gains.argmax(axis=1)
-    order = np.argsort(-gains[rows, targets])
-    for i in order[: 4 * count]:
-        source, target = labels[i], targets[i]
-        if gains[i, target] <= 1e-12 * energies.sum():
-            break
-        if not touched[source] and not touched[target]:
-            touched[source] = touched[target] = True
-            labels[i] = target
-    return labels, np.maximum(A[rows, labels] / np.sqrt(np.where(energies > 0, energies, np.inf))[labels], 0.0)
+    kept = np.where(rest > 1e-12, (energy - 2 * weights * own + weights**2 * diagonal) / np.where(rest > 1e-12, rest, 1), 0.0)
+    of_parts, of_rows = energies[:, None, :], diagonal[None, :, None]
+    gains = (of_parts + of_rows) / 2 + np.sqrt(((of_parts - of_rows) / 2) ** 2 + A**2) - of_parts + (kept - energy)[..., None]
+    _set(gains, labels, 0.0 * energy)
+    targets = gains.argmax(axis=-1)
+    gained = _at(gains, targets)
+    labels = labels.copy()
+    for start, order in enumerate(np.argsort(-gained, axis=1)[:, : 4 * W.shape[2]]):
+        touched = np.zeros(W.shape[2], dtype=bool)
+        for i in order[gained[start, order] > 1e-12 * energies[start].sum()]:
+            source, target = labels[start, i], targets[start, i]
+            if not touched[source] and not touched[target]:
+                touched[source] = touched[target] = True
+                labels[start, i] = target
+    return labels, np.maximum(_at(A, labels) / np.take_along_axis(_roots(energies), labels, axis=1), 0.0)
 
 
 def _without_empty(labels: np.ndarray, weights: np.ndarray, diagonal: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Parts that have lost all rows are given one each: those that their lines explain worst."""
-    energies = np.bincount(labels, weights**2, minlength=count)
-    empty = np.flatnonzero(energies <= 0)
-    if not len(empty):
+    starts = np.arange(len(labels))[:, None]
+    energies = np.bincount((starts * count + labels).ravel(), np.square(weights).ravel(), minlength=len(labels) * count)
+    is_empty = energies.reshape(len(labels), count) <= 0
+    if not is_empty.any():
         return labels, weights
     labels, weights = labels.copy(), weights.copy()
+    for start in np.flatnonzero(is_empty.any(axis=1)):
+        _fill(np.flatnonzero(is_empty[start]), labels[start], weights[start], diagonal, count)
+    return labels, weights
+
+
+def _fill(empty: np.ndarray, labels: np.ndarray, weights: np.ndarray, diagonal: np.ndarray, count: int) -> None:
+    """Give empty parts a row each, in place."""
     sizes = np.bincount(labels, weights > 0, minlength=count)
     for i in np.argsort(weights**2 - diagonal, kind="stable"):
         if not len(empty):
@@ -115,4 +150,3 @@ def _without_empty(labels: np.ndarray, weights: np.ndarray, diagonal: np.ndarray
         if diagonal[i] > 0 and (sizes[labels[i]] > 1 or weights[i] == 0):
             sizes[labels[i]] -= weights[i] > 0
             labels[i], weights[i], empty = empty[0], np.sqrt(diagonal[i]), empty[1:]
-    return labels, weights
