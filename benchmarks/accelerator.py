@@ -55,7 +55,7 @@ def steps_that_wait() -> Iterator[str]:
     for form, constraints, rank in MODELS:
         model, solver = Model(form, "kullback-leibler", constraints), Multiplicative()
         point = point_at(model, X, factorize(X, model, rank, max_iter=0, random_state=0).factors)
-        state = solver.init(point.problem)
+        state = solver.new_state(point.problem)
         point = solver.step(point, state)
         torch.cuda.set_sync_debug_mode("error")
         try:

@@ -31,7 +31,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from nonneg import NMF, ONMTF, OPNMF, QNMFHMM, SymmetricNMF
 from nonneg.selection import RankScan, rank_scan
-from nonneg.selection.criteria import Error, Gabriel, Halves, Likelihood, Restarts
+from nonneg.selection.criteria import Error, Gabriel, Halves, Likelihood, Restarts, Speckled
 
 TITLE = "Ranks: planted ones, and none"
 FILE = Path(__file__).parents[1] / "bench" / "ranks.jsonl"
@@ -117,7 +117,7 @@ class Model(NamedTuple):
     """The default one first."""
 
 
-MATRIX = (Gabriel(), Halves(), Restarts(5), Error(2))
+MATRIX = (Gabriel(), Halves(), Restarts(5), Error(2), Speckled())
 MODELS = {
     "NMF": Model(NMF(), mixed, KINDS, MATRIX),
     "NMF, I": Model(NMF(divergence="kullback-leibler"), mixed, ("poisson",), MATRIX),

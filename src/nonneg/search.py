@@ -44,7 +44,7 @@ def can_search(problem: Problem) -> bool:
     if not Coordinate().suits(problem) or len(problem.learned) != 1 or not problem.data.can_take:
         return False
     (place,) = problem.derived(places).values()
-    return isinstance(place, Quadratic) and place.is_data and not place.terms.given
+    return isinstance(place, Quadratic) and place.is_gram_of_data and not place.terms.given
 
 
 def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def test_eq_9_with_table_1(form, row, p):
     numerator, denominator = gradient(form, row.Q(X, Y, p)), gradient(form, row.P(X, Y, p))
     psi_max, psi_min = row.psi(form, p)
     here, solver = point(form, row.divergence(p)), Multiplicative()
-    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    derived = solver.step(here, solver.new_state(here.problem)).factors["W"]
     assert_close(derived, W * (numerator / denominator * row.theta(X, Y, p)) ** (1 / (psi_max - psi_min)))
 
 
@@ -278,7 +278,7 @@ def test_eq_9_dual_i_in_print():
 def test_eq_9_dual_i(form, half):
     P, Q = np.ones_like(X), np.log(X / approximation(form))
     here, solver = point(form, DualI()), Multiplicative()
-    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    derived = solver.step(here, solver.new_state(here.problem)).factors["W"]
     assert_close(derived, W * np.exp(half * gradient(form, Q) / gradient(form, P)))
     plus, minus = here.gradient("W")
     assert_close(plus - minus, -gradient(form, Q))
@@ -306,7 +306,7 @@ def test_eq_8_multiplicative_rule(form, divergence):
     plus, minus = here.gradient("W")
     eta = 1 / (derived.rules["W"].bounds.psi_max - derived.rules["W"].bounds.psi_min)
     solver = Multiplicative()
-    assert_close(solver.step(here, solver.init(here.problem)).factors["W"], factors["W"] * (minus / plus) ** eta)
+    assert_close(solver.step(here, solver.new_state(here.problem)).factors["W"], factors["W"] * (minus / plus) ** eta)
 
 
 def eq_9_example(X, W, B):
@@ -557,7 +557,7 @@ def test_additive_hybrids(form, hybrid, parts):
     exponent = 1 / (max(b.psi_max for b in bounds) - min(b.psi_min for b in bounds))
     here, solver = point(form, hybrid), Multiplicative()
     assert here.problem.model.rules["W"].exponent == pytest.approx(exponent)
-    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    derived = solver.step(here, solver.new_state(here.problem)).factors["W"]
     assert_close(derived, W * (gradient(form, Q) / gradient(form, P)) ** exponent)
     assert_close(here.objective()[0], sum(weight * divergence_value(part, X, Y) for weight, part in parts))
 
@@ -575,7 +575,7 @@ def test_eq_5(form):
     Y = approximation(form)
     P, Q = Y**3 + 2, X * Y**2 + 2 * X / Y
     here, solver = point(form, Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)])), Multiplicative()
-    derived = solver.step(here, solver.init(here.problem)).factors["W"]
+    derived = solver.step(here, solver.new_state(here.problem)).factors["W"]
     assert_close(derived, W * (gradient(form, Q) / gradient(form, P)) ** (1 / 4 if form == LINEAR else 1 / 8))
 
 

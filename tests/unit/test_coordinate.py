@@ -257,7 +257,7 @@ def test_components_come_back_to_life():
     W[:, 1] = 0
     point = point_at(Model("W W.T X"), X, {"W": W})
     solver = Coordinate(warmup=0)
-    state = solver.init(point.problem)
+    state = solver.new_state(point.problem)
     for _ in range(5):
         point = solver.step(point, state)
     assert point.factors["W"][:, 1].any()
@@ -404,7 +404,7 @@ def test_a_step_lets_go_of_products_as_long_as_the_factor():
     """Of tall data they would take as much memory as the factor each, while others like it are made."""
     point = point_at(Model("W W.T X"), TALL, {"W": np.random.default_rng(0).random((60, 3))})
     solver = Coordinate(warmup=0)
-    state = solver.init(point.problem)
+    state = solver.new_state(point.problem)
     for _ in range(3):  # momentum begins with the second
         before, point = point, solver.step(point, state)
         assert all(max(product.shape) < 60 for product in before.known.values())

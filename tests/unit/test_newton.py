@@ -97,7 +97,7 @@ def test_a_sweep_is_the_one_in_plain_words(divergence):
     problem = bind(Model("W H", divergence), X, 3)
     W, H = rng.random((14, 3)), rng.random((3, 19))
     solver = Newton(momentum=0, warmup=0)
-    point = solver.step(problem.point({"W": W, "H": H}), solver.init(problem))
+    point = solver.step(problem.point({"W": W, "H": H}), solver.new_state(problem))
     expected = naive_rows(X, W, H, divergence)
     np.testing.assert_allclose(point.factors["W"], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(point.factors["H"], naive_rows(X.T, H.T, expected.T, divergence).T, rtol=1e-9, atol=1e-12)
@@ -114,7 +114,7 @@ class TestEveryDivergence:
     def test_what_a_sweep_leaves_is_the_objective(self, divergence):
         problem = bind(Model("W H", divergence), X, 3)
         solver = Newton(warmup=0)
-        state, point = solver.init(problem), problem.point({"W": rng.random((14, 3)), "H": rng.random((3, 19))})
+        state, point = solver.new_state(problem), problem.point({"W": rng.random((14, 3)), "H": rng.random((3, 19))})
         for _ in range(5):
             point = solver.step(point, state)
             assert point.objective()[0] == pytest.approx(problem.point(point.factors).objective()[0], rel=1e-10)
@@ -183,7 +183,7 @@ def test_single_precision_at_first(monkeypatch):
     for divergence in (1, 0, Beta(0.5)):
         model, solver = Model("W H", divergence), Newton(warmup=0)
         problem = bind(model, X, 3)
-        state = solver.init(problem)
+        state = solver.new_state(problem)
         assert state.is_single
         point, values = problem.point(problem.units.from_user(start)), []
         while state.is_single:
@@ -206,7 +206,7 @@ def test_a_zero_comes_back():
     W[:, 1:][rng.random((14, 2)) < 0.5] = 0
     problem = bind(Model("W H", 1), X, 3)
     solver = Newton(warmup=0)
-    point = solver.step(problem.point({"W": W, "H": H}), solver.init(problem))
+    point = solver.step(problem.point({"W": W, "H": H}), solver.new_state(problem))
     assert np.count_nonzero(point.factors["W"][W == 0]) > 0
 
 

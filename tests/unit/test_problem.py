@@ -202,7 +202,7 @@ def test_a_plan_is_made_ready_once(rng, monkeypatch):
     made = []
     monkeypatch.setattr("nonneg.engine.problem.program_of", lambda *given: made.append(given) or program_of(*given))
     solver = Multiplicative()
-    state = solver.init(point.problem)
+    state = solver.new_state(point.problem)
     for _ in range(6):
         point = solver.step(point, state)
     assert len(made) <= 4  # of two factors, with and without what the last step has left

@@ -168,7 +168,7 @@ def test_no_more_is_remembered_than_was_asked_for(memory):
     solver = QuasiNewton(memory=memory, warmup=0)
     X = parts((14, 12))
     point = point_at(Model("W H", 1), X, run(X, "W H", divergence=1, solver=SOLVER, max_iter=3).factors)
-    state = solver.init(point.problem)
+    state = solver.new_state(point.problem)
     counts = []
     for _ in range(9):
         point = solver.step(point, state)

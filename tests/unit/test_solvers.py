@@ -13,7 +13,7 @@ from nonneg.solvers import NAMES, Adaptive, Multiplicative, Solver, State, Stopp
 class Still(Solver):
     """Never moves."""
 
-    def init(self, problem):
+    def new_state(self, problem):
         return State()
 
     def step(self, point, state):

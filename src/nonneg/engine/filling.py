@@ -65,8 +65,8 @@ class Filling(Solver):
     def obstacle(self, problem: Problem) -> str | None:
         return self.solver.obstacle(problem)
 
-    def init(self, problem: Problem) -> Any:
-        return self.solver.init(problem)
+    def new_state(self, problem: Problem) -> Any:
+        return self.solver.new_state(problem)
 
     def step(self, point: Point, state: Any) -> Point:
         if point.problem.model.data not in point.problem.model.form.names:

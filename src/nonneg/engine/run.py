@@ -110,7 +110,9 @@ class Keeper(Protocol):
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
     """A run at iteration 0, before its first check."""
     point = problem.point(factors)
-    return Run(point, solver.init(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every)
+    return Run(
+        point, solver.new_state(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every
+    )
 
 
 def solve(

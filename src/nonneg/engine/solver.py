@@ -47,7 +47,7 @@ class Solver(ABC):
         return self.obstacle(problem) is None
 
     @abstractmethod
-    def init(self, problem: Problem) -> Any:
+    def new_state(self, problem: Problem) -> Any:
         """The state at the beginning of a run; an error where there is an obstacle."""
 
     @property

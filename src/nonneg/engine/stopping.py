@@ -157,7 +157,7 @@ class Watch:
         if not math.isfinite(value):
             return Status.NON_FINITE
         tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
-        is_confirmed = self._look(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise))
+        is_confirmed = self._note(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise))
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
         if stalled and iteration:  # nothing more will happen
@@ -169,7 +169,7 @@ class Watch:
             return Status.NO_PROGRESS
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None
 
-    def _look(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
+    def _note(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
         """Take note of a check; whether it confirms that the run has converged."""
         stopping, steps = self.stopping, iteration - self.checked_at
         fallen, closer = self.value - value, self.violation - violation

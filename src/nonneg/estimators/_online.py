@@ -76,7 +76,8 @@ class OnlineMixin(Factorizer):
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._minimised(self._model()), self._soft_factors["W"]
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
-        X = self._complete(X).in_units(stream.unit)
+        X = self._complete(X)
+        X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
             return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")

@@ -130,7 +130,7 @@ class Coordinate(Solver):
                 return obstacle
         return None
 
-    def init(self, problem: Problem) -> CoordinateState:
+    def new_state(self, problem: Problem) -> CoordinateState:
         obstacle = self.obstacle(problem)
         if obstacle is not None:
             raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
@@ -184,9 +184,10 @@ class Coordinate(Solver):
         """
         found = list(point.problem.derived(places).values())
         if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows():
-            return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.init(point.problem))
+            return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.new_state(point.problem))
         candidate = _WARMUP.step(point, state)
-        return candidate if candidate.objective()[0] <= point.objective()[0] else _PROVEN.step(point, _PROVEN.init(point.problem))
+        falls = candidate.objective()[0] <= point.objective()[0]
+        return candidate if falls else _PROVEN.step(point, _PROVEN.new_state(point.problem))
 
 
 def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
@@ -203,7 +204,7 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
     )  # one product with X is what a sweep costs
     if is_alone or not any(isinstance(place, Quadratic) for place in found):
         return lambda point: (point.objective()[0], 0.0)
-    if len(found) > 1 or not found[0].is_data:
+    if len(found) > 1 or not found[0].is_gram_of_data:
         return None
     rounding = problem.namespace.eps * problem.data.power_sum(2)
     return lambda point: (found[0].measure(point), rounding)

@@ -44,7 +44,7 @@ class AlternatingLeastSquares(Solver):
                 return f"the rule of {name} in {model.form.text!r} with {model.divergence!r} is not linear in it"
         return None
 
-    def init(self, problem: Problem) -> State:
+    def new_state(self, problem: Problem) -> State:
         obstacle, rules = self.obstacle(problem), problem.model.rules
         if obstacle is not None:
             raise IncompatibleError(

@@ -80,7 +80,7 @@ class Multiplicative(Solver):
                 f"The floor of a multiplicative rule must be a number that is not negative; got {self.floor!r}."
             )
 
-    def init(self, problem: Problem) -> State:
+    def new_state(self, problem: Problem) -> State:
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
 
     def of_factor(self, point: Point, factor: str) -> Point:
@@ -132,7 +132,7 @@ class Adaptive(Solver):
                 f"growth must be above 1 and largest positive; got growth={self.growth!r}, largest={self.largest!r}."
             )
 
-    def init(self, problem: Problem) -> AdaptiveState:
+    def new_state(self, problem: Problem) -> AdaptiveState:
         exponents = {name: rule.exponent for name, rule in problem.model.rules.items()}
         return AdaptiveState(exponents=exponents, trials=dict(exponents))
 

@@ -127,11 +127,11 @@ class Newton(Solver):
             return False
         return bool(curve.is_suited)
 
-    def init(self, problem: Problem) -> NewtonState:
+    def new_state(self, problem: Problem) -> NewtonState:
         obstacle = self.obstacle(problem)
         if obstacle is not None:
             raise IncompatibleError(f"Newton steps cannot be used here: {obstacle}. Use solver='quasi-newton'.")
-        first = _SAFE.init(problem)
+        first = _SAFE.new_state(problem)
         return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum, is_single=_may_be_single(problem))
 
     @property

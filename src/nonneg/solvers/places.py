@@ -193,9 +193,9 @@ class Quadratic(Place):
         F, R = self.F, self.after
         self.C, self.Q = self.X + R.T, R + R.T
         self.RF, self.CF, self.FCF, self.FF = R.T + F, self.C + F, F.T + self.C + F, F.T + F
-        self.is_data = canonical(self.C)[0] == canonical(self.Q)[0]
+        self.is_gram_of_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
-        self.is_implicit = self.is_data and not problem.is_formed(self.C)
+        self.is_implicit = self.is_gram_of_data and not problem.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
         self.has_products = math.isinf(problem.data.gram_size)
         """Whether the data, or their sketch, can be multiplied, rather than their Gram matrix alone."""
@@ -295,7 +295,7 @@ class Quadratic(Place):
         from ..kernels.coordinates import quadratic_gram
 
         C = _evaluated(point, self.C)
-        if self.is_data:
+        if self.is_gram_of_data:
             CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, *options)
             return {self.CF: CF.T, self.FCF: B}

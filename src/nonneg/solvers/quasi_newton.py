@@ -118,11 +118,11 @@ class QuasiNewton(Solver):
         restored = all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
         return restored and self.obstacle(problem) is None
 
-    def init(self, problem: Problem) -> QuasiNewtonState:
+    def new_state(self, problem: Problem) -> QuasiNewtonState:
         obstacle = self.obstacle(problem)
         if obstacle is not None:
             raise IncompatibleError(f"Quasi-Newton steps cannot be used here: {obstacle}. Use solver='adaptive'.")
-        first = _SWEEP.init(problem)
+        first = _SWEEP.new_state(problem)
         return QuasiNewtonState(first.exponents, trials=first.trials, exponent=min(first.exponents.values()))
 
     def step(self, point: Point, state: QuasiNewtonState) -> Point:
