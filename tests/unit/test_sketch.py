@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from nonneg import Gram, Model, factorize
+from nonneg.algebra.expression import parse
 from nonneg.constraints import NearOrthogonal, Orthogonal, Sparse, Unit
 from nonneg.data import as_dense
 from nonneg.data.given import Sketch
@@ -12,7 +13,7 @@ from nonneg.data.reading import read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.engine.binding import bind, point_at
-from nonneg.engine.sketching import pays
+from nonneg.engine.sketching import pays, rough_of_gram
 from nonneg.exceptions import IncompatibleError
 from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
@@ -185,3 +186,16 @@ class TestRunsOnASketch:
         assert np.diff(seconds).min() >= 0
         assert iterations[-1] == solution.n_iter
         assert np.diff(solution.history.seconds).min() >= 0
+
+
+@pytest.mark.parametrize(("rank", "rows"), [(38, 40), (5, 5)])
+def test_a_start_is_looked_for_with_a_gram_matrix_if_that_of_the_data_is_there(rank, rows):
+    """Features that are zero, and directions that are missing, do not leave the search without: it would take other kernels."""
+    rng = np.random.default_rng(0)
+    X = rng.random((300, rank)) @ rng.random((rank, 40))
+    X[:, 7] = 0
+    rough = rough_of_gram(bind(Model("X W W.T"), X, 3))
+    assert rough.data.shape == (rows, 40)
+    assert rough.is_formed(parse("X.T X")) == (rows == 40)
+    R = np.asarray(rough.data.items.itself(), dtype=float)
+    np.testing.assert_allclose(R.T @ R, X.T @ X, rtol=1e-9, atol=1e-9)

@@ -44,6 +44,7 @@ class SketchData(DenseData):
         if any(total != ("power", 2) for total in totals):
             raise self.refuse({Need.ENTRIES})
         facts, sums = super().survey(totals)
+        facts = facts._replace(non_zeros=self.size)  # zeros, of features that are zero, save nothing
         return facts, sums if self.energy is None else [self.energy] * len(sums)
 
     def subset(self, items: np.ndarray, axis: int) -> Data:
@@ -74,10 +75,17 @@ def in_single_precision(data: SketchData) -> SketchData:
 
 
 def of_gram(gram: Array, namespace: Namespace, of: Literal["rows", "columns"]) -> SketchData:
-    """A sketch that is exact, of a Gram matrix that is formed: its root."""
-    values, vectors = namespace.xp.linalg.eigh(gram)
-    kept = values > values[-1] * 10 * namespace.eps
-    R = _without_noise(np.array(to_host(vectors[:, kept] * values[kept] ** 0.5)), namespace)
+    """A sketch that is exact, of a Gram matrix that is formed: its root, square where the rank is not much smaller.
+
+    A sketch narrower than square is not worth another Gram matrix, and what is looked for on it would be without one, as if there
+    were none: more work for a few columns less, and other kernels to compile.
+    """
+    xp = namespace.xp
+    values, vectors = xp.linalg.eigh(gram)
+    is_there = values > values[-1] * 10 * namespace.eps
+    kept = is_there | (2 * int(xp.count_nonzero(is_there)) > gram.shape[0])
+    roots = xp.where(is_there, values, xp.zeros_like(values))[kept] ** 0.5
+    R = _without_noise(np.array(to_host(vectors[:, kept] * roots)), namespace)
     return SketchData(namespace.asarray(np.ascontiguousarray(R.T if of == "rows" else R)), namespace, of=of)
 
 

@@ -196,7 +196,7 @@ class Problem:
         """How some words become known, and the sum of logarithms if asked for, at points that hold the words in `known`."""
         key = words, known, logarithm
         found = self._programs.get(key)
-        return found or self._prepared(key, self.planner.plan(words, known, logarithm=logarithm), known)
+        return found or self._made_ready(key, self.planner.plan(words, known, logarithm=logarithm), known)
 
     def program_of_rule(self, factor: str, known: frozenset[Word]) -> Program:
         """The same for what an update of a factor needs, and for the two sides of its rule."""
@@ -205,15 +205,15 @@ class Problem:
         if found is not None:
             return found
         rule = self.planner.rules[factor]
-        return self._prepared(key, self.planner.plan(rule.words, known), known, (rule.numerator, rule.denominator))
+        return self._made_ready(key, self.planner.plan(rule.words, known), known, (rule.numerator, rule.denominator))
 
     def program_of_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> Program:
         """The same for the sums that the objective is made of; see `Planner.plan_sums`."""
         key = factor, known, logarithm
         found = self._programs.get(key)
-        return found or self._prepared(key, self.planner.plan_sums(factor, known, logarithm=logarithm), known)
+        return found or self._made_ready(key, self.planner.plan_sums(factor, known, logarithm=logarithm), known)
 
-    def _prepared(self, key: Any, steps: Sequence[Step], known: frozenset[Word], sides: Sequence[Sequence[Term]] = ()) -> Program:
+    def _made_ready(self, key: Any, steps: Sequence[Step], known: frozenset[Word], sides: Sequence[Sequence[Term]] = ()) -> Program:
         make = program_of if self.data.in_blocks is None else program_together
         self._programs[key] = make(self, steps, known, sides)
         return self._programs[key]

@@ -162,7 +162,10 @@ _CLEARLY = 1e-3
 
 
 def projected(X: Data, W: np.ndarray) -> np.ndarray:
-    """A sketch of X, of twice as many rows as there are components, in the space of W and XᵀX W: for as much as four products."""
+    """A sketch of X, of twice as many rows as there are components, in the space of W and XᵀX W.
+
+    It takes three products with X, the last of them twice as wide.
+    """
     Q = np.linalg.qr(np.hstack([W, X.apply(X.apply(W), transposed=True)]))[0]
     codes = np.asarray(X.apply(Q), dtype=np.float64)
     values, V = np.linalg.eigh(codes.T @ codes)

@@ -85,6 +85,7 @@ class Place(ABC):
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         self.letter, self.F, self.before, self.after, self.is_turned = letter, Word([letter]), before, after, is_turned
         self.X = Word([Letter(problem.model.data, is_turned)])
+        """The data, turned over with the form: Xᵀ for X W Wᵀ."""
         self.terms = problem.model.constraints[letter.name].entrywise or Entrywise()
 
     @property
