@@ -394,7 +394,8 @@ class TestRank:
         assert found["rank"] == 3
         assert found["why"]
         ranks = nonneg.files.read(three / "ranks.csv")
-        assert ranks.samples.tolist() == ["1", "3", "5"]
+        assert ranks.features.tolist()[:2] == ["rank", "gabriel"]
+        assert ranks.values[:, 0].tolist() == [1, 3, 5]
         assert "<svg" in (three / "ranks.svg").read_text(encoding="utf8")
         page = (three / "ranks.html").read_text(encoding="utf8")
         assert "Ranks of NMF for three.csv" in page
@@ -431,6 +432,7 @@ class TestRank:
 
     def test_what_goes_wrong(self, table):
         fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)
+        fails("rank", "table.csv", "-r", "1-2", "--set", "n_components=3", cwd=table, match="give the ranks by --rank", code=2)
         fails("rank", "table.csv", "-r", "0-3", cwd=table, match="0 parts cannot be learned", code=2)
         fails("rank", "table.csv", "-r", "1-99", cwd=table, match="rank")
         fails("rank", "nothing.csv", "-r", "1-3", cwd=table, match="There is no file")
@@ -489,9 +491,9 @@ class TestInterrupted:
         """The table has the ranks that were measured, and it is said that these are not all."""
         np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
         options = ["-m", "nmf", "-r", "1-40", "-c", "error", "-o", "ranks.csv"]
-        err = interrupt(start("rank", "X.npy", *options, cwd=tmp_path), when=r"rank ([12]?\d|3[0-8]),")
+        err = interrupt(start("rank", "X.npy", *options, cwd=tmp_path), when=r"rank ([3-9]|\d\d),")
         assert "Stopped by the user before every rank was measured" in err
-        assert 0 < len(nonneg.files.read(tmp_path / "ranks.csv").samples) < 40
+        assert 0 < len(nonneg.files.read(tmp_path / "ranks.csv").values) < 40
 
     def test_ranks_before_there_is_anything(self, tmp_path):
         np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))

@@ -175,7 +175,7 @@ def test_consensus_components_are_the_planted_ones(several):
     planted = np.arange(3)[:, None] == np.arange(30) % 3
     assert match_components(planted, several.consensus()).similarity.min() > 0.9
     assert several.consensus(2).shape == (2, 30)
-    with pytest.raises(ShapeError, match="Rank 9 was not scanned"):
+    with pytest.raises(ShapeError, match="no restarts with rank 9"):
         several.consensus(9)
     with pytest.raises(IncompatibleError, match="need restarts"):
         rank_scan(NMF(), mixed(2), [1, 2], random_state=0).consensus()
@@ -260,7 +260,7 @@ def test_progress_is_told(capsys):
     rank_scan(NMF(), mixed(2), [1, 2], random_state=0, verbose=1)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 18
-    assert lines[-1].startswith("gabriel  rank 1, part 9 of 9: error ")
+    assert lines[-1].startswith("gabriel  rank 2, part 9 of 9: error ")
     assert "18 of 18" in lines[-1]
 
 
@@ -405,7 +405,7 @@ def test_clusters_of_what_has_missing_values_are_judged_by_halves():
 def test_what_is_observed_is_another_scan_than_zeros_elsewhere(tmp_path):
     observed = with_holes(2)["Observed"]
     rank_scan(NMF(), observed, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
-    with pytest.raises(DataError, match="another scan: its data"):
+    with pytest.raises(DataError, match="another scan: its X was not the one given here"):
         rank_scan(NMF(), observed.values, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
 
 
@@ -604,7 +604,7 @@ def test_no_more_ranks_are_advised_than_there_can_be():
     scan = rank_scan(NMF(init="random"), X, [3, 4], random_state=0)
     assert "scan more" not in scan.why_
     assert "Judged by split halves, as no blocks can be held out: X is 40 × 4" in scan.why_
-    assert "scan more" in rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0).why_
+    assert "scan more" in rank_scan(NMF(), mixed(4), [1, 2], criteria="error", random_state=0).why_
 
 
 def test_the_sentence_tells_medians_from_the_means_of_the_table():
@@ -621,7 +621,8 @@ def test_the_sentence_tells_medians_from_the_means_of_the_table():
 
 
 def test_partitions_of_subgraphs_are_judged_by_medians_too():
-    found = [[{"rand": value} for value in row] for row in ([1.0, 1.0, 0.7], [0.5, 0.5, 0.2])]
+    rows = (2, [1.0, 1.0, 0.7]), (3, [0.5, 0.5, 0.2])
+    found = [[{"rand": value, "parts": rank} for value in row] for rank, row in rows]
     why = Subsamples().choose([2, 3], found).why
     assert "1, and 0.5 at 3 (medians over 3 parts; the table has means)." in why
 
@@ -747,3 +748,95 @@ def test_no_warnings_leak_from_a_quiet_scan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rank_scan(NMF(), mixed(2), [1, 2], random_state=0)
+
+
+# ---- data whose answer is known, and what users get wrong
+
+
+@pytest.mark.parametrize("bridges", [0, 1])
+def test_two_cliques_have_two_parts_whatever_is_asked_for(bridges):
+    """Partitions into three parts and more are the same two again and again, which is no reason to ask for more."""
+    A = np.kron(np.eye(2), np.ones((12, 12))) - np.eye(24)
+    A[0, 12] = A[12, 0] = bridges
+    scan = rank_scan(GraphClustering(), A, range(1, 6), random_state=0)
+    assert scan.best_ == 2
+    assert "fewer parts than they were asked for at 3, 4, 5" in scan.why_
+
+
+def test_independent_entries_do_not_lower_the_error_beyond_permuted_data():
+    found = [
+        rank_scan(NMF(), np.random.default_rng(seed).random((60, 40)), range(1, 5), criteria="error", random_state=0).best_
+        for seed in range(5)
+    ]
+    assert found == [1] * 5
+    assert rank_scan(NMF(), mixed(3), range(1, 6), criteria=Error(1), random_state=0).best_ == 3
+
+
+@pytest.mark.parametrize("criterion", ["gabriel", "halves", "speckled"])
+@pytest.mark.parametrize("X", [np.ones((30, 20)), np.outer(np.arange(1.0, 31), np.arange(1.0, 21))], ids=["ones", "outer"])
+def test_exact_data_of_rank_one(X, criterion):
+    """Rounding is no error, and two components of which one is a multiple of the other are one."""
+    assert rank_scan(NMF(), X, range(1, 4), criteria=criterion, random_state=0).best_ == 1
+
+
+def test_exact_blocks_leave_nothing_but_rounding():
+    scan = rank_scan(NMF(), np.kron(np.eye(3), np.ones((12, 8))), range(1, 5), random_state=0)
+    assert scan.best_ == 3
+    assert "nothing but rounding from rank 3 on" in scan.why_
+
+
+def test_the_atlas_of_co_clusters_are_those_of_features():
+    X = np.kron(np.array([[1.0, 2.0, 0.1], [0.2, 1.0, 3.0]]), np.ones((10, 8)))
+    model = ONMTF((2, 3), random_state=0).fit(X)
+    found = atlas(model)
+    np.testing.assert_array_equal(found.labels, model.column_labels_)
+    assert found.sizes.tolist() == [8, 8, 8]
+    assert found.components.shape == (3, 24)
+
+
+@pytest.mark.parametrize("n_jobs", ["2", 0, True, 1.5])
+def test_numbers_of_jobs_that_cannot_be(n_jobs):
+    with pytest.raises(IncompatibleError, match="n_jobs must be None, an int of at least 1, or -1"):
+        rank_scan(NMF(), mixed(2), [1, 2], n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "given", "says"),
+    [
+        (ONMTF(), mixed(2), {"ranks": {"samples": [2]}}, "ONMTF has two ranks, and both are needed: 'samples' and 'features'"),
+        (NMF(), mixed(2), {"ranks": {"samples": [2], "features": [2]}}, "NMF has one: give the ranks themselves"),
+        (NMF(fixed_components=np.ones((2, 36))), mixed(2), {"criteria": "halves"}, "ranks begins with 1; fixed_components are 2"),
+        (NMF(), np.ones((1, 1)), {"ranks": [1], "criteria": "speckled"}, "fewer than 4 entries are too few to hold some out"),
+        (SymmetricNMF(), np.ones((9, 9)), {"criteria": "error"}, "These can: 'gabriel', 'halves', 'restarts'"),
+        (NMF(), mixed(2), {"criteria": ["auto", "halves"]}, "'auto' stands alone"),
+        (SymmetricNMF(missing="ignore"), np.full((9, 9), np.nan), {}, "missing='ignore' means nothing for it"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_fit(estimator, X, given, says, monkeypatch):
+    monkeypatch.setattr(type(estimator), "fit", lambda *_: pytest.fail("fitted"))
+    with pytest.raises((IncompatibleError, ShapeError), match=says):
+        rank_scan(estimator, X, **({"ranks": [1, 2]} | given))
+
+
+def test_the_folder_of_another_scan_says_what_differs(tmp_path):
+    X = mixed(2)
+    rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
+    for other, says in (
+        ({"estimator": NMF(tol=1e-3)}, "another scan: tol was 1e-05, and here it is 0.001"),
+        ({"X": X + 1}, "its X was not"),
+        ({"y": np.arange(48) % 2}, "its y was not"),
+    ):
+        with pytest.raises(DataError, match=says):
+            rank_scan(**({"estimator": NMF(), "X": X, "ranks": [1], "random_state": 0} | other), folder=tmp_path)
+
+
+def test_ranks_with_restarts_are_named_where_there_is_no_consensus():
+    scan = rank_scan(ONMTF(), blocks(2, 3), {"samples": [1, 2, 3], "features": [3, 4]}, criteria=["restarts"], random_state=0)
+    with pytest.raises(ShapeError, match=r"no restarts with rank \(1, 3\).*with \(1, 4\), \(2, 4\), \(3, 4\), \(3, 3\)"):
+        scan.consensus((1, 3))
+
+
+def test_a_threshold_is_drawn():
+    scan = rank_scan(OPNMF(), parts(2), [1, 2, 3], criteria="halves", random_state=0)
+    assert scan.curves()[0]["threshold"] == 0.9
+    assert any(line.get_ydata()[0] == 0.9 for line in scan.plot().lines)

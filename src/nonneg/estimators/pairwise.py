@@ -55,13 +55,16 @@ class _Pairwise(Factorizer):
     def _is_precomputed(self) -> bool:
         return isinstance(self._metric, str) and self._metric == "precomputed"
 
-    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
+    def _check_missing(self) -> None:
         check_missing(self.missing)
         if self.missing == "ignore":
             raise IncompatibleError(
                 f"{type(self).__name__} takes similarities between all pairs of samples, so missing='ignore' means nothing for it. "
                 "Factorization('W W.T', missing='ignore') approximates a matrix of similarities some of which are missing."
             )
+
+    def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
+        self._check_missing()
         X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(

@@ -70,10 +70,15 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
         colour = ("#0072b2", "#d55e00")[number % 2]
         name = f"ranks {curve['which']}" if curve["which"] else None
         ax.plot(curve["ranks"], curve["values"], "o-", color=colour, label=name)
+        if curve.get("threshold") is not None and not number:
+            ax.axhline(
+                curve["threshold"], color="grey", linestyle="--", linewidth=1, label=f"counts as found from {curve['threshold']:g}"
+            )
         if np.isfinite(curve["errors"]).all():
             ax.errorbar(curve["ranks"], curve["values"], curve["errors"], fmt="none", ecolor=colour)
         if curve["permuted"]:
-            ax.plot(curve["ranks"], curve["permuted"], "--", color="grey", label="permuted columns")
+            label = "permuted columns" + (f", ranks {curve['which']}" if curve["which"] else "")
+            ax.plot(curve["ranks"], curve["permuted"], "--", color=colour, alpha=0.5, label=label)
         ax.axvline(curve["best"], color=colour, linestyle=":")
     ax.set_xlabel("rank")
     ax.xaxis.set_major_locator(needed("matplotlib.ticker", "plot", "Drawing").MaxNLocator(integer=True))

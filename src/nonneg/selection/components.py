@@ -140,6 +140,7 @@ def atlas(model: Any) -> Atlas:
     """Each feature given to one component: the one that has most of it.
 
     Components count with the size that they have in the data, where the model says it: that of a row of H is in W as much as in H.
+    Of models with two ranks, the parts are the clusters of features, which ``column_labels_`` has too.
 
     Parameters
     ----------
@@ -153,11 +154,24 @@ def atlas(model: Any) -> Atlas:
     >>> found.labels, found.sizes
     (array([ 0,  1,  1, -1]), array([1, 2]))
     """
-    components = read_components(model)
-    sizes = _sizes_in_data(model, len(components))
-    labels = hard_labels(components if sizes is None else components * sizes[:, None])
+    components = _clusters_of_features(model)
+    if components is not None:
+        labels = np.asarray(model.column_labels_)
+    else:
+        components = read_components(model)
+        sizes = _sizes_in_data(model, len(components))
+        labels = hard_labels(components if sizes is None else components * sizes[:, None])
     own = labels == np.arange(len(components))[:, None]
     return Atlas(labels, own.sum(axis=1), np.where(own, components, 0.0))
+
+
+def _clusters_of_features(model: Any) -> np.ndarray | None:
+    """The factor of the features, clusters in rows, of a model that clusters samples and features, each in parts of their own."""
+    if not hasattr(model, "column_labels_") or not hasattr(model, "factors_"):
+        return None
+    last = model.model_.form[-1]
+    factor = np.asarray(model.factors_[last.name], dtype=np.float64)
+    return factor.T if last.transposed else factor
 
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:

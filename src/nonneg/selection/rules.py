@@ -35,6 +35,8 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
     tail, note = f" by enough to count: it is {least}" if least else "", medians(errors.shape[1])
     if len(ranks) == 1:
         return Choice(rank, f"Rank {rank} is the only one that was scanned.")
+    if place and not np.median(errors[place]) > 0:
+        return Choice(rank, f"The {what} is nothing but rounding from rank {rank} on, and is not at {ranks[place - 1]}{note}.")
     if place == len(ranks) - 1:
         fall = 100 * -np.expm1(middle[place] - middle[place - 1])
         return Choice(
@@ -51,7 +53,7 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
             f"The {what} does not fall by enough to count after {rank}, the smallest rank scanned{beyond}{note}: scan smaller "
             "ranks.",
         )
-    ratio = float(np.exp(middle[place - 1] - middle[place]))
+    ratio = float(np.exp(min(middle[place - 1] - middle[place], 700.0)))
     lower = f"{ratio:.3g} times lower" if ratio >= 2 else f"{100 * (1 - 1 / ratio):.1f} % lower"
     return Choice(
         rank, f"The {what} at rank {rank} is {lower} than at {ranks[place - 1]}, and no rank above is better{tail}{note}."

@@ -91,6 +91,8 @@ def rank_scan(
     3
     """
     began = time.perf_counter()
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise IncompatibleError(f"n_jobs must be None, an int of at least 1, or -1 for as many as there are cores; got {n_jobs!r}.")
     subject = subject_of(estimator, X, lengths)
     chosen, note = _criteria(criteria, subject)
     y = _read_classes(y, subject)
@@ -121,6 +123,8 @@ def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
     listed = [given] if isinstance(given, str | Criterion | type) or not isinstance(given, Iterable) else list(given)
     if not listed:
         raise IncompatibleError(f"criteria is empty; there are {', '.join(map(repr, NAMES))}.")
+    if any(isinstance(one, str) and one == "auto" for one in listed):
+        raise IncompatibleError(f"'auto' stands alone; of several criteria each is named: {', '.join(map(repr, NAMES))}.")
     found = [
         one if isinstance(one, Criterion) else find("criterion", one, NAMES, "an object of nonneg.selection.criteria")()
         for one in listed
@@ -130,7 +134,11 @@ def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
     for one in found:
         obstacle = one.obstacle(subject)
         if obstacle:
-            raise IncompatibleError(f"The criterion {one.name!r} cannot judge {subject.name} here: {obstacle}.")
+            able = ", ".join(repr(name) for name, criterion in NAMES.items() if criterion().obstacle(subject) is None)
+            raise IncompatibleError(
+                f"The criterion {one.name!r} cannot judge {subject.name} here: {obstacle}. "
+                f"{f'These can: {able}.' if able else 'No other can.'}"
+            )
     return found, note
 
 
@@ -190,32 +198,36 @@ class Work:
         ranks = self.ranks
         parts = {one.name: one.parts(self.subject, self._generator(one.name), self.y) for one in self.criteria}
         self.counts = {name: len(several) for name, several in parts.items()}
-        tasks = [(one, part, rank) for one in self.criteria for rank in reversed(ranks) for part in range(len(parts[one.name]))]
+        tasks = [(one, part, rank) for one in self.criteria for rank in ranks for part in range(len(parts[one.name]))]
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
         count, listener = 0, current_listener()
+        sizes = [float(np.sum(rank)) for _, _, rank in tasks]  # what a fit costs grows with the rank, about as much
+        worked, to_work = 0.0, sum(sizes)
 
         def measured(one: Criterion, number: int, rank: Rank) -> None:
-            nonlocal count
+            nonlocal count, worked, to_work
             if self.over.is_set():
                 return
             if listener is not None:
                 gone = time.perf_counter() - self.began
-                left = f", about {readable_seconds(gone / count * (len(tasks) - count))} left" if count else ""
+                left = f", about {readable_seconds(gone / worked * (to_work - worked))} left" if worked else ""
                 place = f"part {number + 1} of {len(parts[one.name])}"
                 listener.phase(f"{one.name}, rank {rank}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
-            found = self.store.read(name)
+            found, is_kept, size = self.store.read(name), True, float(np.sum(rank))
             if found is None:
+                is_kept = False
                 with limited(limit), listening(None):
                     found = dict(one.measure(self.subject, parts[one.name][number], rank, self._seed(one.name, rank, number)))
                 self.store.write(name, found)
             count += 1
+            to_work, worked = (to_work - size, worked) if is_kept else (to_work, worked + size)
             if self.verbose:
                 numbers = ", ".join(f"{key} {value:.5g}" for key, value in found.items() if np.ndim(value) == 0)
                 place = f"part {number + 1} of {len(parts[one.name])}"
-                seconds = time.perf_counter() - self.began
-                say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {seconds:.1f} s")
+                when = "measured before" if is_kept else f"{time.perf_counter() - self.began:.1f} s"
+                say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {when}")
             self.results[one.name, rank, number] = found
 
         with warnings.catch_warnings(record=True) as told:
@@ -303,7 +315,7 @@ class RankScan:
         Draw what a criterion says about the ranks.
     curves(criterion=None), summary()
         The same as numbers; everything as numbers and text.
-    consensus(rank)
+    consensus(rank=None)
         Consensus components, if "restarts" was among the criteria.
     """
 
@@ -360,14 +372,18 @@ class RankScan:
 
         Parameters
         ----------
-        rank : int, optional
+        rank : int, or pair of int, optional
+            Of models with two ranks a pair that was scanned: one of the two is the largest.
         """
         rank = self.best_ if rank is None else rank
         if "restarts" not in self.found_:
             raise IncompatibleError("Consensus components need restarts: rank_scan(..., criteria=[..., 'restarts']).")
         found = self.found_["restarts"].get(rank)
-        if found is None or "components" not in found[0]:
-            raise ShapeError(f"Rank {rank} was not scanned, or its fits have no components.")
+        if found is None:
+            scanned = ", ".join(map(str, self.found_["restarts"]))
+            raise ShapeError(f"There were no restarts with rank {rank}, from which consensus components are made; with {scanned}.")
+        if "components" not in found[0]:
+            raise IncompatibleError("Fits of this kind have no components that a consensus could be made of.")
         return clustered([one["components"] for one in found])[0]
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
@@ -414,6 +430,7 @@ class RankScan:
                     "errors": [float(row.get(f"{shown} s.e.", np.nan)) for row in rows],
                     "permuted": [float(row[f"{shown} permuted"]) for row in rows] if f"{shown} permuted" in rows[0] else [],
                     "best": int(best if len(self.axes) == 1 else best[which]),
+                    "threshold": getattr(one, "threshold", None),
                 }
             )
         return found

@@ -14,7 +14,7 @@ import numpy as np
 from ..atomic import written_whole
 from ..exceptions import DataError
 
-VERSION = 1
+VERSION = 2
 ABOUT = "scan.json"
 
 
@@ -67,7 +67,7 @@ class Store:
             *((name, value, theirs.get(name, value)) for name, value in settings.items()),
         ):
             if ours != then:
-                raise DataError(f"{self.path} holds another scan: its {name} is {then}, here it is {ours}. Use another folder.")
+                raise DataError(f"{self.path} holds another scan: {_difference(name, then, ours)}. Use another folder.")
         if seed is not None and before["seed"] != seed:
             raise DataError(
                 f"{self.path} holds a scan with another random_state. Use the same, None to go on with its own, or another folder."
@@ -91,6 +91,20 @@ class Store:
         stream = BytesIO()
         np.savez(stream, **{key: np.asarray(value) for key, value in found.items()})  # type: ignore[arg-type]
         _replace(self.path / f"{name}.npz", stream.getvalue())
+
+
+def _difference(name: str, then: Any, now: Any) -> str:
+    """What is not as it was, in words."""
+    if name in _UNREADABLE:
+        return f"its {_UNREADABLE[name]} was not the one given here"
+    if not isinstance(then, Mapping) or not isinstance(now, Mapping):
+        return f"its {name} was {then}, and here it is {now}"
+    differ = [key for key in (*then, *(key for key in now if key not in then)) if then.get(key) != now.get(key)]
+    return "; ".join(f"{key} was {then.get(key, 'not there')}, and here it is {now.get(key, 'not there')}" for key in differ)
+
+
+_UNREADABLE = {"data": "X", "classes": "y"}
+"""What is known of by a hash only."""
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -158,6 +158,7 @@ class Items(Subject):
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
         metric = "affinity" if isinstance(estimator, SymmetricNMF) else "kernel"
+        estimator._check_missing()
         X = read_samples(clone(estimator), X, reset=True)
         K = estimator._checked_similarities(X)
         super().__init__(clone(estimator).set_params(**{metric: "precomputed"}), K)
@@ -285,13 +286,18 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
     """
     if isinstance(ranks, Mapping):
         if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
+            given = f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}"
             raise ShapeError(
-                f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}; it can be one for models with two ranks only, "
-                "with 'samples' and 'features'."
+                f"{given}; {subject.name} has two ranks, and both are needed: 'samples' and 'features'."
+                if subject.has_two_ranks
+                else f"{given}, which is for models with two ranks; {subject.name} has one: give the ranks themselves."
             )
         axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
     else:
         axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
+    fixed = subject.parameters.get("fixed_components")
+    if fixed is not None and np.ndim(fixed) == 2 and axes[0][0] < len(fixed):
+        raise ShapeError(f"ranks begins with {axes[0][0]}; fixed_components are {len(fixed)}, so that ranks begin there at least.")
     for which, axis in enumerate(axes):
         name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
         if axis[-1] > size:

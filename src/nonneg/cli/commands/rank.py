@@ -66,6 +66,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     settings = {"divergence": sharing.number_or_text(given["divergence"])}
     settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
     estimator = sharing.made(cls, settings, given["assignments"])
+    for name in ("n_components", "n_clusters", "n_states"):
+        if any(one.partition("=")[0].strip() == name for one in given["assignments"]):
+            raise click.UsageError(f"--set {name} is what is scanned here: give the ranks by --rank.")
     table = None
     if model in ("graph", "chain"):
         if len(data) > 1:
@@ -91,7 +94,12 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     if "stopped" in session.result:
         session.warn(session.result["stopped"])
     if given["out"]:
-        write(Table([list(row) for row in zip(*columns.values(), strict=True)], names, list(columns)), given["out"])
+        scanned, is_one = found["columns"]["rank"], not isinstance(best, list)
+        headings = ["rank"] if is_one else ["rank of samples", "rank of features"]
+        rows = [
+            [*([rank] if is_one else rank), *row] for rank, row in zip(scanned, zip(*columns.values(), strict=True), strict=True)
+        ]
+        write(Table(rows, None, [*headings, *columns]), given["out"])
         session.wrote("table", given["out"])
     if given["plot"]:
         _draw(scan, given["plot"])

@@ -20,7 +20,8 @@ class Error(Criterion):
     """The reconstruction error, its gradient, and the same of data whose columns are permuted independently.
 
     The error falls with every component. Permuted columns have the same entries and nothing in common but their means; a
-    component of the data that lowers the error by no more than one of these does is noise (Frigyesi and Höglund 2008).
+    component of the data that lowers the error by no more than one of these does is noise (Frigyesi and Höglund 2008). More is: by
+    more than three standard deviations between permutations, and by more than a tenth.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ class Error(Criterion):
             return Choice(ranks[0], f"Rank {ranks[0]} is the only one that was scanned.")
         errors = np.array([column(parts, "error") for parts in found])
         falls = -np.diff(errors, axis=0) / np.diff(ranks)[:, None]  # for each further component
-        own, chance = falls[:, 0], falls[:, 1:].max(axis=1)
-        real = own > np.maximum(chance, 0.0)
+        own, chance = falls[:, 0], falls[:, 1:].mean(axis=1)
+        real = own > np.maximum(chance, 0.0) * (1 + _margin(falls[:, 1:]))
         steps = len(real) if real.all() else int(np.argmin(real))  # those before the first that is noise
         rank = ranks[steps]
         if steps == len(real):
@@ -66,6 +67,23 @@ class Error(Criterion):
             f"Up to rank {rank} each component lowers the {self.label} by more than in permuted data; the next one by "
             f"{own[steps]:.3g}, beside {chance[steps]:.3g} there.",
         )
+
+
+_MARGIN, _DEVIATIONS = 0.1, 3.0
+"""Shares of what is chance that a component must be beyond it, and standard deviations between permutations."""
+
+
+def _margin(falls: np.ndarray) -> float:
+    """By which share a fall must exceed the mean of permuted data; falls are steps × permutations.
+
+    Falls differ by about the same share at every step, so that few permutations are enough to tell it.
+    """
+    n_repeats = falls.shape[1]
+    if n_repeats < 2:
+        return _MARGIN
+    means = np.maximum(falls.mean(axis=1), np.finfo(np.float64).tiny)
+    share = float(np.sqrt(np.mean(falls.var(axis=1, ddof=1) / means**2)))
+    return max(_MARGIN, _DEVIATIONS * share * np.sqrt(1 + 1 / n_repeats))
 
 
 def permuted(X: Any, generator: np.random.Generator) -> Any:

@@ -118,7 +118,8 @@ def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank
     facing = np.ascontiguousarray((codes @ middle).T)
     has_one = one_of.get(last.name) == ("columns" if last.transposed else "rows")
     loadings = one_each(of_columns, facing, divergence) if has_one else encode(of_columns, facing, divergence)
-    return divergence_between(subject.block(rows, columns), new_codes @ middle, loadings.T, divergence)
+    held = subject.block(rows, columns)
+    return beyond_rounding(divergence_between(held, new_codes @ middle, loadings.T, divergence), held, divergence)
 
 
 def _turned(X: Any) -> Any:
@@ -132,9 +133,9 @@ def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> float
     # What an item is to itself says nothing about others, and is often there by convention only.
     between = np.triu_indices(len(items), 1)
     held = np.asarray(as_dense(subject.block(items, items)), dtype=np.float64)[between]
-    return divergence_between(
-        held[None, :], np.ones((1, 1)), (codes @ codes.T)[between][None, :], model.model_.divergence.separable
-    )
+    divergence = model.model_.divergence.separable
+    error = divergence_between(held[None, :], np.ones((1, 1)), (codes @ codes.T)[between][None, :], divergence)
+    return beyond_rounding(error, held[None, :], divergence)
 
 
 def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarray:
@@ -159,6 +160,19 @@ def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarra
         return codes
     codes[each, best] = amounts[each, best]
     return codes
+
+
+def beyond_rounding(error: float, X: Any, divergence: Objective) -> float:
+    """The error, zero where it is next to nothing beside what it is to be wrong by half: there ranks are all the same."""
+    mean = float(X.sum()) / max(X.shape[0] * X.shape[1], 1)
+    if not mean > 0:
+        return error
+    half_off = divergence_between(np.array([[mean]]), np.ones((1, 1)), np.array([[mean / 2]]), divergence)
+    return 0.0 if abs(error) <= NEGLIGIBLE * half_off else error
+
+
+NEGLIGIBLE = 1e-12
+"""So little beside that is rounding, or what a fit that has converged leaves."""
 
 
 def divergence_between(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from ...exceptions import IncompatibleError
 from ...labelling import hard_labels
 from ...naming import is_number
-from ..components import atlas, match_components
+from ..components import atlas, match_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject
 from .base import Criterion, Found, column, mean_and_error
@@ -73,7 +73,7 @@ class Halves(Criterion):
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         if isinstance(subject, Chain):
             a, b = (subject.fit(half, rank, seed + i).emissionprob_ for i, half in enumerate(part))
-            return _compared(a, b)
+            return _compared(a, b) | _none_where(_depend(a) or _depend(b))
         if isinstance(subject, Items):
             everything = np.arange(subject.data.shape[0])
             a, b = (_codes_of_all(subject, half, everything, rank, seed + i) for i, half in enumerate(part))
@@ -81,7 +81,8 @@ class Halves(Criterion):
         assert isinstance(subject, Matrix)
         if not subject.has_two_ranks:
             a, b = (subject.fit(subject.block(half), rank, seed + i) for i, half in enumerate(part))
-            return _compared(a.components_, b.components_, atlas(a).labels, atlas(b).labels)
+            found = _compared(a.components_, b.components_, atlas(a).labels, atlas(b).labels)
+            return found | _none_where(any(map(_depend, (a.components_, b.components_, *_codes_of(a), *_codes_of(b)))))
         everything = np.arange(subject.data.shape[0])
         models = [subject.fit(subject.block(half), rank, seed + i) for i, half in enumerate(part[:2])]
         turned = [subject.fit(subject.block(everything, half), rank, seed + i) for i, half in enumerate(part[2:])]
@@ -112,6 +113,27 @@ def split(n: int, generator: np.random.Generator, y: np.ndarray | None) -> tuple
     if y is not None:
         order = order[np.argsort(y[order], kind="stable")]
     return np.sort(order[::2]), np.sort(order[1::2])
+
+
+_ALIKE = 1e-6
+"""The least eigenvalue of cosines between components below which one of them is made of the others."""
+
+
+def _depend(components: np.ndarray) -> bool:
+    """Whether a component is made of others: then there are fewer than it seems, and the same ones come back in any half."""
+    unit = unit_rows(np.asarray(components, dtype=np.float64))
+    return bool(np.linalg.eigvalsh(unit @ unit.T)[0] < _ALIKE)
+
+
+def _codes_of(model: Any) -> list[np.ndarray]:
+    """The factor of the samples, components in rows, where the form begins with one."""
+    first = model.model_.form[0]
+    factor = model.factors_.get(first.name)
+    return [] if factor is None or factor.shape[1] != len(model.components_) else [factor.T]
+
+
+def _none_where(depend: bool) -> dict[str, float]:
+    return {"least": 0.0} if depend else {}
 
 
 def _compared(A: np.ndarray, B: np.ndarray, a: np.ndarray | None = None, b: np.ndarray | None = None) -> dict[str, float]:

@@ -16,10 +16,11 @@ from ...naming import is_number
 from ..rules import Choice, smallest_close
 from ..subjects import Matrix, Rank, Subject
 from .base import Criterion, Found, column, mean_and_error
-from .gabriel import divergence_between
+from .gabriel import beyond_rounding, divergence_between
 
 MISSING = {"missing": "ignore"}
 """How an estimator is told that NaN is an entry that is not known."""
+_FEW = 4
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Speckled(Criterion):
             return (
                 f"entries that are held out are missing for the fit, and {subject.name} has no parameter `missing`; use 'gabriel'"
             )
+        if subject.data.shape[0] * subject.data.shape[1] < _FEW:
+            return f"{subject.extent}, and fewer than {_FEW} entries are too few to hold some out"
         return None if subject.estimator._reconstructs else "its codes do not give samples back"
 
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
@@ -76,7 +79,8 @@ class Speckled(Criterion):
         some = row_blocks(len(truth), codes.shape[1], "cpu")
         approximation = np.concatenate([np.einsum("ij,ij->i", codes[rows[few]], loadings[columns[few]]) for few in some])
         divergence = model.model_.divergence.separable
-        return {"error": divergence_between(truth[None, :], np.ones((1, 1)), approximation[None, :], divergence)}
+        error = divergence_between(truth[None, :], np.ones((1, 1)), approximation[None, :], divergence)
+        return {"error": beyond_rounding(error, truth[None, :], divergence)}
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         return mean_and_error(column(found, "error"), self.name)

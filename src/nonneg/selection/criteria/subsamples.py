@@ -20,6 +20,9 @@ from .base import Criterion, Found, column, mean_and_error
 class Subsamples(Criterion):
     """The adjusted Rand index between partitions of two subgraphs, on the vertices that both have.
 
+    A partition may have fewer parts than it was asked for: two cliques fall into two parts whatever the rank. Such a rank is not
+    found again, and counts as zero.
+
     Parameters
     ----------
     n_repeats : int, default=5
@@ -65,11 +68,19 @@ class Subsamples(Criterion):
         for row, vertices in enumerate(part):
             labels[row, vertices] = subject.fit(subject.data[vertices][:, vertices], rank, seed + row).labels_
         a, b = labels[:, (labels >= 0).all(axis=0)]
-        return {"rand": float(adjusted_rand_score(a, b))}
+        parts = min(len(np.unique(own[own >= 0])) for own in labels)
+        return {"rand": float(adjusted_rand_score(a, b)) if parts == rank else 0.0, "parts": parts}
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
-        return mean_and_error(column(found, "rand"), f"{self.name} Rand index")
+        return mean_and_error(column(found, "rand"), f"{self.name} Rand index") | {f"{self.name} parts": self._parts(found)}
+
+    def _parts(self, found: Sequence[Found]) -> float:
+        """How many parts the partitions have, in the median."""
+        return float(np.median(column(found, "parts")))
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         values = np.array([np.median(column(parts, "rand")) for parts in found])
-        return last_above(ranks, values, self.threshold, self.label, medians(len(found[0])))
+        choice = last_above(ranks, values, self.threshold, self.label, medians(len(found[0])))
+        fewer = [rank for rank, parts in zip(ranks, found, strict=True) if self._parts(parts) < rank]
+        note = f" Partitions have fewer parts than they were asked for at {', '.join(map(str, fewer))}." if fewer else ""
+        return choice._replace(why=choice.why + note)
