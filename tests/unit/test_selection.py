@@ -772,6 +772,12 @@ def test_independent_entries_do_not_lower_the_error_beyond_permuted_data():
     assert rank_scan(NMF(), mixed(3), range(1, 6), criteria=Error(1), random_state=0).best_ == 3
 
 
+def test_permuted_data_whose_error_rises_with_the_rank_do_not_hide_components():
+    """Fits of permuted data end in minima of different depth: their error may rise from one rank to the next."""
+    errors = [[10.0, 36.5, 36.4], [4.0, 34.0, 34.6], [1.0, 34.7, 34.4], [0.99, 33.8, 33.6]]
+    assert Error(2).choose([1, 2, 3, 4], [[{"error": error} for error in row] for row in errors]).rank == 3
+
+
 @pytest.mark.parametrize("criterion", ["gabriel", "halves", "speckled"])
 @pytest.mark.parametrize("X", [np.ones((30, 20)), np.outer(np.arange(1.0, 31), np.arange(1.0, 21))], ids=["ones", "outer"])
 def test_exact_data_of_rank_one(X, criterion):

@@ -21,7 +21,7 @@ class Error(Criterion):
 
     The error falls with every component. Permuted columns have the same entries and nothing in common but their means; a
     component of the data that lowers the error by no more than one of these does is noise (Frigyesi and Höglund 2008). More is: by
-    more than three standard deviations between permutations, and by more than a tenth.
+    more than two standard deviations between permutations, and by more than a tenth.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Error(Criterion):
         errors = np.array([column(parts, "error") for parts in found])
         falls = -np.diff(errors, axis=0) / np.diff(ranks)[:, None]  # for each further component
         own, chance = falls[:, 0], falls[:, 1:].mean(axis=1)
-        real = own > np.maximum(chance, 0.0) * (1 + _margin(falls[:, 1:]))
+        real = own > _beyond_chance(falls[:, 1:])
         steps = len(real) if real.all() else int(np.argmin(real))  # those before the first that is noise
         rank = ranks[steps]
         if steps == len(real):
@@ -69,21 +69,19 @@ class Error(Criterion):
         )
 
 
-_MARGIN, _DEVIATIONS = 0.1, 3.0
-"""Shares of what is chance that a component must be beyond it, and standard deviations between permutations."""
+_MARGIN, _DEVIATIONS = 0.1, 2.0
+"""By which share of what is chance a component must be beyond it, and by how many standard deviations between permutations."""
 
 
-def _margin(falls: np.ndarray) -> float:
-    """By which share a fall must exceed the mean of permuted data; falls are steps × permutations.
+def _beyond_chance(falls: np.ndarray) -> np.ndarray:
+    """What a fall must exceed, for each step; falls of permuted data are steps × permutations.
 
-    Falls differ by about the same share at every step, so that few permutations are enough to tell it.
+    Falls differ by about as much at every step, so that few permutations are enough to tell by how much.
     """
     n_repeats = falls.shape[1]
-    if n_repeats < 2:
-        return _MARGIN
-    means = np.maximum(falls.mean(axis=1), np.finfo(np.float64).tiny)
-    share = float(np.sqrt(np.mean(falls.var(axis=1, ddof=1) / means**2)))
-    return max(_MARGIN, _DEVIATIONS * share * np.sqrt(1 + 1 / n_repeats))
+    chance = np.maximum(falls.mean(axis=1), 0.0)
+    deviation = float(np.sqrt(falls.var(axis=1, ddof=1).mean() * (1 + 1 / n_repeats))) if n_repeats > 1 else 0.0
+    return chance + np.maximum(_MARGIN * chance, _DEVIATIONS * deviation)
 
 
 def permuted(X: Any, generator: np.random.Generator) -> Any:
