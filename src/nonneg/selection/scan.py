@@ -213,7 +213,7 @@ class Work:
                 gone = time.perf_counter() - self.began
                 left = f", about {readable_seconds(gone / worked * (to_work - worked))} left" if worked else ""
                 place = f"part {number + 1} of {len(parts[one.name])}"
-                listener.phase(f"{one.name}, rank {rank}, {place}: {count + 1} of {len(tasks)} measurements{left}")
+                listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
             found, is_kept, size = self.store.read(name), True, float(np.sum(rank))
             if found is None:
@@ -227,7 +227,7 @@ class Work:
                 numbers = ", ".join(f"{key} {value:.5g}" for key, value in found.items() if np.ndim(value) == 0)
                 place = f"part {number + 1} of {len(parts[one.name])}"
                 when = "measured before" if is_kept else f"{time.perf_counter() - self.began:.1f} s"
-                say(f"{one.name}  rank {rank}, {place}: {numbers}; {count} of {len(tasks)}, {when}")
+                say(f"{one.name}  rank {_told(rank)}, {place}: {numbers}; {count} of {len(tasks)}, {when}")
             self.results[one.name, rank, number] = found
 
         with warnings.catch_warnings(record=True) as told:
@@ -444,6 +444,10 @@ class RankScan:
 
     def __repr__(self) -> str:
         return f"RankScan(best_={self.best_}; {self.why_})"
+
+
+def _told(rank: Rank) -> str:
+    return "×".join(map(str, np.atleast_1d(rank)))
 
 
 def _listed(value: Any) -> Any:

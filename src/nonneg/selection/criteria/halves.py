@@ -53,7 +53,7 @@ class Halves(Criterion):
         if isinstance(subject, Chain):
             return None
         count = subject.data.shape[0]
-        return None if count >= 4 else f"{count} samples are too few to split"
+        return None if count >= 4 else f"X has {count} sample{'' if count == 1 else 's'}, and two halves need 4 at least"
 
     def most(self, subject: Subject) -> tuple[int, int]:
         if isinstance(subject, Chain):
