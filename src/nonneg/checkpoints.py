@@ -72,6 +72,8 @@ class Checkpoint:
 
 def read_checkpoint(given: Any) -> Checkpoint | None:
     """What a user gives as `checkpoint`."""
+    if isinstance(given, str) and not given.strip():
+        raise IncompatibleError("checkpoint is an empty text; give the path of a file, or of a folder with a slash at its end.")
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
@@ -102,7 +104,23 @@ def _of_data(data: Data) -> list[Any]:
         squares = data.power_sum(2)
     except ValueError:  # some kinds do not know it
         squares = 0.0
-    return [*map(float, data.facts[:2]), data.facts.non_zeros, squares]
+    return [*map(float, data.facts[:2]), data.facts.non_zeros, squares, _of_rows(data)]
+
+
+_HASHED = 2**22
+"""Entries that data are known by at the most; of larger ones, so many in rows that lie evenly apart."""
+
+
+def _of_rows(data: Data) -> str:
+    """A hash of rows: of all of them where that is little work. Data whose entries have changed places have the same sums."""
+    in_blocks = data.in_blocks  # whose rows are at hand, whether they are samples or features
+    items = in_blocks[0] if in_blocks is not None else data if data.can_take else data.items
+    if not items.can_take:
+        return ""
+    n, width = items.shape
+    count = min(n, max(_HASHED // max(width, 1), 1))
+    rows = items.take(np.unique(np.linspace(0, n - 1, count).astype(np.int64)), axis=0)
+    return hashlib.blake2b(json.dumps(_described(rows)).encode(), digest_size=10).hexdigest()
 
 
 def _described(value: Any) -> Any:
@@ -287,7 +305,7 @@ def _blobs(stored: Stored) -> list[tuple[str, str]]:
 
 _MAX_ITER = "max_iter"
 """The setting that may be another when a fit is gone on with."""
-_OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares")
+_OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares", "hash of rows")
 """What the numbers are that data are known by."""
 
 

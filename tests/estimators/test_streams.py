@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
+from nonneg import open_data
 from nonneg.estimators import OPNMF, PNMF
-from nonneg.exceptions import ShapeError
+from nonneg.exceptions import DataError, ShapeError
 
 from .cases import given_start, half_squares, parts, unconverged
 
@@ -199,3 +200,14 @@ def test_fixed_components_may_be_sparse(X):
     fixed = X[:1] / X.max()
     dense, thin = (PNMF(3, fixed_components=kind(fixed), random_state=0).fit(X) for kind in (np.asarray, sparse.csr_array))
     np.testing.assert_array_equal(dense.components_, thin.components_)
+
+
+def test_files_are_checked_before_a_stream_takes_them_up(tmp_path):
+    X = np.random.default_rng(0).random((60, 9))
+    model = OPNMF(2, random_state=0).fit(X)
+    before = model.components_.copy()
+    X[33, 4] = np.nan
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(DataError, match="nan in row 33, column 4"):
+        model.partial_fit(open_data(tmp_path / "X.npy", block_bytes=800))
+    np.testing.assert_array_equal(model.components_, before)

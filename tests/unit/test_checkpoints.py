@@ -775,3 +775,29 @@ def test_starts_that_are_done_again_are_not_taken_for_others(tmp_path):
     found = fit(130, checkpoint=checkpoint, callback=lambda progress: seen.append(progress.iteration))
     assert seen.count(0) == 1
     same_bits(found.factors_, fit(130).factors_)
+
+
+@pytest.mark.parametrize("name", ["NMF", "OPNMF", "KernelPNMF"])
+@pytest.mark.parametrize("stored", ["array", "file", "features"])
+def test_the_same_entries_in_other_places_are_other_data(name, stored, tmp_path):
+    """A permuted X has the same extremes and sums."""
+    if name == "KernelPNMF" and stored != "array":
+        pytest.skip("KernelPNMF takes arrays only")
+    X = np.random.default_rng(0).poisson(3.0, size=(40, 12)).astype(float)
+
+    def fitted(X):
+        if stored != "array":
+            np.save(tmp_path / "X.npy", X if stored == "file" else np.ascontiguousarray(X.T))
+            X = open_data(tmp_path / "X.npy", block_bytes=900, blocks="samples" if stored == "file" else "features")
+        return getattr(nonneg, name)(2, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(X)
+
+    first = fitted(X)
+    for other in (np.random.default_rng(1).permuted(X, axis=0), X[::-1].copy()):
+        with pytest.raises(DataError, match="checkpoint of another fit: entries of X"):
+            fitted(other)
+    assert fitted(X).objective_ == first.objective_
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(IncompatibleError, match="checkpoint is an empty text"):
+        nonneg.NMF(2, checkpoint="").fit(np.ones((4, 4)))

@@ -129,3 +129,13 @@ def test_indicators_have_no_empty_cluster():
 def test_more_clusters_than_items(X):
     with pytest.raises(IncompatibleError, match=r"cannot make the 99 clusters that W asks for out of \d+ items"):
         factorize(X, "W H", 99, init="kmeans")
+
+
+@pytest.mark.parametrize("scale", 10.0 ** np.arange(-12, 31, 3))
+@pytest.mark.parametrize("blocks", [2, 3, 4])
+def test_singular_vectors_of_equal_blocks_are_told_apart(blocks, scale):
+    """Any rotation of them would do for a decomposition; one that is halfway between two blocks gives the same component twice."""
+    X = np.kron(np.eye(blocks), np.ones((5, 3))) * scale
+    start = factorize(X, "W H", blocks, init="nndsvda", random_state=0, max_iter=0, tol=0).factors["W"]
+    assert sorted(start.argmax(axis=0) // 5) == list(range(blocks))
+    assert factorize(X, Model("W H", "kullback-leibler"), blocks, init="nndsvda", random_state=0).objective <= 1e-6 * X.sum()

@@ -228,3 +228,29 @@ def test_forgetting_a_file_that_is_not_there_is_no_error(tmp_path):
 
     forget(tmp_path / "nothing.npy")
     forget(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale", "more"),
+    [("f4", 1e5, 0), ("f4", 1e-14, 0), ("f4", 1e18, 4), ("f4", 1e-25, 4), ("f8", 1e50, 0), ("f8", 1e-140, 4)],
+)
+@pytest.mark.parametrize("form", ["X W W.T", "W H", "W S H"])
+def test_any_scale(form, dtype, scale, more, tmp_path):
+    """Units are chosen after the first reading, which has begun a sketch by then: what is kept of it is brought to them, for no
+    further reading; where squares have over- or underflowed, it is made again."""
+    draw = np.random.default_rng(3)
+    X = draw.gamma(0.5, size=(90, 3)) @ draw.gamma(0.5, size=(3, 60)) + 0.05 * draw.random((90, 60))
+    found = []
+    for unit in (1.0, scale):
+        np.save(tmp_path / "X.npy", (X * unit).astype(dtype))
+        data = open_data(tmp_path / "X.npy", block_bytes=5000)
+        solution = factorize(data, form, 3, random_state=0, max_iter=300)
+        found.append((np.sqrt(solution.objective) / unit, len(data.log.seconds)))
+        values = np.load(tmp_path / "X.npy")
+        W = solution.factors["W"].astype(float)
+        product = values @ W @ W.T if form == "X W W.T" else solution.reconstruct()
+        rest = np.linalg.norm((values.astype(float) - np.asarray(product, dtype=float)) / unit) / 2**0.5
+        assert rest == pytest.approx(found[-1][0], rel=5e-3)
+    (plain, readings), (scaled, with_more) = found
+    assert scaled == pytest.approx(plain, rel=0.05)
+    assert with_more <= readings + more + 1

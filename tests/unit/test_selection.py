@@ -293,7 +293,7 @@ def test_neither_estimator_nor_data_are_changed():
         ([True], "True is among them"),
         (3, "such as range"),
         ([3, 25], "up to 25; at most 24 can be scanned here: X is 48 × 36, and 'gabriel' fits parts of it"),
-        ({"samples": [1], "features": [2]}, "two ranks only"),
+        ({"samples": [1], "features": [2]}, "NMF has one"),
     ],
 )
 def test_ranks_that_cannot_be(ranks, says):

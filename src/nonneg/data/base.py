@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -148,6 +148,22 @@ class Data(ABC):
     @property
     def facts(self) -> Facts:
         return self.read()
+
+    @property
+    def has_squares(self) -> bool:
+        """Whether squares of the largest entries, and sums of them, are far from what numbers can hold."""
+        return self.namespace.smallest ** (1 / 3) < self.facts.peak < self.namespace.largest ** (1 / 3)
+
+    def knowing(self, other: Self, unit: float) -> Self:
+        """These data, told what others know that are the same in units smaller by `unit`, for which it would take a reading."""
+        if "_facts" in other.__dict__ and other.has_squares:
+            lowest, highest, non_zeros = other.facts
+            self._facts = Facts(lowest / unit, highest / unit, non_zeros)
+            powers = {
+                total: value for total, value in other.__dict__.get("_totals", {}).items() if total in (("power", 1), ("power", 2))
+            }
+            self.__dict__["_totals"] = {(kind, exponent): value / unit**exponent for (kind, exponent), value in powers.items()}
+        return self
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         """What a function makes of the data; kept under this key where it would take readings to make it again."""

@@ -68,7 +68,7 @@ class DaskBlocks(Blocks):
         if unit == 1:
             return self
         settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
-        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, **settings)
+        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, **settings).knowing(self, unit)
 
     def weighted_by(self, weighing: Weighing) -> DaskBlocks:
         return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, log=self.log, weighing=weighing)

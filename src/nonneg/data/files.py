@@ -83,7 +83,7 @@ class FileBlocks(Blocks):
         self.is_small = not is_settled and source.bytes_in_memory <= block_bytes
         self.shape = source.shape
         self.namespace = Namespace(np, real(source.dtype), "cpu")
-        self.log, self._seen = log or ReadingLog(), seen or _Seen()
+        self.log, self._seen = log or ReadingLog(), seen or _Seen(stamp=source.stamp())
         self.cuts = source.cuts(block_bytes)
 
     @property
@@ -100,7 +100,7 @@ class FileBlocks(Blocks):
         if unit == 1:
             return self
         settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
-        return FileBlocks(self.source, self.block_bytes, **settings)
+        return FileBlocks(self.source, self.block_bytes, **settings).knowing(self, unit)
 
     def weighted_by(self, weighing: Weighing) -> FileBlocks:
         return FileBlocks(self.source, self.block_bytes, log=self.log, weighing=weighing)
@@ -191,7 +191,7 @@ class FileBlocks(Blocks):
             self._seen.stamp = stamp
         elif self._seen.stamp != stamp:
             changed = getattr(self.source, "changed", lambda _: self.source.name)(self._seen.stamp)
-            raise DataError(f"{changed} has changed since it was first read: its size, or the time of its last change, is another.")
+            raise DataError(f"{changed} has changed since it was opened: its size, or the time of its last change, is another.")
 
     def _change(self, what: str) -> DataError:
         return DataError(f"{self.source.name} has changed since it was first read: {what}.")

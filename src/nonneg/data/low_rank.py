@@ -90,6 +90,10 @@ class Compression:
         R, L = (far, near) if along is data else (near, far)
         return cls(data, R, L, *data.apply_both(R, L))
 
+    def in_units_of(self, data: Data, unit: float) -> Compression:
+        """The same for these data, which are those that it was made of in other units."""
+        return Compression(data, self.R, self.L, self.A / unit, self.BT / unit)
+
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that it is made of, besides the data."""

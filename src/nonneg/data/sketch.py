@@ -162,6 +162,10 @@ class Nystrom:
         found.log = self.data.log
         return found
 
+    def in_units_of(self, data: Data, unit: float) -> Nystrom:
+        """The same for these data, which are those that it was made of in other units."""
+        return Nystrom.of_arrays(data, self.of, self.O, self.C / unit / unit)
+
     def copy(self) -> Nystrom:
         """Another one that is added to on its own."""
         return copy(self)

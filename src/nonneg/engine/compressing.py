@@ -9,7 +9,7 @@ way, since X~ is no majorizer of X: the lowest is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from ..algebra.expression import Word
 from ..data import Data, Need
 from ..data.blocks import Interrupted
 from ..data.low_rank import Compression
+from ..data.sketch import Nystrom
 from ..divergences import Beta
 from .model import Model
 from .point import Point
@@ -64,8 +65,26 @@ def compression(data: Data, rank: int) -> Compression:
     """What stands for data that are far to begin with; made once for all starts."""
     many = _PER_COMPONENT * rank * sum(data.shape) > _MANY
     size = min((_FEWER if many else _PER_COMPONENT) * rank, *data.shape)
-    found: Compression = data.recall(("compression", size), lambda: Compression.begun(data, size, np.random.default_rng(0)))
-    return found
+    made = remembered(data, ("compression", size), lambda data: Compression.begun(data, size, np.random.default_rng(0)))
+    assert isinstance(made, Compression)
+    return made
+
+
+def remembered(data: Data, key: tuple[Any, ...], make: Callable[[Data], Compression | Nystrom]) -> Compression | Nystrom:
+    """What readings of data that are far have made of them, in their units.
+
+    The first reading begins it (see `foresee`), before it is known which units are chosen; what it has made is brought to these.
+    Where squares have over- or underflowed in the units of the user, it is made again.
+    """
+    with np.errstate(all="ignore"):
+        made: Compression | Nystrom = data.recall(key, lambda: make(data))
+    before, now = made.data.facts.peak, data.facts.peak
+    if before == now:
+        return made
+    if made.data.has_squares:
+        return made.in_units_of(data, before / now)
+    again: Compression | Nystrom = data.recall((*key, now), lambda: make(data))
+    return again
 
 
 class Compressed:

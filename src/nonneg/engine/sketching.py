@@ -22,7 +22,7 @@ from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
 from ..kernels.threads import suited_to
 from ..planning import canonical
-from .compressing import Compressed, can_compress, compression, euclidean_twin
+from .compressing import Compressed, can_compress, compression, euclidean_twin, remembered
 from .model import Model
 from .point import Point
 from .problem import FORMED, Problem
@@ -193,7 +193,8 @@ def _nystrom(data: Data, of: Side, rank: int, seed: int) -> Nystrom:
     if not data.is_far:
         return Nystrom(data, of, size, np.random.default_rng(seed))
     size = min(size, *data.shape)
-    made: Nystrom = data.recall(("sketch", of, size), lambda: Nystrom(data, of, size, np.random.default_rng(0)))
+    made = remembered(data, ("sketch", of, size), lambda data: Nystrom(data, of, size, np.random.default_rng(0)))
+    assert isinstance(made, Nystrom)
     return made.copy()
 
 

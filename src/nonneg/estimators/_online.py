@@ -125,8 +125,9 @@ class OnlineMixin(Factorizer):
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         model, solver = self._minimised(self._model()), self._get_solver()[0]
         if self._has_sketch:
+            energy = stream.energy + X.power_sum(2)  # by a reading, which checks what is in a file: rows at a time are not checked
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
-            stream = replace(stream, sketch=sketch, energy=stream.energy + X.power_sum(2))
+            stream = replace(stream, sketch=sketch, energy=energy)
             solution, stream = self._learned(stream, model, solver)
             solution = self._hardened(read_data(Sketch(sketch)), replace(solution, model=self._model()))
             objective = solution.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2

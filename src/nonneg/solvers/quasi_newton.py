@@ -130,7 +130,7 @@ class QuasiNewton(Solver):
             return self._attempt(point, state)
         state.steps += 1
         if state.steps <= self.warmup or state.steps % _EVERY == 0:
-            return _SWEEP.step(point, state)
+            return _swept(point, state)
         point.prepare()
         before, _ = point.objective()
         roots, gradient, weight = self._learned(point, state)
@@ -145,8 +145,7 @@ class QuasiNewton(Solver):
                     state.unrestored.update(values)
                     return candidate
             state.corrections = []
-        swept = _SWEEP.step(point, state)
-        return _revived(point, state) or swept if state.stalled else swept
+        return _swept(point, state)
 
     def _learned(self, point: Point, state: QuasiNewtonState) -> tuple[Array, Array, Array]:
         """U, the gradient by it and the weights, all in one vector; what they teach beside those of the last step is remembered."""
@@ -193,6 +192,12 @@ class QuasiNewton(Solver):
             return point
         state.attempt = 0
         return _SWEEP.step(point, state)  # what is left is rounding, or constraints
+
+
+def _swept(point: Point, state: QuasiNewtonState) -> Point:
+    """A sweep of `Adaptive`; where that moves nothing, entries that should grow and do not are begun anew."""
+    swept = _SWEEP.step(point, state)
+    return _revived(point, state) or swept if state.stalled else swept
 
 
 def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
