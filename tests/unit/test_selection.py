@@ -846,3 +846,48 @@ def test_a_threshold_is_drawn():
     scan = rank_scan(OPNMF(), parts(2), [1, 2, 3], criteria="halves", random_state=0)
     assert scan.curves()[0]["threshold"] == 0.9
     assert any(line.get_ydata()[0] == 0.9 for line in scan.plot().lines)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_ranks_do_not_depend_on_the_scale(scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert rank_scan(NMF(), mixed(3) * scale, range(1, 5), random_state=0).best_ == 3
+
+
+def test_subgraphs_without_edges_and_vertices_without_any():
+    star = np.zeros((11, 11))
+    star[0, 1:] = star[1:, 0] = 1.0
+    assert rank_scan(GraphClustering(), star, [1, 2], random_state=0).best_ == 1
+    alone = np.zeros((15, 15))
+    alone[:12, :12] = np.kron(np.eye(2), np.ones((6, 6))) - np.eye(12)
+    with pytest.warns(UserWarning, match="3 of 15 vertices have no edges") as told:
+        assert rank_scan(GraphClustering(), alone, range(1, 5), random_state=0).best_ == 2
+    assert len(told) == 1
+
+
+def test_gaps_of_rounding_are_none():
+    complete = np.ones((12, 12)) - np.eye(12)
+    choice = rank_scan(GraphClustering(), complete, [1, 2, 3], criteria="eigengap", random_state=0)
+    assert "more than rounding" in choice.why_
+
+
+def test_nothing_is_said_of_ranks_that_were_not_scanned():
+    X = np.random.default_rng(0).random((30, 20))
+    assert "scan smaller ranks" in rank_scan(NMF(), X, [3, 4, 5], criteria="error", random_state=0).why_
+
+
+@pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}'])
+def test_a_folder_whose_description_is_damaged(content, tmp_path):
+    (tmp_path / "scan.json").write_text(content)
+    with pytest.raises(DataError, match="cannot be read as what a scan is about"):
+        rank_scan(NMF(), mixed(2), [1], random_state=0, folder=tmp_path)
+
+
+def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
+    X = mixed(2)
+    first = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
+    np.save(tmp_path / "gabriel-1-0", np.ones(3))
+    (tmp_path / "gabriel-1-0.npy").replace(tmp_path / "gabriel-1-0.npz")
+    again = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
+    assert again.columns_["gabriel"] == first.columns_["gabriel"]

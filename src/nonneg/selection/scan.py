@@ -157,7 +157,9 @@ def _usual(subject: Subject) -> tuple[list[str], str]:
     name = next((name for name, obstacle in obstacles.items() if obstacle is None), None)
     if name is None:
         reasons = "; ".join(f"not by {name!r}, since {(why or '').partition(';')[0]}" for name, why in obstacles.items())
-        raise IncompatibleError(f"The rank of {subject.name} cannot be judged by what is usual: {reasons}. Other criteria may do.")
+        able = ", ".join(repr(name) for name, criterion in NAMES.items() if criterion().obstacle(subject) is None)
+        instead = f"These can judge it: {able}." if able else "Nor is there another criterion for it."
+        raise IncompatibleError(f"The rank of {subject.name} cannot be judged by what is usual: {reasons}. {instead}")
     why = (obstacles["gabriel"] or "").partition(";")[0]
     return [name], f" Judged by {_INSTEAD[name]}, as no blocks can be held out: {why}." if why else ""
 

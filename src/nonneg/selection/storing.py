@@ -57,10 +57,10 @@ class Store:
             before = json.loads(about.read_text(encoding="utf8"))
         except (OSError, ValueError) as error:
             raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
-        if before.get("version") != VERSION:
-            raise DataError(
-                f"{about} was written by another version of nonneg ({before.get('version')}); this one reads {VERSION}."
-            )
+        if not isinstance(before, dict) or not {"version", "seed", "criteria"} <= set(before):
+            raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
+        if before["version"] != VERSION:
+            raise DataError(f"{about} was written by another version of nonneg ({before['version']}); this one reads {VERSION}.")
         theirs = before["criteria"]
         for name, ours, then in (
             *((name, value, before.get(name)) for name, value in identity.items()),
@@ -82,7 +82,7 @@ class Store:
         try:
             with np.load(self.path / f"{name}.npz", allow_pickle=False) as stored:
                 return {key: stored[key] if stored[key].ndim else stored[key].item() for key in stored.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        except (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile):
             return None  # it was cut short, and is measured again
 
     def write(self, name: str, found: Mapping[str, Any]) -> None:

@@ -108,6 +108,12 @@ def refuse_far(X: Any) -> None:
         )
 
 
+def _of_plain_scale(X: Any) -> Any:
+    """X, divided by a power of two where squares of its entries, or of their differences, could not be told apart from 0 or ∞."""
+    peak = float(np.nanmax(X.data if sparse.issparse(X) else X, initial=0.0))
+    return X if peak == 0 or 1e-75 < peak < 1e75 else X * 2.0 ** -np.round(np.log2(peak))
+
+
 class Matrix(Subject):
     """X ≈ a product form: samples in rows, features in columns."""
 
@@ -116,7 +122,7 @@ class Matrix(Subject):
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
         data: Any = clone(estimator)._read(X, reset=True)
-        super().__init__(estimator, data.values)
+        super().__init__(estimator, _of_plain_scale(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
         self.has_missing, self.is_observed = data.missing > 0, isinstance(data, ObservedData)
 

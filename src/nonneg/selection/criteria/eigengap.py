@@ -13,6 +13,9 @@ from ..rules import Choice
 from ..subjects import Rank, Subject, Vertices
 from .base import Criterion, Found, column
 
+_ROUNDING = 1e-12
+"""Gaps below that are none: the largest eigenvalues of similarities are about one."""
+
 
 @dataclass(frozen=True)
 class Eigengap(Criterion):
@@ -52,9 +55,12 @@ class Eigengap(Criterion):
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         gaps = np.array([column(parts, "gap")[0] for parts in found])
+        gaps = np.where(gaps > _ROUNDING, gaps, 0.0)
         if len(ranks) > 1 and ranks[0] == 1:
             ranks, gaps = ranks[1:], gaps[1:]
         place = int(np.argmax(gaps))
         others = np.delete(gaps, place)
         beside = f", {gaps[place] / others.max():.2g} times the next largest" if len(others) and others.max() > 0 else ""
+        if not gaps[place] > 0:
+            return Choice(ranks[place], f"No {self.label} is more than rounding; {ranks[place]} is only the smallest rank scanned.")
         return Choice(ranks[place], f"The {self.label} is largest after the first {ranks[place]}: {gaps[place]:.3g}{beside}.")

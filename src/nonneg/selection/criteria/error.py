@@ -62,6 +62,12 @@ class Error(Criterion):
             return Choice(rank, f"Components lower the {self.label} by more than chance up to {rank}, the largest rank: scan more.")
         if steps == 0 and rank == 1:
             return Choice(rank, f"Rank 1: no further component lowers the {self.label} by more than in permuted data.")
+        if steps == 0:
+            return Choice(
+                rank,
+                f"No component after {rank}, the smallest rank scanned, lowers the {self.label} by more than in permuted data: "
+                "scan smaller ranks.",
+            )
         return Choice(
             rank,
             f"Up to rank {rank} each component lowers the {self.label} by more than in permuted data; the next one by "

@@ -21,7 +21,7 @@ class Subsamples(Criterion):
     """The adjusted Rand index between partitions of two subgraphs, on the vertices that both have.
 
     A partition may have fewer parts than it was asked for: two cliques fall into two parts whatever the rank. Such a rank is not
-    found again, and counts as zero.
+    found again, and counts as zero. So does one of which a subgraph has no edges left; vertices without any belong nowhere.
 
     Parameters
     ----------
@@ -66,7 +66,12 @@ class Subsamples(Criterion):
         n = subject.sizes[0]
         labels = np.full((2, n), -1)
         for row, vertices in enumerate(part):
-            labels[row, vertices] = subject.fit(subject.data[vertices][:, vertices], rank, seed + row).labels_
+            subgraph = subject.data[vertices][:, vertices]
+            joined = np.asarray(abs(subgraph).sum(axis=0) + abs(subgraph).sum(axis=1).T).ravel() > 0
+            if joined.sum() < np.max(rank):
+                return {"rand": 0.0, "parts": 0}
+            subgraph, vertices = subgraph[joined][:, joined], vertices[joined]
+            labels[row, vertices] = subject.fit(subgraph, rank, seed + row).labels_
         a, b = labels[:, (labels >= 0).all(axis=0)]
         parts = min(len(np.unique(own[own >= 0])) for own in labels)
         return {"rand": float(adjusted_rand_score(a, b)) if parts == rank else 0.0, "parts": parts}
