@@ -4,7 +4,9 @@ from itertools import product as combinations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from nonneg import OPNMF
 from nonneg.initialization.lines import k_lines
 
 
@@ -83,3 +85,11 @@ def test_rows_of_zeros_belong_to_none():
     W = found(X @ X.T, np.random.default_rng(1).random((10, 2)))
     assert not W[3].any()
     np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
+
+
+def test_a_single_start_is_multiplied_as_a_matrix():
+    """Sparse matrices, and data in files, take no stacks."""
+    X = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    model = OPNMF(3, orthogonality="exact", random_state=0).fit(X)
+    dense = OPNMF(3, orthogonality="exact", random_state=0).fit(X.toarray())
+    assert model.objective_ == pytest.approx(dense.objective_, rel=1e-6)

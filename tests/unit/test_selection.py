@@ -848,6 +848,13 @@ def test_a_threshold_is_drawn():
     assert any(line.get_ydata()[0] == 0.9 for line in scan.plot().lines)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_data_in_single_precision(seed):
+    draw = np.random.default_rng(seed)
+    X = draw.gamma(1, size=(40, 3)) @ draw.gamma(0.5, size=(3, 30))
+    assert rank_scan(NMF(), X.astype(np.float32), [2, 3, 4], random_state=0).best_ == 3
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_ranks_do_not_depend_on_the_scale(scale):
     with warnings.catch_warnings():

@@ -25,7 +25,7 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
     Parameters
     ----------
     product : callable
-        W ↦ K W, for K positive semi-definite.
+        W ↦ K W, for K positive semi-definite; of a stack of them where W is one.
     diagonal : array
         Of K.
     W : array of shape (rows, columns), or (starts, rows, columns)
@@ -36,7 +36,7 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
         Products with K, at most.
     """
     if W.ndim == 2:
-        return k_lines(product, diagonal, W[None], tol, max_iter)[0]
+        return k_lines(lambda stack: product(stack[0])[None], diagonal, W[None], tol, max_iter)[0]
     shares = unit_length(np, W, "columns")
     A = product(shares)
     labels, weights = _nearest(A, _energies(shares, A))

@@ -108,10 +108,18 @@ def refuse_far(X: Any) -> None:
         )
 
 
-def _of_plain_scale(X: Any) -> Any:
-    """X, divided by a power of two where squares of its entries, or of their differences, could not be told apart from 0 or ∞."""
+def _to_be_compared(X: Any) -> Any:
+    """X in double precision, if it is not very large: what fits in single precision leave at their end differs from rank to rank.
+
+    It is divided by a power of two where squares of its entries, or of their differences, could not be told apart from 0 or ∞.
+    """
+    X = X.astype(np.float64) if X.dtype.itemsize < 8 and X.shape[0] * X.shape[1] <= _LARGE else X
     peak = float(np.nanmax(X.data if sparse.issparse(X) else X, initial=0.0))
     return X if peak == 0 or 1e-75 < peak < 1e75 else X * 2.0 ** -np.round(np.log2(peak))
+
+
+_LARGE = 2**27
+"""Entries up to which data in single precision are scanned in double precision."""
 
 
 class Matrix(Subject):
@@ -122,7 +130,7 @@ class Matrix(Subject):
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
         data: Any = clone(estimator)._read(X, reset=True)
-        super().__init__(estimator, _of_plain_scale(data.values))
+        super().__init__(estimator, _to_be_compared(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
         self.has_missing, self.is_observed = data.missing > 0, isinstance(data, ObservedData)
 
