@@ -898,3 +898,9 @@ def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
     (tmp_path / "gabriel-1-0.npy").replace(tmp_path / "gabriel-1-0.npz")
     again = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
     assert again.columns_["gabriel"] == first.columns_["gabriel"]
+
+
+@pytest.mark.parametrize("n", [10, 17])
+def test_one_clique_is_one_part(n):
+    """Two halves of a clique are as good as any other two, and found again by the order of vertices only."""
+    assert rank_scan(GraphClustering(), np.ones((n, n)) - np.eye(n), range(1, 4), random_state=0).best_ == 1

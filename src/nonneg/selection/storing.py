@@ -82,8 +82,9 @@ class Store:
         try:
             with np.load(self.path / f"{name}.npz", allow_pickle=False) as stored:
                 return {key: stored[key] if stored[key].ndim else stored[key].item() for key in stored.files}
+        # NotImplementedError is what zipfile says to a compression that it does not know, TypeError what a bare array leads to.
         except (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile):
-            return None  # it was cut short, and is measured again
+            return None  # it was cut short, or damaged, and is measured again
 
     def write(self, name: str, found: Mapping[str, Any]) -> None:
         if self.path is None:

@@ -66,6 +66,8 @@ class Subsamples(Criterion):
         n = subject.sizes[0]
         labels = np.full((2, n), -1)
         for row, vertices in enumerate(part):
+            # In an order of their own: vertices that nothing tells apart would be parted alike in both by the order alone.
+            vertices = np.random.default_rng([seed, row]).permutation(vertices)
             subgraph = subject.data[vertices][:, vertices]
             joined = np.asarray(abs(subgraph).sum(axis=0) + abs(subgraph).sum(axis=1).T).ravel() > 0
             if joined.sum() < np.max(rank):
