@@ -380,7 +380,7 @@ def _projected(problem: Problem, seed: int, reporter: Reporter) -> dict[str, Any
     divergence, or with weights.
     """
     model, data = problem.user_model, problem.user_data
-    is_whole = not (data.weighted or problem.partial is not None or data.is_far)
+    is_whole = not (data.weighted or problem.partial is not None)
     if not is_whole or model.divergence != Beta(2) or model.fixed or len(model.form) != 2:
         return {}
     first, last = model.form
@@ -415,11 +415,16 @@ _LONGER = 3
 
 
 def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter: Reporter) -> tuple[Any, Solver]:
-    """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to."""
+    """A start for data that are far, without reading them: where the Euclidean problem of what stands for them leads to.
+
+    Where nothing stands for them, as for data with weights, it is one start that is named, since to try several takes hundreds of
+    readings; or the projective form, which has a sketch.
+    """
     names = [name for name in ((init,) if isinstance(init, str) else init) if name not in ("search", "projective")]
     small = stand_in(problem) if names[0] != "random" else None
     if small is None or not Coordinate().suits(small):
-        return init, solver
+        can_search_or_project = init[0] == "projective" or (isinstance(solver, Coordinate) and can_search(problem))
+        return (init[0], names[0]) if isinstance(init, tuple) and can_search_or_project else names[0], solver
     found = solve_from(small, names[0], Coordinate(), _SHORT, seed, reporter.looked)
     reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}

@@ -143,11 +143,11 @@ def test_a_compression_agrees_with_the_data_on_both_spans(stored, rng):
         begun = Compression.begun(data, 8, rng)
         W, H = rng.random((90, 3)), rng.random((3, 60))
         before = data.log.count
-        found = begun.with_spans(W, H.T).low_rank
+        found = begun.with_spans(W, H.T).low_rank(data.namespace)
         assert data.log.count == before + 1
         np.testing.assert_allclose(found.apply(H.T), X @ H.T)
         np.testing.assert_allclose(found.apply(W, transposed=True), X.T @ W)
-        np.testing.assert_allclose(begun.low_rank.apply(begun.R), X @ begun.R)
+        np.testing.assert_allclose(begun.low_rank(data.namespace).apply(begun.R), X @ begun.R)
         assert found.power_sum(2) == pytest.approx(np.square(X).sum())
         with pytest.raises(IncompatibleError, match="its entries"):
             found.visit(W, H, [])
@@ -166,6 +166,37 @@ def test_an_objective_is_that_of_the_factors(seed, tmp_path):
         compression = compression.with_spans(found.factors["W"], found.factors["H"].T + 1e-9 * generator.random((20, 3)))
     assert compression.R.shape[1] <= 20
     np.testing.assert_allclose(compression.R.T @ compression.R, np.eye(compression.R.shape[1]), atol=1e-12)
+
+
+def test_a_start_for_data_with_missing_values_takes_few_readings(stored):
+    """Several starts would be tried in memory, by thirty iterations each; from a file that took 960 readings."""
+    X, _ = planted()
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    model = nonneg.PNMF(4, divergence="kullback-leibler", missing="ignore", random_state=0)
+    found = model.fit(stored(X)).history_
+    assert found[0].readings < 20
+    assert found[-1].objective <= model.fit(X).objective_ * (1 + 1e-2)
+
+
+def test_an_orthogonal_factor_starts_from_the_projective_form(stored):
+    """As in memory: three readings for that, one for the other factor, and one or two before the first check."""
+    X, _ = planted()
+    data = stored(X)
+    found, expected = nonneg.ONMF(4, random_state=0).fit(data), nonneg.ONMF(4, random_state=0).fit(X)
+    assert found.history_[0].readings <= 8
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize("rank", [4, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_single_precision_ends_as_low_as_in_memory_where_little_is_left_to_explain(seed, rank, stored):
+    """½‖X − WH‖² is a thousandth of ‖X‖² here, whose rounding in single precision is as large as what the last components gain."""
+    generator = np.random.default_rng(seed)
+    X = generator.random((200, 3)) @ generator.random((3, 150)) + 0.05 * generator.random((200, 150))
+    X = X.astype(np.float32)
+    found = nonneg.NMF(rank, random_state=seed).fit(stored(X))
+    assert found.components_.dtype == found.transform(X).dtype == np.float32
+    assert found.objective_ <= nonneg.NMF(rank, random_state=seed).fit(X).objective_ * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

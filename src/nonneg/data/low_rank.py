@@ -99,12 +99,10 @@ class Compression:
         """All that it is made of, besides the data."""
         return {"R": self.R, "L": self.L, "A": self.A, "BT": self.BT}
 
-    @property
-    def low_rank(self) -> LowRankData:
-        """X~."""
-        data = self.data
-        rest = self.BT.T - (self.L.T @ self.A) @ self.R.T
-        found = LowRankData(((self.A, self.R.T), (self.L, rest)), data.namespace, data.facts, data.power_sum(2))
+    def low_rank(self, namespace: Namespace) -> LowRankData:
+        """X~, in the precision of a namespace."""
+        data, (R, L, A, BT) = self.data, map(namespace.asarray, (self.R, self.L, self.A, self.BT))
+        found = LowRankData(((A, R.T), (L, BT.T - (L.T @ A) @ R.T)), namespace, data.facts, data.power_sum(2))
         found.log = data.log
         return found
 

@@ -20,6 +20,7 @@ from ..algebra.expression import Word
 from ..data import Data, Need
 from ..data.blocks import Interrupted
 from ..data.low_rank import Compression
+from ..data.namespace import Namespace
 from ..data.sketch import Nystrom
 from ..divergences import Beta
 from .model import Model
@@ -94,6 +95,8 @@ class Compressed:
     ----------
     small : Problem
         Of X~.
+    is_little : bool
+        Whether X~ is so small to begin with that a solution for it takes little time.
     """
 
     def __init__(self, problem: Problem, arrays: Mapping[str, Any] | None = None) -> None:
@@ -101,16 +104,25 @@ class Compressed:
         self.problem = problem
         rank = max(min(shapes[form[0].name]), min(shapes[form[-1].name]))
         self._compression = Compression(problem.data, **arrays) if arrays else compression(problem.data, rank)
+        own = problem.data.namespace
+        self.is_little = 2 * self._compression.R.shape[1] * sum(problem.data.shape) <= _LITTLE
+        self._namespace = own._replace(dtype=own.xp.float64) if self.is_little and not problem.fixed else own
+        """Where X~ is little, double precision costs nothing: in single precision descent ends where ‖X‖² is rounded, which is
+        far from a minimum where little of X is left to explain."""
         self._begun: Stage | None = None
         self.is_cut_off = False
         """Whether a run that was to show which start is best has ended at `max_iter`."""
         self._bind()
 
     def _bind(self) -> None:
+        self.small = self._bound(self._namespace)
+
+    def _bound(self, namespace: Namespace) -> Problem:
+        """The same model for X~, in the precision of a namespace."""
         problem = self.problem
-        self.small = Problem(
+        return Problem(
             problem.model,
-            self._compression.low_rank,
+            self._compression.low_rank(namespace),
             problem.shapes,
             problem.fixed,
             units=problem.units,
@@ -118,23 +130,23 @@ class Compressed:
             user_data=problem.user_data,
         )
 
+    def _point(self, factors: Mapping[str, Any], problem: Problem | None = None) -> Point:
+        """The point of X~ at some factors, in its precision."""
+        problem = problem or self.small
+        return problem.point({name: problem.namespace.asarray(factors[name]) for name in problem.learned})
+
     @property
     def rough(self) -> Problem:
         return self.small
 
-    @property
-    def is_little(self) -> bool:
-        """Whether X~ is so small that a solution for it takes little time."""
-        return self.small.data.size <= _LITTLE
-
     def agree_at(self, *several: dict[str, Any]) -> list[Point]:
         """Bring X~ up to date for some factors, or for several, by one reading; the points there, at which X~ is as good as X."""
-        form, points = self.problem.model.form, [self.small.point(factors) for factors in several]
+        form, points = self.problem.model.form, [self._point(factors) for factors in several]
         words = (Word([form[0]]), Word([form[-1]]).T)
         spans = (np.hstack([np.asarray(point.value(word)) for point in points]) for word in words)
         self._compression = self._compression.with_spans(*spans)
         self._bind()
-        return [self.small.point(factors) for factors in several]
+        return [self._point(factors) for factors in several]
 
     def best_of(
         self, starts: Sequence[dict[str, Any]], solver: Solver, stopping: Stopping, callback: Callback | None = None
@@ -145,13 +157,14 @@ class Compressed:
         """
         best: dict[str, Any] = {}
         for number in range(_SHARED):
-            runs = [solve(begin(self.small, factors, solver, stopping), solver, stopping, callback) for factors in starts]
+            begun = [begin(self.small, self._point(factors).factors, solver, stopping) for factors in starts]
+            runs = [solve(run, solver, stopping, callback) for run in begun]
             starts, solver = [run.best.factors for run in runs], solver.resumed
             values = [run.best.objective()[0] for run in runs]
             best = starts[int(np.argmin(values))]
             is_over = any(run.status in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) for run in runs)
             self.is_cut_off = self.is_cut_off or any(run.status is Status.MAX_ITER for run in runs)
-            del runs  # factors of many rows take memory, which the reading needs
+            del runs, begun  # factors of many rows take memory, which the reading needs
             try:
                 values = [point.objective()[0] for point in self.agree_at(*starts)]
             except Interrupted:
@@ -184,7 +197,7 @@ class Compressed:
             log.most = log.count + _REFINEMENTS - stage.number
             left = replace(stopping, max_iter=stopping.max_iter - stage.done)
             own = solver.resumed if stage.number else solver
-            run = going_on or begin(self.small, stage.factors, own, left)
+            run = going_on or begin(self.small, self._point(stage.factors).factors, own, left)
             told = counted_on(callback, stage.history)
             run = solve(run, own, left, told, keep=None if keeper is None else lambda run: keeper.keep(run, now))
             earlier, going_on, stage, log.most = stage, None, stage.after(run), None
@@ -195,17 +208,23 @@ class Compressed:
             except Interrupted:  # what X~ says is all that is known without a reading
                 if keeper is not None and run.status is not Status.STOPPED_BY_USER:  # or it has been written down already
                     keeper.keep(run, partial(now, earlier))
-                run.status, run.history, run.n_iter = Status.STOPPED_BY_USER, stage.history, stage.done
-                return run
+                run.status = Status.STOPPED_BY_USER
+                return self._ended(run, run.best.factors, stage)
             value, before = point.objective()[0], stage.lowest
             if value <= before:
                 stage = replace(stage, best=point.factors, lowest=value)
             is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
             is_over = is_settled or run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or stage.number == _REFINEMENTS
-            kept = self.small.point(stage.best) if is_over else point
             objective = self.problem.units.objective_to_user(stage.lowest if is_over else value)
             last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))
             stage = replace(stage, history=History([*stage.history[:-1], last]))
             if is_over:
-                run.point, run.good, run.n_iter, run.history = kept, None, stage.done, stage.history
-                return run
+                return self._ended(run, stage.best, stage)
+
+    def _ended(self, run: Run, factors: Mapping[str, Any], stage: Stage) -> Run:
+        """A run that ends at some factors, in the precision of the data, with the objective that they have in that of X~."""
+        is_same = self._namespace == self.problem.namespace
+        point = self._point(factors, self.small if is_same else self._bound(self.problem.namespace))
+        point.measured = self._point(factors).objective()
+        run.point, run.good, run.n_iter, run.history = point, None, stage.done, stage.history
+        return run
