@@ -59,7 +59,7 @@ def _positive() -> np.ndarray:
 
 PROBLEMS: dict[str, Run] = {
     "OPNMF, CBCL, r = 25": _projective(faces, 25, 1.5),
-    "OPNMF, CBCL, r = 49": _projective(faces, 49, 2.5),
+    "OPNMF, CBCL, r = 49": _projective(faces, 49, 6.0),
     "OPNMF, 50 000 × 300, r = 20": _projective(spatial, 20, 8.0),
     "OPNMF, reviews, r = 20": _projective(lambda: documents("reviews").T.tocsr(), 20, 8.0),
     "NMF, reviews, r = 20": _product(lambda: documents("reviews"), 20, 6.0),
@@ -68,7 +68,7 @@ PROBLEMS: dict[str, Run] = {
     "NMF, CBCL, r = 25": _product(_turned(faces), 25, 2.5),
     "NMF, Olivetti, r = 25": _product(_turned(olivetti), 25, 5.0),
     "NMF, random 5000 × 2000, r = 25": _product(_turned(uniform), 25, 8.0),
-    "Itakura–Saito, W H, CBCL, r = 25": _product(_positive, 25, 8.0, divergence="itakura-saito"),
+    "Itakura–Saito, W H, CBCL, r = 25": _product(_positive, 25, 30.0, divergence="itakura-saito"),
     "Itakura–Saito, W Wᵀ X, CBCL, r = 25": _projective(_positive, 25, 8.0, divergence="itakura-saito"),
 }
 

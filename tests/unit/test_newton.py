@@ -14,6 +14,7 @@ from nonneg.engine.binding import bind, point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.threads import limited
 from nonneg.solvers import Newton, QuasiNewton, best_solver
+from nonneg.solvers.newton import curve_of
 
 rng = np.random.default_rng(0)
 X = rng.random((14, 19)) + 0.02
@@ -101,6 +102,23 @@ def test_a_sweep_is_the_one_in_plain_words(divergence):
     expected = naive_rows(X, W, H, divergence)
     np.testing.assert_allclose(point.factors["W"], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(point.factors["H"], naive_rows(X.T, H.T, expected.T, divergence).T, rtol=1e-9, atol=1e-12)
+
+
+def test_a_divergence_that_is_not_convex_is_approached_by_quasi_newton_steps():
+    """Thirty of them; what they have learned is let go of, and sweeps go on from there."""
+    for divergence, is_convex in ((Beta(0), False), (Beta(1), True), (Beta(1.5), True), (Alpha(0.5), True)):
+        assert curve_of(divergence).is_convex == is_convex
+    problem, solver, other = bind(Model("W H", Beta(0)), X, 3), Newton(), QuasiNewton()
+    start = {"W": rng.random((14, 3)), "H": rng.random((3, 19))}
+    point, state = problem.point(start), solver.new_state(problem)
+    twin, known = problem.point(start), other.new_state(problem)
+    for _ in range(30):
+        point, twin = solver.step(point, state), other.step(twin, known)
+        np.testing.assert_array_equal(point.factors["W"], twin.factors["W"])
+    assert state.corrections
+    point, twin = solver.step(point, state), Newton(warmup=0).step(twin, Newton().new_state(problem))
+    assert not state.corrections
+    np.testing.assert_array_equal(point.factors["W"], twin.factors["W"])
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)

@@ -118,6 +118,11 @@ class Curve(NamedTuple):
         return bool(np.all(4 * self.powers % 1 == 0)) and not bends.any()
 
     @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in X̂, whatever X is: none of its monomials bends the other way."""
+        return self.powers is None or not bool(np.any(self.slopes * (self.powers - 1) < 0))
+
+    @property
     def is_dual(self) -> bool:
         """Whether it is the dual I-divergence, which has no monomials."""
         return len(self.slopes) == 0

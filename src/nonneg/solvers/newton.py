@@ -20,13 +20,14 @@ from ..engine.problem import Problem
 from ..engine.solver import Solver
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number
-from .multiplicative import Adaptive, AdaptiveState, Multiplicative
+from .multiplicative import Adaptive, Multiplicative
 from .places import Linear, Place, Settings, places
+from .quasi_newton import QuasiNewton, QuasiNewtonState
 
 
 @dataclass
-class NewtonState(AdaptiveState):
-    """What is remembered from one sweep to the next."""
+class NewtonState(QuasiNewtonState):
+    """What is remembered from one sweep to the next, and from those of `QuasiNewton` where a run begins with some."""
 
     sweeps: int = 0
     """How many there have been."""
@@ -64,6 +65,8 @@ class Newton(Solver):
     ----------
     warmup : int, default=3
         Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
+        Where the divergence is not convex, as that of Itakura and Saito is not, bounds are loose far from a minimum, and it is ten
+        times as many steps of `QuasiNewton`.
     passes : int, default=1
         How often a row is gone over in a sweep, at most.
     enough : float, default=1e-3
@@ -140,8 +143,11 @@ class Newton(Solver):
 
     def step(self, point: Point, state: NewtonState) -> Point:
         state.sweeps += 1
-        if state.sweeps <= self.warmup:
-            return _SAFE.step(point, state)
+        solver, count = point.problem.derived(_beginning)
+        if state.sweeps <= self.warmup * count:
+            return solver.step(point, state)
+        if state.roots is not None:  # of no use any more
+            state.corrections, state.roots, state.gradient = [], None, None
         last, state.last, state.stalled = state.last, point.factors, False
         found = self._moved(point, last, state) if state.is_single else None
         if found is None and state.is_single:
@@ -226,6 +232,12 @@ def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
 
 def _curve(problem: Problem) -> Curve | None:
     return curve_of(problem.model.divergence)
+
+
+def _beginning(problem: Problem) -> tuple[Solver, int]:
+    """What a run begins with, and how many of its steps stand for one sweep of the warm-up."""
+    solver, curve = QuasiNewton(), _curve(problem)
+    return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(problem) else (solver, 10)
 
 
 def _is_linear(data_power: float, power: float) -> bool:
