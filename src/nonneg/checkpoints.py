@@ -88,14 +88,20 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
     return {
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
+        **({"storage of X": _blocks_of(data)} if data.is_far else {}),
         "entries of X": _of_data(data),
-        **({"storage of X": "blocks"} if data.is_far else {}),
         **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),
         **{name: _described(value) for name, value in settings.items()},
     }
+
+
+def _blocks_of(data: Data) -> str:
+    """How data that are far are cut: sums over other blocks are the same but for their last digits, which bits depend on."""
+    blocks = data.in_blocks
+    return "blocks" if blocks is None else f"{len(blocks[0].stops)} blocks, the first of {blocks[0].stops[0]} rows"
 
 
 def _of_data(data: Data) -> list[Any]:
@@ -184,7 +190,9 @@ class Book:
         self.seeds = list(stored.rebuilt("seeds"))
         self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}
         self._was_for = there.get(_MAX_ITER)
-        if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then
+        if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then, unless they have gone too far
+            for entry in self._entries.values():
+                self.check_reach(_iterations(read_content(io.BytesIO(entry))))
             self._entries = {number: entry for number, entry in self._entries.items() if not _is_bound(entry)}
 
     def keeper(self, number: int) -> StartKeeper:
@@ -240,9 +248,6 @@ class StartKeeper:
         """What is missing in the data was filled with, where it was."""
         self._unended: dict[str, Any] = {}
         """Where a run stood when it ended at `max_iter`."""
-        if stored is not None and stored.content.get("run") is not None:
-            done = 0 if stored.content.get("stage") is None else stored.content["stage"]["done"]
-            book.check_reach(done + stored.content["run"]["n_iter"])
 
     def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
         """Write it down if it is time, or if it is over: one that was stopped, by the user or by `max_iter`, can go on."""
@@ -275,7 +280,6 @@ class StartKeeper:
         found = None if self._stored is None else self._stored.rebuilt("solution", problem)
         if found is None:
             return None
-        self._book.check_reach(found["n_iter"])
         if found["status"] is Status.MAX_ITER and self._book.goes_beyond(found["n_iter"]):
             return None
         filling = self._stored.rebuilt("filling", problem)  # type: ignore[union-attr]
@@ -290,6 +294,15 @@ class StartKeeper:
         filling = None if self.filling is None else tuple(self.filling)
         own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
         self._book.put(self._number, self._unended | own)
+
+
+def _iterations(stored: Stored) -> int:
+    """How many iterations a start has made that was written down."""
+    found = stored.rebuilt("solution")
+    if found is not None:
+        return int(found["n_iter"])
+    run, stage = (stored.content.get(name) or {} for name in ("run", "stage"))
+    return int(stage.get("done", 0)) + int(run.get("n_iter", 0))
 
 
 def _is_bound(entry: bytes) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .checkpoints import Checkpoint, read_checkpoint
 from .constraints import Constraint
-from .data import Data, opened, read_weighted
+from .data import Data, opened_to_fit, read_weighted
 from .divergences import Objective
 from .engine.binding import bind, expect_for
 from .engine.model import Model
@@ -107,7 +107,7 @@ def factorize(
     >>> np.allclose(solution.reconstruct(), X, atol=1e-2)
     True
     """
-    X = opened(X)
+    X = opened_to_fit(X)
     if isinstance(X, str | Model):
         raise IncompatibleError(f"X must be the data; got {X!r}, which is a form. The data come first: factorize(X, 'W H', rank).")
     model = _model(form, divergence, constraints)

@@ -32,7 +32,7 @@ from .kernels.threads import blas_limited, limited
 from .reporting import Listener, heard_by, listener_of, print_progress, say
 from .search import can_search, searched
 from .solvers import Coordinate, Solver, best_solver, is_auto, solver_for
-from .solving import solve_from, start_factors
+from .solving import solve_from, start_factors, with_all_digits
 
 
 class Reporter:
@@ -267,8 +267,9 @@ def run_start(
     if keeper is not None:
         keeper.is_bound = is_bound if keeper.resumes is None else keeper.is_bound
         keeper.resumes = solver == solver.resumed
-    solution = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched, keeper=keeper)
-    return replace(solution, history=reporter.since_the_beginning(solution.history))
+    found = solve_from(problem, init, solver, stopping, seed, reporter, sketched=sketched, keeper=keeper)
+    found = with_all_digits(problem, found)
+    return replace(found, history=reporter.since_the_beginning(found.history))
 
 
 def solve_problem(
@@ -335,7 +336,8 @@ def _solved(
     sketched = _sketched(problem, solver, stopping, 0, keeper)
     if keeper is not None and keeper.resumes is None:
         keeper.is_bound = _is_planned_for_few(problem)
-    return solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
+    found = solve_from(problem, init, solver, stopping, generator, reporter, sketched=sketched, keeper=keeper)
+    return with_all_digits(problem, found)
 
 
 def _is_planned_for_few(problem: Problem) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .checkpoints import StartKeeper
-from .data import Need, Request
+from .data import Data, Need, Request
 from .data.namespace import Array
 from .divergences import Beta
 from .divergences.base import Operand
@@ -19,7 +20,7 @@ from .engine.filling import Filling, inside, with_first_fill
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
-from .engine.run import Callback, begin, solve
+from .engine.run import Callback, begin, readings, solve
 from .engine.sketching import Sketched
 from .engine.solution import History, Solution, Status
 from .engine.stopping import Stopping
@@ -29,8 +30,9 @@ from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
 from .solvers import Solver, solver_for
 
-_CANCELLED = 1e6
-"""A difference of terms that are larger by more than this share of rounding has lost digits that matter."""
+_CANCELLED, _CANCELLED_FAR = 1e6, 1e3
+"""A difference of terms that are larger by more than this share of rounding has lost digits that matter; and where to find them
+takes a reading of data that are far, or two."""
 
 
 def solve_from(
@@ -79,6 +81,29 @@ def solve_from(
         data=inside(point.problem) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
     )
+
+
+def with_all_digits(problem: Problem, solution: Solution) -> Solution:
+    """The solution with its objective summed entry by entry, where as a difference of sums as large as ΣX² it has lost digits."""
+    model, data, units = problem.model, problem.data, problem.units
+    is_over = solution.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK, Status.NON_FINITE)
+    is_whole = not (model.weighted or problem.partial is not None or model.signed or model.divergence != Beta(2))
+    has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
+    if not (is_over and is_whole and _has_all_entries(data)) or has_penalty or not solution.history:
+        return solution
+    rounding = data.namespace.eps * data.power_sum(2)
+    if solution.scaled_objective >= (_CANCELLED_FAR if data.is_far else _CANCELLED) * rounding:
+        return solution
+    learned = {name: solution.factors[name] for name in problem.learned}
+    value = problem.point(units.from_user(learned)).objective_by_entries()
+    objective = units.objective_to_user(value)
+    history = solution.history.ending_with(objective=objective, readings=readings(problem))
+    return replace(solution, objective=objective, scaled_objective=value, history=history)
+
+
+def _has_all_entries(data: Data) -> bool:
+    """Whether data can be gone over entry by entry, and zeros are stored as others are: they would not be gone over."""
+    return Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]
 
 
 def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
@@ -166,9 +191,8 @@ def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float
     point = point_at(model, X, factors)
     value, magnitude = point.objective()
     data = point.problem.data
-    has_all_entries = Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]  # zeros are not gone over
     is_small = value < _CANCELLED * data.namespace.eps * magnitude
-    if model.divergence == Beta(2) and not point.problem.model.signed and has_all_entries and is_small:
+    if model.divergence == Beta(2) and not point.problem.model.signed and _has_all_entries(data) and is_small:
         value = point.objective_by_entries()
     return value, point.problem.units
 

@@ -801,3 +801,23 @@ def test_the_same_entries_in_other_places_are_other_data(name, stored, tmp_path)
 def test_an_empty_name_is_refused():
     with pytest.raises(IncompatibleError, match="checkpoint is an empty text"):
         nonneg.NMF(2, checkpoint="").fit(np.ones((4, 4)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_smaller_max_iter_than_has_been_done_is_refused_where_it_would_be_begun_again(tmp_path):
+    """Below a hundred iterations plans depend on their number: what was there was thrown away."""
+    model = nonneg.NMF(3, divergence="kullback-leibler", tol=0, random_state=0, checkpoint=tmp_path / "run.nonneg")
+    model.set_params(max_iter=40).fit(data())
+    before = (tmp_path / "run.nonneg").read_bytes()
+    with pytest.raises(DataError, match="has come to iteration 40 with max_iter=40, and cannot go back"):
+        model.set_params(max_iter=10).fit(data())
+    assert (tmp_path / "run.nonneg").read_bytes() == before
+
+
+def test_other_blocks_are_named(tmp_path):
+    X = data((300, 60))
+    np.save(tmp_path / "X.npy", X)
+    model = nonneg.OPNMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg")
+    model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5))
+    with pytest.raises(DataError, match="storage of X is .5 blocks, .* there, and .2 blocks"):
+        model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 2))

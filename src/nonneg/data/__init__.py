@@ -3,7 +3,7 @@
 from .base import Data, Facts, Need, Total
 from .given import Gram, Observed, Signed, Sketch
 from .host import as_dense
-from .opening import is_elsewhere, lazily, names_of, open_data, opened, refuse_name
+from .opening import is_elsewhere, lazily, names_of, open_data, opened, opened_to_fit, refuse_name
 from .reading import read_array, read_data, read_weighted
 from .signed import Operator
 from .sources import is_location
@@ -33,6 +33,7 @@ __all__ = [
     "names_of",
     "open_data",
     "opened",
+    "opened_to_fit",
     "read_array",
     "read_data",
     "read_weighted",

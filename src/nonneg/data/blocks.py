@@ -66,6 +66,8 @@ class ReadingLog:
     """Whether a reading is to be broken off."""
     told: Callable[[str], Any] | None = None
     """Who is to hear how far a reading is."""
+    before: int = 0
+    """How many there had been when the fit that is going on began, or the last one."""
 
     def check(self, place: str = "") -> None:
         """Break off a reading, if that is wanted; called before each block, with where that is."""
@@ -87,6 +89,11 @@ class ReadingLog:
     def count(self) -> int:
         return len(self.seconds)
 
+    @property
+    def of_fit(self) -> int:
+        """How many there have been in the fit that is going on, or in the last one."""
+        return self.count - self.before
+
 
 class Blocks(Data):
     """Rows in blocks, of which a few are at hand at a time."""
@@ -94,6 +101,8 @@ class Blocks(Data):
     is_far = True
     is_sparse: bool = False
     """Whether the blocks are sparse."""
+    stops: np.ndarray
+    """The row after the last one of each block."""
 
     @abstractmethod
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:

@@ -85,6 +85,7 @@ class FileBlocks(Blocks):
         self.namespace = Namespace(np, real(source.dtype), "cpu")
         self.log, self._seen = log or ReadingLog(), seen or _Seen(stamp=source.stamp())
         self.cuts = source.cuts(block_bytes)
+        self.stops = np.array(self.cuts[1:])
 
     @property
     def size(self) -> int:

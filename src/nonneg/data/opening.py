@@ -91,6 +91,14 @@ def _may_be_dask(X: Any) -> bool:
     return type(X).__module__.startswith("dask")
 
 
+def opened_to_fit(X: Any) -> Any:
+    """The same where a fit begins: from here on its readings are counted."""
+    X = opened(X)
+    if isinstance(X, Data) and X.log is not None:
+        X.log.before = X.log.count
+    return X
+
+
 def opened(X: Any) -> Any:
     """Data, where X says where they lie; X as it is, where it is what it is.
 

@@ -273,15 +273,15 @@ def _of_readings(run: Run) -> dict[str, Any]:
         return {}
     left = None if log.most is None else max(log.most - log.count, 0)
     if left is None and run.n_iter:
-        each = (log.count - run.history[0].readings) / run.n_iter
+        each = (log.of_fit - run.history[0].readings) / run.n_iter
         left = math.ceil(each * max(run.watch.stopping.max_iter - run.n_iter, 0))
     return {"reading_seconds": log.seconds[-1], "readings_left": left}
 
 
 def readings(problem: Problem) -> int:
-    """How often the data have been read as a whole, where that is counted."""
+    """How often the data have been read as a whole in this fit, where that is counted."""
     log = problem.data.log or problem.user_data.log
-    return 0 if log is None else int(log.count)
+    return 0 if log is None else int(log.of_fit)
 
 
 def _has_diverged(run: Run, value: float) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -93,6 +93,10 @@ class History(Sequence[Record]):
             for record in other[1:]
         ]
         return History([*self, *later])
+
+    def ending_with(self, **columns: Any) -> History:
+        """The same history with other values in its last record."""
+        return History([*self._records[:-1], *(replace(record, **columns) for record in self._records[-1:])])
 
     @overload
     def __getitem__(self, index: int) -> Record: ...

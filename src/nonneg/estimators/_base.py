@@ -28,13 +28,26 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
-from ..data import Data, Observed, as_dense, is_elsewhere, is_location, lazily, names_of, opened, read_weighted, refuse_name
+from ..data import (
+    Data,
+    Observed,
+    as_dense,
+    is_elsewhere,
+    is_location,
+    lazily,
+    names_of,
+    opened,
+    opened_to_fit,
+    read_weighted,
+    refuse_name,
+)
 from ..data.checking import check_observed
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
-from ..divergences import Beta, Objective
+from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..engine.binding import expect_for
+from ..engine.filling import must_be_filled
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.sketching import foresee
@@ -108,7 +121,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             a memory map, or a Dask array.
         """
         began = time.perf_counter()
-        X = opened(X)
+        X = opened_to_fit(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
         with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
             solution = self._fit(X, began, interrupt)
@@ -245,11 +258,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
-        self.status_, self.history_ = solution.status, solution.history
+        self.status_ = solution.status
         self.reconstruction_err_ = self._error(X, solution)
         self.__dict__.pop("_mean_code", None)
         if self.missing == "ignore" and solution.model.form[0].name == solution.model.data:
             self._mean_code = self._code_of_mean(X)
+        # What a fit costs is all of its readings: those after the last check, and of all starts, too.
+        self.history_ = solution.history if X.log is None else solution.history.ending_with(readings=X.log.of_fit)
 
     def _count(self, rank: Any) -> Any:
         """How many components there are, also where the factors given as `init` said so."""
@@ -259,18 +274,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        is_whole = not X.weighted or model.data not in model.form.names  # else what is filled may count in the objective
-        if is_known and ((X.is_far and is_whole) or (not X.weighted and self._has_digits(X, solution))):
+        is_whole = not must_be_filled(model, X)  # else what is filled may count in the objective
+        if is_known and is_whole and (X.is_far or not X.weighted):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
-
-    @staticmethod
-    def _has_digits(X: Data, solution: Solution) -> bool:
-        """Whether the objective is known to some six digits; a Euclidean one is a difference of sums as large as ΣX²."""
-        if solution.model.divergence != Beta(2):
-            return True
-        energy = X.power_sum(2)
-        return bool(0 < 1e6 * X.namespace.eps * energy < solution.objective)
 
     # ---- orthogonality
 

@@ -44,6 +44,7 @@ class MadeBlocks(Blocks):
 
     def __post_init__(self) -> None:
         self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
+        self.stops = self.base.stops
 
     @property
     def size(self) -> int:
