@@ -819,5 +819,5 @@ def test_other_blocks_are_named(tmp_path):
     np.save(tmp_path / "X.npy", X)
     model = nonneg.OPNMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg")
     model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5))
-    with pytest.raises(DataError, match="storage of X is .5 blocks, .* there, and .2 blocks"):
+    with pytest.raises(DataError, match=r"storage of X is .5 blocks, .* there, and .2 blocks"):
         model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 2))

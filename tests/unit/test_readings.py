@@ -190,7 +190,7 @@ def test_an_orthogonal_factor_starts_from_the_projective_form(stored):
 @pytest.mark.parametrize("name", ["OPNMF", "NMF"])
 @pytest.mark.parametrize("noise", [0.05, 5e-4])
 def test_an_objective_has_its_digits_in_single_precision(name, noise, stored):
-    """A difference of sums as large as ΣX² had none of them left where parts explain nearly all: .59 in place of .12, or below 0."""
+    """A difference of sums as large as ΣX² had none left where parts explain nearly all: .59 in place of .12, or below 0."""
     generator = np.random.default_rng(0)
     parts = np.kron(np.eye(6), np.ones(20))
     X = (generator.gamma(1.0, 1.0, (600, 6)) @ parts + noise * generator.random((600, 120))).astype(np.float32)
