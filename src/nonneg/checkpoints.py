@@ -356,7 +356,8 @@ def _locked(path: Path) -> Callable[[], None]:
         try:
             file = open(name, "a")  # noqa: SIM115
         except OSError as error:
-            raise DataError(f"The checkpoint {path} cannot be written: {error}.") from error
+            why = f"{error.strerror}." if path.parent.is_dir() else f"the folder {path.parent} does not exist. Make it first."
+            raise DataError(f"The checkpoint {path} cannot be written: {why}") from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

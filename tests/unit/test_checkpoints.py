@@ -821,3 +821,11 @@ def test_other_blocks_are_named(tmp_path):
     model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 5))
     with pytest.raises(DataError, match=r"storage of X is .5 blocks, .* there, and .2 blocks"):
         model.fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 2))
+
+
+def test_a_path_that_cannot_be_a_checkpoint(tmp_path):
+    (tmp_path / "text").write_text("no arrays")
+    for name, why in (("text", r"it is no \.npz file\. Delete it"), ("folder/run.nonneg", "the folder .*folder does not exist")):
+        with pytest.raises(DataError, match=why):
+            nonneg.NMF(2, checkpoint=tmp_path / name).fit(data())
+    assert (tmp_path / "text").read_text() == "no arrays"

@@ -97,7 +97,10 @@ def read_content(file: str | Path | BinaryIO) -> Stored:
             content = json.loads(bytes(stored["content"]).decode())
             arrays = {name: stored[name] for name in stored.files if name != "content"}
     except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{file} is not a run that was written down, or not all of it: {error}") from error
+        why = "it is no .npz file" if "pickle" in str(error) else str(error)  # NumPy's advice would be to trust it
+        raise DataError(
+            f"{file} is not a run that was written down, or not all of it: {why}. Delete it, or give another path."
+        ) from error
     if content.get("version") != VERSION:
         raise DataError(f"{file} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
     return Stored(content, arrays)
