@@ -456,7 +456,7 @@ def _nearby(problem: Problem, solver: Solver) -> Problem | None:
 
 
 _SHORT, _FEW_SWEEPS = Stopping(tol=1e-4, max_iter=300), Stopping(tol=1e-4, max_iter=20)
-_LARGE = 10**7
+_LARGE = 2 * 10**6
 """Entries times components from which a start for the Euclidean distance saves time."""
 _LIFTED = 1e-3
 """Of the mean of a factor: what its zeros become, which the rules of other divergences could not leave."""
