@@ -448,8 +448,8 @@ def _nearby(problem: Problem, solver: Solver) -> Problem | None:
     A sweep of Newton's method takes a division for each entry and component, ten times what one of coordinate descent takes. Where
     data are small or sparse that is no matter, and components that take shape by the divergence itself end lower now and then.
     """
-    (m, n), non_zeros = problem.data.shape, problem.data.facts.non_zeros
-    is_large = 2 * non_zeros >= m * n and non_zeros * min(map(min, problem.shapes.values())) >= _LARGE
+    entries = math.prod(problem.data.shape)
+    is_large = 4 * problem.data.facts.non_zeros >= entries and entries * min(map(min, problem.shapes.values())) >= _LARGE
     twin = euclidean_twin(problem.model) if is_large and isinstance(solver, Newton) and not problem.data.is_far else None
     other = None if twin is None else Problem(twin, problem.data, problem.shapes, problem.fixed, units=problem.units)
     return other if other is not None and Coordinate().suits(other) else None
