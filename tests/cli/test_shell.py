@@ -432,6 +432,7 @@ class TestRank:
 
     def test_what_goes_wrong(self, table):
         fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)
+        fails("rank", "table.csv", "-r", "1:3", cwd=table, match="'1:3' is not a number of parts", code=2)
         fails("rank", "table.csv", "-r", "1-2", "--set", "n_components=3", cwd=table, match="give the ranks by --rank", code=2)
         fails("rank", "table.csv", "-r", "0-3", cwd=table, match="0 parts cannot be learned", code=2)
         fails("rank", "table.csv", "-r", "1-99", cwd=table, match="rank")

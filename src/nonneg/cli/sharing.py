@@ -340,6 +340,8 @@ def ranks_of(text: str) -> list[int]:
         for part in text.replace("–", "-").split(","):
             span, _, step = part.partition(":")
             first, mark, last = span.strip().partition("-")
+            if step and not mark:  # 2:12 is no span, and would be taken for 2 alone
+                raise ValueError
             found |= set(range(int(first), int(last if mark else first) + 1, int(step or 1)))
     except ValueError:
         found = set()
