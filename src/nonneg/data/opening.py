@@ -29,11 +29,11 @@ def open_data(
     Parameters
     ----------
     where : str, path, open file, or list of these
-        A .npy file, an array of HDF5 (.h5, .hdf5) or zarr, an .h5ad of AnnData (dense, CSR or CSC), or Parquet; an open
-        `h5py.Dataset`, `zarr.Array`, `numpy.memmap`, `pyarrow.parquet.ParquetFile` or backed `AnnData`; or a list of files that
-        are row blocks of one matrix.
+        A .npy file, an array of HDF5 (.h5, .hdf5) or zarr, an .h5ad of AnnData (dense, CSR or CSC), or Parquet, also a folder of
+        its files as Dask and Spark write it; an open `h5py.Dataset`, `zarr.Array`, `numpy.memmap`, `pyarrow.parquet.ParquetFile`
+        or backed `AnnData`, or its sparse `X`; or a list of files that are row blocks of one matrix.
     key : str, optional
-        Which matrix, of a file that has several: ``"layers/counts"``.
+        Which matrix, of a file that has several: ``"layers/counts"``, or ``"counts"`` for short.
     blocks : {"samples", "features"}, default="samples"
         What the rows of the file are. With "features" it holds Xᵀ, as a voxel × subject image does.
     block_bytes : int, optional

@@ -136,6 +136,12 @@ def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
             os.close(descriptor)
 
 
+def refuse_key(key: str | None, name: str) -> None:
+    """Refuse the name of a matrix where there is one alone, which has none."""
+    if key is not None:
+        raise DataError(f"{name} holds one matrix, so that there is none to choose by name: leave out key={key!r}.")
+
+
 def check_numbers(dtype: Any, name: str) -> np.dtype:
     """Refuse entries that are not real numbers."""
     kind = np.dtype(dtype)
