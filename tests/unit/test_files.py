@@ -265,8 +265,32 @@ def test_what_is_small_by_features_and_in_lists(tmp_path):
         np.testing.assert_array_equal(found.components_, expected.components_)
     X[7, 3] = -1
     np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
-    with pytest.raises(DataError, match=r"-1 in row 3, column 7 \(row 3 of .*XT\.npy"):
+    with pytest.raises(DataError, match=r"-1 in feature 3, sample 7 \(row 3 of .*XT\.npy, column 7\)"):
         nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features"))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("block_bytes", [BLOCK, None])
+def test_which_sample_and_which_feature_is_bad(order, block_bytes, tmp_path):
+    X = matrix()
+    X[7, 3] = np.nan
+    np.save(tmp_path / "XT.npy", np.asarray(X.T, order=order))
+    place = {"C": r"row 3 of .*XT\.npy, column 7", "F": r"column 7 of .*XT\.npy, row 3"}[order]
+    with pytest.raises(DataError, match=rf"nan in feature 3, sample 7 \({place}\).*drop those samples"):
+        nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features", block_bytes=block_bytes))
+
+
+def test_a_file_that_is_deleted(tmp_path):
+    X = matrix()
+    np.save(tmp_path / "a.npy", X[:30])
+    np.save(tmp_path / "b.npy", X[30:])
+    for where in (tmp_path / "b.npy", [tmp_path / "a.npy", tmp_path / "b.npy"]):
+        np.save(tmp_path / "b.npy", X[30:])
+        data = open_data(where, block_bytes=BLOCK)
+        assert data.facts.highest > 0  # read once
+        (tmp_path / "b.npy").unlink()
+        with pytest.raises(DataError, match=r"b\.npy is gone: it was deleted or moved"):
+            data.apply(np.ones((24, 1)))
 
 
 def test_what_is_small_with_values_missing_or_weights(plain):

@@ -30,6 +30,7 @@ from ..checkpoints import read_checkpoint
 from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import Data, Observed, as_dense, is_elsewhere, is_location, lazily, names_of, opened, read_weighted, refuse_name
 from ..data.checking import check_observed
+from ..data.opening import weights_in_memory
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Beta, Objective
@@ -104,8 +105,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         sample_weight : array of shape (n_samples,), default=None
             By which the loss of each sample is multiplied: a sample of weight 2 is one that is there twice.
         weights : array of the shape of X, or pair of arrays (samples, features), default=None
-            The same for each entry. An entry of weight 0 is missing, whatever stands there. For X in files or on Dask also a path,
-            a memory map, or a Dask array.
+            The same for each entry. An entry of weight 0 is missing, whatever stands there. A path, an open file or a memory map,
+            too, which is read as X is; for X in files or on Dask also a Dask array.
         """
         began = time.perf_counter()
         X = opened(X)
@@ -433,6 +434,8 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     """Weights of samples, and of entries, as one."""
     if sample_weight is None:
         return weights
+    if is_location(sample_weight) or isinstance(sample_weight, Data):
+        raise DataError("sample_weight must be one number for each sample, in memory; got a file. Read it first: numpy.load.")
     of_samples = np.asarray(sample_weight)
     if of_samples.dtype.kind not in "fiub":
         raise DataError(f"sample_weight must be numbers; got an array of {of_samples.dtype}.")
@@ -452,8 +455,7 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
         return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
     if isinstance(X, Data) and X.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
         return Scaled(weights, Pair(of_samples, np.ones(X.shape[1])))
-    if is_location(weights) or isinstance(weights, Data):
-        return weights  # which is refused, for X in memory
+    weights = weights_in_memory(weights)
     if sparse.issparse(weights):
         return sparse.diags_array(of_samples.astype(np.float64)) @ weights
     return of_samples[:, None] * np.asarray(weights)

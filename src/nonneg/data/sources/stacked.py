@@ -95,9 +95,9 @@ class Stacked(Source):
     def stamp(self) -> Hashable:
         return tuple(part.stamp() for part in self._parts)
 
-    def changed(self, before: Any) -> str:
-        """The name of the first file with another stamp than before."""
-        return next((part.name for part, old in zip(self._parts, before, strict=True) if part.stamp() != old), self.name)
+    def changed(self, before: Any) -> str | None:
+        differences = (part.changed(old) for part, old in zip(self._parts, before, strict=True))
+        return next((each for each in differences if each is not None), None)
 
     def place(self, row: int) -> str:
         number, first = self._at(row)
