@@ -68,8 +68,11 @@ def open_data(
     return data
 
 
-def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
-    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else."""
+def lazily(X: Any, function: Callable[[Any, Any], np.ndarray], columns: int, dtype: Any) -> Any:
+    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else.
+
+    The function is told of the block and of its origin, by which messages name rows.
+    """
     if not _may_be_dask(X):
         return None
     from .dask import by_blocks, is_collection

@@ -34,6 +34,7 @@ def read_data(
     positive: bool = False,
     unknown: bool = False,
     totals: Iterable[Total] = (),
+    origin: Any = None,
 ) -> Data:
     """Check X and wrap it, in one reading.
 
@@ -50,6 +51,8 @@ def read_data(
         Whether all entries may be missing, as those of new samples may be.
     totals : iterable
         Sums over all entries that will be asked for, to be found on the way.
+    origin : optional
+        Of what X is a part; its `place` says in words where an entry is.
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
@@ -67,6 +70,8 @@ def read_data(
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
+    if origin is not None:
+        data.origin = origin
     data.expect(totals, signed=signed)
     data.read(totals)
     check_finite(data, name)
@@ -229,6 +234,7 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
     refuse_masked(array, name)
     refuse_annotated(array, name)
+    refuse_empty(array, name)
     if not is_array(array):
         try:
             array = np.asarray(array)
@@ -267,6 +273,12 @@ def refuse_masked(array: Any, name: str) -> None:
             f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Factorizations leave them out with "
             "missing='ignore'; or drop those rows or columns, or fill them in first, as with `filled`."
         )
+
+
+def refuse_empty(X: Any, name: str) -> None:
+    """Refuse a list without anything in it."""
+    if isinstance(X, list | tuple) and not X:
+        raise DataError(f"{name} is empty: there are no samples in it. At least one row and one column are needed.")
 
 
 def refuse_annotated(X: Any, name: str) -> None:

@@ -48,7 +48,7 @@ from ..reporting import readings_heard, users_line
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
-from ..validation import check_features, read_codes, read_non_negative, read_samples
+from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
@@ -330,6 +330,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
+        return self._transformed(X)
+
+    def _transformed(self, X: Any) -> Any:
+        """The codes of samples; those of a Dask collection are computed when they are asked for."""
         check_is_fitted(self)
         lazy = lazily(X, self._codes_of_block, self.components_.shape[0], self.components_.dtype)
         if lazy is None:
@@ -341,9 +345,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         check_is_fitted(self)
         return self._codes_of(self._read(X, reset=False))
 
-    def _codes_of_block(self, block: Any) -> np.ndarray:
+    def _codes_of_block(self, block: Any, origin: Any) -> np.ndarray:
         """The codes of some rows of a collection, the names of whose columns have been looked at."""
-        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True))
+        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True, origin=origin))
 
     def _codes_of(self, X: Data) -> np.ndarray:
         """The codes of samples that have been read."""
@@ -387,7 +391,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Samples made of given codes.
+        """Samples made of given codes. Those of a Dask array are one, too, and lazy.
 
         Parameters
         ----------
@@ -395,6 +399,15 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
+        dtype = np.result_type(getattr(X, "dtype", self.components_.dtype), self.components_.dtype) if is_elsewhere(X) else None
+        lazy = lazily(X, self._samples_of, self.components_.shape[1], dtype)
+        if lazy is None:
+            return self._samples_of(X)
+        check_width((lazy.shape[0], X.shape[1]), self.components_.shape[0])
+        return lazy
+
+    def _samples_of(self, X: Any, origin: Any = None) -> np.ndarray:
+        """What codes stand for; those of a block of a collection, where that is said."""
         with np.errstate(over="ignore", invalid="ignore"):  # codes as large as numbers are may stand for more
             return read_codes(X, self.components_.shape[0]) @ self.components_
 
