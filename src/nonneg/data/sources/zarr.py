@@ -70,4 +70,4 @@ def _arrays_in(group: Any, above: str = "") -> dict[str, tuple[int, ...]]:
             found |= _arrays_in(inside, f"{above}{name}/")
         elif shape_of_sparse(inside) is not None:
             found[f"{above}{name}"] = tuple(int(size) for size in shape_of_sparse(inside))
-    return found
+    return dict(sorted(found.items()))  # folders are listed in any order
