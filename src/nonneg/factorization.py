@@ -89,8 +89,8 @@ def factorize(
     weights : array of the shape of X, or pair of arrays (rows, columns), default=None
         By which the loss of each entry is multiplied, not negative; of a pair, by both. An integer weight of a row, or of a column,
         is what as many copies of it would be. An entry of weight 0 is missing, whatever stands there. A sparse array of weights has
-        none where nothing is stored. None in place of one of a pair stands for ones. For X in files or on Dask also a path, a
-        memory map, or a Dask array.
+        none where nothing is stored. None in place of one of a pair stands for ones. A path, an open file or a memory map,
+        too, which is read as X is; for X in files or on Dask also a Dask array.
     missing : {"raise", "ignore"}, default="raise"
         What to do about NaN, about what is masked in a masked array, and about NA in a table. With "ignore" it has no part in the
         objective. See `Observed` for sparse data.

@@ -36,7 +36,7 @@ class Shareable:
         ----------
         path : str or path
             What is there is overwritten.
-        X : array or sparse array, optional
+        X : array, sparse array, path, open file or Dask collection, optional
             What was fitted. It is not kept by the estimator; with it, the page has sizes in samples and the reordered matrix.
         shape : tuple of int or Layout, optional
             Height and width, where features are pixels.

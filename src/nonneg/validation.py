@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from .data import Data, Observed, as_dense, is_elsewhere, read_data
-from .data.reading import refuse_annotated, refuse_masked
+from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data
+from .data.reading import refuse_annotated, refuse_empty, refuse_masked
 from .exceptions import DataError, ShapeError
 from .reporting import users_line
 
@@ -19,15 +19,22 @@ from .reporting import users_line
 def read_codes(X: Any, count: int) -> np.ndarray:
     """Codes, one column for each component, or an error where that is not what they are."""
     refuse_masked(X, "X")
+    if is_location(X) or isinstance(X, Data):
+        raise DataError("Codes are an array, or a Dask array, as transform gives them; got a file. Read it first: numpy.load.")
     try:
         codes = np.asarray(as_dense(X))
     except ValueError:
         raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
     if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():
         raise DataError(f"X must be codes, finite numbers; got an array of {codes.dtype}, or one with NaN or infinity in it.")
-    if codes.ndim != 2 or codes.shape[1] != count:
-        raise ShapeError(f"Codes must have one column for each of the {count} components; got shape {codes.shape}.")
+    check_width(codes.shape, count)
     return codes
+
+
+def check_width(shape: tuple[Any, ...], count: int) -> None:
+    """Refuse codes that have not one column for each component."""
+    if len(shape) != 2 or shape[1] != count:
+        raise ShapeError(f"Codes must have one column for each of the {count} components; got shape {shape}.")
 
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
@@ -39,6 +46,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
             "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
         )
     refuse_annotated(X, "X")
+    refuse_empty(X, "X")
     if isinstance(X, Observed):
         raise DataError(
             f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
@@ -144,10 +152,10 @@ def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def read_non_negative(X: Any, *, unknown: bool = False) -> Data:
+def read_non_negative(X: Any, *, unknown: bool = False, origin: Any = None) -> Data:
     """X as data, or an error that says where it is negative, in scikit-learn's words and ours."""
     try:
-        return read_data(X, unknown=unknown)
+        return read_data(X, unknown=unknown, origin=origin)
     except DataError as error:
         is_negative = " negative entr" in str(error)
         raise DataError(f"Negative values in data passed to X: {error}" if is_negative else str(error)) from None

@@ -343,6 +343,44 @@ class TestFit:
         np.testing.assert_array_equal(np.asarray(parts.X), model.components_)
         assert list(model.feature_names_in_) == genes
 
+    @pytest.mark.parametrize("name", ["cells.h5ad", "cells.h5", "cells.zarr"])
+    def test_one_matrix_of_several(self, name, tmp_path):
+        """--variable names it, a layer with or without "layers/"; without it, the shell is told of --variable."""
+        rng = np.random.default_rng(0)
+        arrays = {"layers/counts": rng.random((12, 6)), "layers/other": rng.random((12, 6))}
+        if name == "cells.zarr":
+            group = pytest.importorskip("zarr").open_group(str(tmp_path / name), mode="w")
+            for key, array in arrays.items():
+                group.create_array(key, data=array)
+        elif name == "cells.h5":
+            with pytest.importorskip("h5py").File(tmp_path / name, "w") as file:
+                for key, array in arrays.items():
+                    file[key] = array
+        else:
+            layers = {key.removeprefix("layers/"): array for key, array in arrays.items()}
+            pytest.importorskip("anndata").AnnData(rng.random((12, 6)), layers=layers).write_h5ad(tmp_path / name)
+        expected = nonneg.OPNMF(2, random_state=0).fit(arrays["layers/counts"]).components_
+        for variable in ("counts", "layers/counts"):
+            status, _, err = run("fit", name, "-r", "2", "--variable", variable, "-o", "model.nonneg", cwd=tmp_path)
+            assert status == 0, err
+            np.testing.assert_allclose(nonneg.load(tmp_path / "model.nonneg").components_, expected, atol=1e-9)
+        fails("fit", name, "-r", "2", "--variable", "raw", cwd=tmp_path, match="'raw'; it has .*layers/counts")
+        if name != "cells.h5ad":
+            fails("fit", name, "-r", "2", cwd=tmp_path, match="2 matrices.*: --variable layers/counts")
+
+    def test_a_folder_of_parquet(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        X = pandas.DataFrame(np.random.default_rng(0).random((12, 6))).rename(columns="feature {}".format)
+        (tmp_path / "X.parquet").mkdir()
+        for part in range(12):
+            X[part : part + 1].to_parquet(tmp_path / f"X.parquet/part.{part}.parquet", index=False)
+        status, _, err = run("fit", "X.parquet", "-r", "2", cwd=tmp_path)
+        assert status == 0, err
+        model = nonneg.load(tmp_path / "X.nonneg")
+        np.testing.assert_allclose(model.components_, nonneg.OPNMF(2, random_state=0).fit(X).components_, atol=1e-9)
+        assert list(model.feature_names_in_) == list(X.columns)
+
     def test_volumes(self, tmp_path):
         """The grey matter of MNI152, cut into two halves of which subjects have more or less: maps and atlas line up with mask and
         affine, and new volumes are read in the same mask."""

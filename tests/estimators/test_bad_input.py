@@ -637,6 +637,12 @@ def test_the_start_is_not_changed(name, X):
         np.testing.assert_array_equal(array, before[factor])
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_an_empty_list_is_empty(name):
+    with pytest.raises(DataError, match="X is empty"):
+        MAKERS[name]().fit([])
+
+
 class TestCodes:
     @pytest.mark.parametrize("name", ["NMF", "TruncatedNonnegativeSVD"])
     @pytest.mark.parametrize(

@@ -485,7 +485,7 @@ class TestMatricesOfOtherLibraries:
         with h5py.File(tmp_path / "X.h5", "w") as file:
             file["one"], file["two"] = VALUES, 2 * VALUES
         np.testing.assert_array_equal(read(tmp_path / "X.h5", variable="two").values, 2 * VALUES)
-        with pytest.raises(DataError, match="2 matrices: 'one', 'two'"):
+        with pytest.raises(DataError, match="2 matrices: 'one', 'two'; say which: variable='one'"):
             read(tmp_path / "X.h5")
         zarr.save(tmp_path / "X.zarr", VALUES)
         np.testing.assert_array_equal(read(tmp_path / "X.zarr").values, VALUES)

@@ -135,6 +135,53 @@ def test_entries_that_cannot_be(value, says):
         nonneg.NMF(3).fit(collection(X))
 
 
+@pytest.mark.parametrize(("value", "says"), [(np.nan, "not finite, nan"), (-2.0, "Negative .*: -2")])
+def test_entries_that_cannot_be_in_new_samples(value, says):
+    """Rows are counted in the whole collection, where the sizes of its blocks are known."""
+    dataframe, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    X = matrix()
+    model = nonneg.NMF(3, random_state=0).fit(X)
+    X[37, 5] = value
+    codes = model.transform(collection(X))
+    with pytest.raises(DataError, match=rf"{says} in row 37, column 5 \(row 5 of block 2\)"):
+        codes.compute()
+    codes = model.transform(dataframe.from_pandas(pandas.DataFrame(X), npartitions=5))
+    with pytest.raises(DataError, match=rf"{says} in row 9 of block 2, column 5"):
+        codes.compute()
+
+
+def test_columns_that_hold_no_numbers():
+    dataframe, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    table = pandas.DataFrame(matrix((40, 3)), columns=list("abc"))
+    parts = dataframe.from_pandas(table.assign(name="x", day=pandas.Timestamp("2020-01-01")), npartitions=2)
+    with pytest.raises(
+        DataError, match=r"2 columns that hold no numbers: 'name' .*, 'day' \(datetime.*X\.drop\(columns=\['name'\]\)"
+    ):
+        nonneg.NMF(2).fit(parts)
+    with pytest.raises(DataError, match=r"weights has a column that holds no numbers: 'name'"):
+        nonneg.NMF(2).fit(parts[list("abc")], weights=parts[["a", "b", "name"]])
+
+
+def test_shares_and_samples_are_lazy_too(tmp_path):
+    X = matrix()
+    clusters = nonneg.ProjectiveClustering(3, random_state=0).fit(X)
+    shares = clusters.transform(collection(X))
+    assert isinstance(shares, da.Array)
+    np.testing.assert_allclose(shares.compute(), clusters.transform(X))
+    model = nonneg.OPNMF(3, random_state=0).fit(X)
+    codes = model.transform(collection(X))
+    samples = model.inverse_transform(codes)
+    assert (type(samples), samples.shape, samples.dtype) == (da.Array, X.shape, X.dtype)
+    np.testing.assert_allclose(samples.compute(), model.inverse_transform(model.transform(X)))
+    for wrong in (collection(X), X):
+        with pytest.raises(ValueError, match=r"one column for each of the 3 components; got shape \(70, 40\)"):
+            model.inverse_transform(wrong)
+    np.save(tmp_path / "codes.npy", codes.compute())
+    for where in (tmp_path / "codes.npy", str(tmp_path / "codes.npy"), nonneg.open_data(tmp_path / "codes.npy")):
+        with pytest.raises(DataError, match=r"Codes are an array, or a Dask array.* got a file"):
+            model.inverse_transform(where)
+
+
 @pytest.mark.parametrize("estimator", [nonneg.OPNMF, nonneg.NMF])
 def test_masked_entries_are_missing(estimator, rng, tmp_path):
     """What lies under a mask is no data, on a cluster as in memory."""

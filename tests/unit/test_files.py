@@ -265,8 +265,31 @@ def test_what_is_small_by_features_and_in_lists(tmp_path):
         np.testing.assert_array_equal(found.components_, expected.components_)
     X[7, 3] = -1
     np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
-    with pytest.raises(DataError, match=r"-1 in row 3, column 7 \(row 3 of .*XT\.npy"):
+    with pytest.raises(DataError, match=r"-1 in feature 3, sample 7 \(row 3 of .*XT\.npy, column 7\)"):
         nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features"))
+
+
+def test_which_sample_and_which_feature_is_bad(tmp_path):
+    for order, block_bytes in product("CF", (BLOCK, None)):
+        X = matrix()
+        X[7, 3] = np.nan
+        np.save(tmp_path / "XT.npy", np.asarray(X.T, order=order))
+        place = {"C": r"row 3 of .*XT\.npy, column 7", "F": r"column 7 of .*XT\.npy, row 3"}[order]
+        with pytest.raises(DataError, match=rf"nan in feature 3, sample 7 \({place}\).*drop those samples"):
+            nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features", block_bytes=block_bytes))
+
+
+def test_a_file_that_is_deleted(tmp_path):
+    X = matrix()
+    np.save(tmp_path / "a.npy", X[:30])
+    np.save(tmp_path / "b.npy", X[30:])
+    for where in (tmp_path / "b.npy", [tmp_path / "a.npy", tmp_path / "b.npy"]):
+        np.save(tmp_path / "b.npy", X[30:])
+        data = open_data(where, block_bytes=BLOCK)
+        assert data.facts.highest > 0  # read once
+        (tmp_path / "b.npy").unlink()
+        with pytest.raises(DataError, match=r"b\.npy is gone: it was deleted or moved"):
+            data.apply(np.ones((24, 1)))
 
 
 def test_what_is_small_with_values_missing_or_weights(plain):
@@ -327,6 +350,106 @@ def test_handles(tmp_path):
         open_data(mapped[3:])
 
 
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+def test_sparse_matrices_of_anndata_that_are_backed(tmp_path):
+    for suffix in ("h5ad", "zarr"):
+        anndata, io = pytest.importorskip("anndata"), pytest.importorskip("anndata.io")
+        X = matrix()
+        whole = anndata.AnnData(sparse.csr_matrix(X), layers={"twice": sparse.csc_matrix(2 * X)})
+        whole.var_names = [f"gene {j}" for j in range(X.shape[1])]
+        path = tmp_path / f"cells.{suffix}"
+        getattr(whole, f"write_{suffix}")(path)
+        if suffix == "h5ad":
+            group = pytest.importorskip("h5py").File(path)
+            handles = anndata.read_h5ad(path, backed="r").X, io.sparse_dataset(group["layers/twice"])
+        else:
+            group = pytest.importorskip("zarr").open(str(path), mode="r")
+            handles = [io.sparse_dataset(group[key]) for key in ("X", "layers/twice")]
+        for handle, expected in zip(handles, (X, 2 * X), strict=True):
+            model = nonneg.OPNMF(3, random_state=0).fit(handle)
+            assert model.feature_names_in_.tolist() == list(whole.var_names)
+            np.testing.assert_allclose(as_dense(open_data(handle).whole()), expected)
+        with pytest.raises(DataError, match=r"holds one matrix.*key='twice'"):
+            open_data(handles[0], key="twice")
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+def test_which_matrix_of_several(tmp_path):
+    """By its name, a layer also without "layers/"; what there is, where there is none of that name."""
+    for name in ("cells.h5ad", "cells.zarr", "cells.h5"):
+        X, layers = matrix(), {"counts": 2 * matrix()}
+        if name.endswith(".h5"):
+            with pytest.importorskip("h5py").File(tmp_path / name, "w") as file:
+                file["X"], file["layers/counts"], file["notes"] = X, layers["counts"], np.arange(3.0)
+        else:
+            anndata = pytest.importorskip("anndata")
+            stored = anndata.AnnData(sparse.csr_matrix(X), layers=layers)
+            getattr(stored, f"write_{name.rpartition('.')[2]}")(tmp_path / name)
+        for key in ("counts", "layers/counts"):
+            np.testing.assert_array_equal(as_dense(open_data(tmp_path / name, key=key).whole()), 2 * X)
+        with pytest.raises(DataError) as caught:
+            open_data(tmp_path / name, key="nowhere")
+        assert all(f"'{each}'" in str(caught.value) for each in ("nowhere", "X", "layers/counts"))
+        assert not any(f"'{each}'" in str(caught.value) for each in ("obs", "layers", "notes", "X/data"))
+
+
+def write_arrays(path, **arrays):
+    """Several by name, in HDF5 or zarr."""
+    if path.suffix == ".h5":
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            for key, array in arrays.items():
+                file[key] = array
+    else:
+        pytest.importorskip("zarr").save_group(str(path), **arrays)
+
+
+def test_no_matrix_or_several(tmp_path):
+    says = r"no matrix.*rows and columns; it has (?=.*'line' of shape \(4,\)).*'cube' of shape \(2, 3, 4\)"
+    for kind, key in product(("h5", "zarr"), (None, "matrix")):
+        write_arrays(tmp_path / f"none.{kind}", line=np.arange(4.0), cube=np.ones((2, 3, 4)))
+        with pytest.raises(DataError, match=says):
+            open_data(tmp_path / f"none.{kind}", key=key)
+        write_arrays(tmp_path / f"two.{kind}", one=matrix(), two=matrix())
+        with pytest.raises(DataError, match=r"has 2 matrices: 'one', 'two'; say which, by nonneg\.open_data: key='one'"):
+            nonneg.OPNMF(3).fit(tmp_path / f"two.{kind}")
+
+
+def test_a_folder_of_parquet(tmp_path):
+    """As Dask writes it, by the numbers of its parts, and beside files that are no parts."""
+    parquet, pyarrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    X = matrix()
+    for folder in ("X.parquet", "X"):
+        (tmp_path / folder).mkdir()
+        for number, part in enumerate(np.array_split(X, 12)):
+            columns = pyarrow.table({f"gene {j}": part[:, j] for j in range(X.shape[1])})
+            parquet.write_table(columns, tmp_path / folder / f"part.{number}.parquet")
+        (tmp_path / folder / "_SUCCESS").touch()
+        data = open_data(tmp_path / folder)
+        np.testing.assert_array_equal(data.whole(), X)
+        assert data.feature_names[:2] == ["gene 0", "gene 1"]
+        found = nonneg.files.read(tmp_path / folder)
+        np.testing.assert_array_equal(found.values, X)
+        assert found.features.tolist() == data.feature_names
+    (tmp_path / "Y.parquet/year=2020").mkdir(parents=True)
+    with pytest.raises(DataError, match="folder without files of Parquet"):
+        open_data(tmp_path / "Y.parquet")
+    parquet.write_table(columns, tmp_path / "Y.parquet/year=2020/part.0.parquet")
+    for opened in (open_data, nonneg.files.read):
+        with pytest.raises(DataError, match=r"divided into folders, such as year=2020.*list of the files"):
+            opened(tmp_path / "Y.parquet")
+
+
+def test_what_is_no_file_or_has_one_matrix(tmp_path, plain):
+    path, X = plain
+    write_parquet(tmp_path / "X.parquet", X)
+    for where in (path, tmp_path / "X.parquet"):
+        with pytest.raises(DataError, match=r"X\.(npy|parquet) holds one matrix.*leave out key='a'"):
+            open_data(where, key="a")
+    for own in (X, sparse.csr_array(X), pytest.importorskip("dask.array").from_array(X)):
+        with pytest.raises(DataError, match=r"open_data is for files.*give it to fit as it is"):
+            open_data(own)
+
+
 def test_an_array_mapped_from_a_file_larger_than_memory_is_read_in_blocks(plain, monkeypatch):
     monkeypatch.setattr("nonneg.data.opening.available_bytes", lambda: 1000)
     data = nonneg.data.opened(np.load(plain[0], mmap_mode="r"))
@@ -352,7 +475,7 @@ def test_the_only_matrix_or_the_one_that_is_named(tmp_path):
         file["one"], file["two"], file["line"] = X, 2 * X, X[0]
     with pytest.raises(DataError, match="2 matrices: 'one', 'two'"):
         open_data(tmp_path / "X.h5")
-    with pytest.raises(DataError, match="nothing named 'three'"):
+    with pytest.raises(DataError, match="no matrix 'three'; it has 'one', 'two'"):
         open_data(tmp_path / "X.h5", key="three")
     np.testing.assert_array_equal(open_data(tmp_path / "X.h5", key="two").whole(), 2 * X)
 
@@ -508,7 +631,7 @@ def test_files_without_rows_among_others(tmp_path):
 @pytest.mark.parametrize("name", ["X.npy", "X.h5", "X.parquet", "X.zarr", "X"])
 def test_folders_are_refused(name, tmp_path):
     (tmp_path / name).mkdir()
-    with pytest.raises(DataError, match=f"{name}.*(cannot be read|not a .npy|what kind|nothing named|has 0 arrays)"):
+    with pytest.raises(DataError, match=f"{name}.*(cannot be read|not a .npy|what kind|without files of Parquet)"):
         nonneg.NMF(2).fit(tmp_path / name)
 
 

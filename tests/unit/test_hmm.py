@@ -456,6 +456,23 @@ def test_an_array_is_one_sequence_whoever_made_it(words):
         np.testing.assert_array_equal(counts, expected[0], err_msg=name)
 
 
+def test_names_of_files_are_no_sequences(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", np.zeros((3, 2)))
+    for name in ("words.txt", "abba", "a", "b"):
+        (tmp_path / name).write_text("abba")
+    data = nonneg.open_data("X.npy")
+    for where in ("X.npy", tmp_path / "X.npy", ["X.npy", "words.txt"], "words.txt", "abba", "Y.npy", data):
+        with pytest.raises(DataError, match=r"in a file|the name of a file, .*Read them first"):
+            QNMFHMM(2).fit(where)
+    for symbols in (
+        list("abba" * 5),
+        "abba" * 5,
+        ["abba" * 5, "abab" * 5],
+    ):  # "a" and "b" are symbols, though files have these names
+        QNMFHMM(2, random_state=0).fit(symbols)
+
+
 def test_one_sequence_of_longer_strings():
     """In a list, as a column, or with lengths; and once they are known to be the symbols, side by side too."""
     pandas = pytest.importorskip("pandas")

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
 from nonneg.engine.solution import History, Record
+from nonneg.exceptions import DataError
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
 from nonneg.pages.drawing import curve, png, short, ticks
@@ -47,6 +48,20 @@ class Reader(HTMLParser):
 def page_of(model, tmp_path, *arguments, **settings):
     model.report(tmp_path / "page.html", *arguments, **settings)
     return checked((tmp_path / "page.html").read_text(encoding="utf8"))
+
+
+def test_data_where_they_lie(tmp_path):
+    """A path is opened as `fit` opens it, and shown as the array."""
+    da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
+    X = np.random.default_rng(0).random((30, 8))
+    np.save(tmp_path / "X.npy", X)
+    model = NMF(2, random_state=0).fit(X)
+    for where in (str(tmp_path / "X.npy"), tmp_path / "X.npy", open_data(tmp_path / "X.npy"), da.from_array(X), X.tolist()):
+        page = page_of(model, tmp_path, where)
+        assert "30 samples × 8 features" in page
+        assert "The data, reordered" in page
+    with pytest.raises(DataError, match="'X' is no file that is there"):
+        model.report(tmp_path / "page.html", "X")
 
 
 def checked(text):

@@ -66,6 +66,7 @@ def test_refused_in_every_kind(kind, X, match):
         ("text", "got 0 dimensions"),
         (np.ones((2, 2, 2)), r"got 3 dimensions, shape \(2, 2, 2\)"),
         ([1, 2, 3], "got 1 dimension.*Reshape it with"),
+        ([], "X is empty: there are no samples in it"),
         ([["a", "b"]], "entries of type <U1, which are not numbers"),
         ([[object()]], "entries that are not numbers"),
         ([[1, None]], "not finite"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from zlib import crc32
 
@@ -191,12 +192,58 @@ def test_weights_where_they_lie(tmp_path, stored):
     for place, weights in [
         *((place, way) for place in PLACES for way in (tmp_path / "V.npy", mapped, da.from_array(V, chunks=(9, 24)))),
         ("features", turned),
+        ("features", str(tmp_path / "VT.npy")),  # opened as X was
     ]:
-        if place == "features" and isinstance(weights, Path):
+        if place == "features" and isinstance(weights, Path):  # of samples
             with pytest.raises(DataError, match=r"in blocks of columns, and .*V.npy.* in blocks of rows: store both alike"):
+                factorize(stored(X, place), "W H", weights=open_data(weights), **settings)
+            with pytest.raises(DataError, match=r"got shape \(24, 60\)\. A path is opened as X was, with blocks='features'"):
                 factorize(stored(X, place), "W H", weights=weights, **settings)
         else:
             assert_same(factorize(stored(X, place), "W H", weights=weights, **settings), expected)
+
+
+def test_weights_in_a_file_for_data_in_memory(tmp_path):
+    for store in (np.asarray, sparse.csr_array, nonneg.Observed):
+        X, V = matrix(), weights_of("entries")[1]
+        X = store(sparse.csr_array(X)) if store is nonneg.Observed else store(X)
+        np.save(tmp_path / "V.npy", V)
+        np.save(tmp_path / "VT.npy", np.ascontiguousarray(V.T))
+        turned = open_data(tmp_path / "VT.npy", blocks="features")
+        for more in ({}, {"sample_weight": V[:, 0]}):
+            model = nonneg.NMF(3, init=start_of("W H"), solver="multiplicative", max_iter=4, tol=0)
+            expected = model.fit(X, weights=V, **more).components_
+            for weights in (tmp_path / "V.npy", str(tmp_path / "V.npy"), open_data(tmp_path / "V.npy"), turned):
+                np.testing.assert_allclose(model.fit(X, weights=weights, **more).components_, expected, rtol=1e-9)
+        with pytest.raises(DataError, match=r"sample_weight must be one number for each sample, in memory.*numpy\.load"):
+            model.fit(X, sample_weight=str(tmp_path / "V.npy"))
+        with pytest.raises(DataError, match=r"'weights' is no file that is there"):
+            model.fit(X, weights="weights")
+
+
+def test_where_a_bad_weight_is(tmp_path, stored):
+    for place, value in product(("memory", "file", "features", "sparse"), (-1.0, np.nan, np.inf)):
+        X, V = matrix(), weights_of("entries")[1]
+        V[30, 5] = value
+        folder = tmp_path / f"{place} {value}"
+        folder.mkdir()
+        if place == "sparse":
+            h5py = pytest.importorskip("h5py", reason="files of AnnData need h5py")
+            with h5py.File(folder / "V.h5ad", "w") as file:
+                group = file.create_group("X")
+                group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", V.shape
+                for part in ("data", "indices", "indptr"):
+                    group.create_dataset(part, data=getattr(sparse.csr_array(V), part))
+        else:
+            np.save(folder / "V.npy", V.T.copy() if place == "features" else V)
+        where = (
+            r"feature 5, sample 30 \(row 5 of .*V\.npy, column 30\)"
+            if place == "features"
+            else r"row 30, column 5 \(row 30 of .*V\."
+        )
+        own = X if place == "memory" else stored(X, "features" if place == "features" else "file")
+        with pytest.raises(DataError, match=rf"weights of X must (not be negative|be finite numbers): {value:g} in {where}"):
+            nonneg.NMF(3).fit(own, weights=next(folder.iterdir()))
 
 
 def test_weights_of_samples_and_of_entries_that_lie_elsewhere(tmp_path, stored):
@@ -204,8 +251,10 @@ def test_weights_of_samples_and_of_entries_that_lie_elsewhere(tmp_path, stored):
     np.save(tmp_path / "V.npy", V)
     model = nonneg.NMF(3, init=start_of("W H"), solver="multiplicative", max_iter=4, tol=0)
     expected = model.fit(X, sample_weight=s, weights=V).components_
-    weights = dict.fromkeys(("file", "dask"), tmp_path / "V.npy") | {"features": np.load(tmp_path / "V.npy", mmap_mode="r")}
-    for place, own in weights.items():
+    np.save(tmp_path / "VT.npy", V.T.copy())
+    mapped = np.load(tmp_path / "V.npy", mmap_mode="r")
+    weights = [("file", tmp_path / "V.npy"), ("dask", tmp_path / "V.npy"), ("features", mapped), ("features", tmp_path / "VT.npy")]
+    for place, own in weights:
         np.testing.assert_allclose(model.fit(stored(X, place), sample_weight=s, weights=own).components_, expected, rtol=1e-6)
 
 
@@ -432,7 +481,7 @@ def test_weights_that_change_are_noticed(tmp_path, stored):
     data = read_weighted(stored(X, "file"), weights=tmp_path / "V.npy")
     data.power_sum(2)
     np.save(tmp_path / "V.npy", V[:30])
-    with pytest.raises(DataError, match=r"V.npy, with the weights of X, has changed"):
+    with pytest.raises(DataError, match=r"weights of X are not what they were\. .*V\.npy has changed"):
         data.in_units(2.0).power_sum(2)
 
 
@@ -460,5 +509,5 @@ def test_weights_of_samples_beside_those_of_entries_that_are_mapped(tmp_path):
     np.testing.assert_allclose(
         mapped.components_, nonneg.NMF(**options).fit(X, weights=weights, sample_weight=of_samples).components_
     )
-    with pytest.raises(DataError, match="weights must be numbers"):
-        nonneg.NMF(**options).fit(X, weights=str(tmp_path / "v.npy"), sample_weight=of_samples)
+    read = nonneg.NMF(**options).fit(X, weights=str(tmp_path / "v.npy"), sample_weight=of_samples)
+    np.testing.assert_allclose(read.components_, mapped.components_)

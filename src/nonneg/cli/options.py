@@ -41,7 +41,7 @@ def model_file(ending: str) -> Decorator:
 
 
 reading = together(
-    click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad)."),
+    click.option("--variable", metavar="NAME", help="Which array, where a file has several (.npz, .mat, .h5ad, .h5, .zarr)."),
     click.option(
         "--mask",
         type=PATH,

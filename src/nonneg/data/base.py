@@ -78,7 +78,7 @@ class Data(ABC):
     log: Any = None
     """Counts readings, where that is of interest: a `ReadingLog`."""
     origin: Any = None
-    """The file that data in memory were read from, an `Origin`; messages name it."""
+    """Where data in memory are from, an `Origin`, of a file, or a `BlockOrigin`, of a collection; messages name it."""
 
     # ---- what every kind of data answers
 

@@ -38,13 +38,16 @@ def bad_entry(value: float, where: str) -> DataError:
         )
     return DataError(
         f"X has an entry that is not finite, {value:g} in {where}. Infinite ones cannot be approximated. Where NaN stands for what "
-        "is missing, missing='ignore' approximates the others and leaves these out, of dense data; or drop those rows, or fill "
-        "them in first."
+        "is missing, missing='ignore' approximates the others and leaves these out, of dense data; or drop those samples, or "
+        "fill them in first."
     )
 
 
 def where_in(row: int, column: int, source: Source) -> str:
     """The place of an entry, in words."""
+    if source.of_features:
+        feature, sample = (column, row) if source.is_turned else (row, column)
+        return f"feature {feature}, sample {sample} ({source.place(row)}, {'row' if source.is_turned else 'column'} {column})"
     way = f"column {row}, row {column}" if source.is_turned else f"row {row}, column {column}"
     return f"{way} ({source.place(row)})"
 

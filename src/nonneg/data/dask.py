@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -477,7 +477,7 @@ def without_mask(array: Any) -> Any:
 
 def as_array(X: Any, name: str) -> Any:
     """A Dask array in blocks of whole rows, of known sizes."""
-    array = _with_numbers(X).to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    array = _with_numbers(X, name).to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
         raise DataError(f"{name} must be a matrix with rows and columns; got {array.ndim} dimensions.")
     if any(math.isnan(size) for sizes in array.chunks for size in sizes):
@@ -485,22 +485,53 @@ def as_array(X: Any, name: str) -> Any:
     return array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
 
 
-def _with_numbers(table: Any) -> Any:
+def _with_numbers(table: Any, name: str = "X") -> Any:
     """The table with NaN for NA, where its columns are numbers of pandas' own types, or Arrow's; else the table as it is."""
-    dtypes = list(table.dtypes) if table.ndim == 2 else []
-    if not any(hasattr(dtype, "na_value") for dtype in dtypes) or any(dtype.kind not in "fiub" for dtype in dtypes):
+    if table.ndim != 2:
+        return table
+    dtypes = dict(zip(table.columns, table.dtypes, strict=True))
+    others = [column for column, dtype in dtypes.items() if dtype.kind not in "fiub"]
+    if others:
+        what = "a column that holds" if len(others) == 1 else f"{len(others)} columns that hold"
+        some = ", ".join(f"{column!r} ({dtypes[column]})" for column in others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
+        raise DataError(f"{name} has {what} no numbers: {some}. Drop such columns first, as by X.drop(columns=[{others[0]!r}]).")
+    if not any(hasattr(dtype, "na_value") for dtype in dtypes.values()):
         return table
     return table.map_partitions(with_nan, meta=with_nan(table._meta))
 
 
-def _unless_empty(function: Callable[[Any], np.ndarray], empty: np.ndarray, block: Any) -> np.ndarray:
+_NAMED = 8
+"""Columns that are named in a message."""
+
+
+class BlockOrigin(NamedTuple):
+    """Which block of a collection rows are, for messages about them; like `Origin` for files."""
+
+    number: int
+    first: int | None
+    """Where its rows begin in the collection; None where blocks before it are of unknown sizes."""
+
+    def place(self, row: int, column: int) -> str:
+        """The place of an entry of X, in words."""
+        block = f"row {row} of block {self.number}"
+        return f"{block}, column {column}" if self.first is None else f"row {self.first + row}, column {column} ({block})"
+
+
+def _unless_empty(
+    function: Callable[[Any, BlockOrigin], np.ndarray], empty: np.ndarray, block: Any, block_info: Any = None
+) -> np.ndarray:
     """What a function makes of a block, which need not know about blocks without rows."""
-    return function(block) if block.shape[0] else empty
+    if not block.shape[0]:
+        return empty
+    (number, *_), ((first, _), *_) = block_info[0]["chunk-location"], block_info[0]["array-location"]
+    return function(block, BlockOrigin(int(number), None if math.isnan(first) else int(first)))
 
 
-def by_blocks(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
+def by_blocks(X: Any, function: Callable[[Any, BlockOrigin], np.ndarray], columns: int, dtype: Any) -> Any:
     """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
     array = _with_numbers(X).to_dask_array() if hasattr(X, "to_dask_array") else X
+    if array.ndim != 2:
+        raise DataError(f"X must be a matrix with rows and columns; got {array.ndim} dimensions.")
     array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
     empty = np.empty((0, columns), dtype)
     work = partial(_unless_empty, function, empty)

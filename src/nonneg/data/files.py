@@ -187,12 +187,12 @@ class FileBlocks(Blocks):
             raise bad_entry(*_first(block, lambda x: x < 0, start, self.source))
 
     def _check_unchanged(self) -> None:
-        stamp = self.source.stamp()
         if self._seen.stamp is None:
-            self._seen.stamp = stamp
-        elif self._seen.stamp != stamp:
-            changed = getattr(self.source, "changed", lambda _: self.source.name)(self._seen.stamp)
-            raise DataError(f"{changed} has changed since it was opened: its size, or the time of its last change, is another.")
+            self._seen.stamp = self.source.stamp()
+            return
+        change = self.source.changed(self._seen.stamp)
+        if change is not None:
+            raise DataError(change)
 
     def _change(self, what: str) -> DataError:
         return DataError(f"{self.source.name} has changed since it was first read: {what}.")
@@ -232,17 +232,40 @@ class FileBlocks(Blocks):
 
 
 class RowsOfFile:
-    """A matrix in a file, of which rows can be had by a slice or an array: weights of data that lie in others."""
+    """Weights in a file, of which rows can be had by a slice or an array. Those of a slice are checked when they are first read."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.shape, self._stamp = source, source.shape, source.stamp()
+        self._checked: set[tuple[int, int]] = set()
 
     def __getitem__(self, rows: Any) -> Any:
-        if self.source.stamp() != self._stamp:
-            raise DataError(f"{self.source.name}, with the weights of X, has changed since it was opened.")
-        start = rows.start if isinstance(rows, slice) else int(min(rows, default=0))
-        read = (lambda: self.source.read(start, rows.stop)) if isinstance(rows, slice) else (lambda: self.source.read_some(rows))
-        return read_or_say(self.source, read, start)
+        change = self.source.changed(self._stamp)
+        if change is not None:
+            raise DataError(f"The weights of X are not what they were. {change}")
+        if not isinstance(rows, slice):
+            return read_or_say(self.source, lambda: self.source.read_some(rows), int(min(rows, default=0)))
+        found = read_or_say(self.source, lambda: self.source.read(rows.start, rows.stop), rows.start)
+        if (rows.start, rows.stop) not in self._checked:
+            self._check(found, rows.start)
+            self._checked.add((rows.start, rows.stop))
+        return found
+
+    def _check(self, weights: Any, start: int) -> None:
+        """Refuse weights that are negative, or not finite, with the place of the first."""
+        entries = weights.data if sparse.issparse(weights) else weights
+        wrong = ~np.isfinite(entries) | (entries < 0)
+        if not wrong.any():
+            return
+        if sparse.issparse(weights):
+            first = int(np.argmax(wrong))
+            row, column = int(np.searchsorted(weights.indptr, first, "right")) - 1, int(weights.indices[first])
+            value = float(entries[first])
+        else:
+            row, column = (int(each) for each in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+            value = float(entries[row, column])
+        must = "not be negative" if value < 0 else "be finite numbers"
+        place = where_in(start + row, column, self.source)
+        raise DataError(f"The weights of X must {must}: {value:g} in {place}. Weight 0 stands for a missing entry.")
 
     def __repr__(self) -> str:
         return f"{self.source.name} {self._stamp}"

@@ -29,11 +29,11 @@ def open_data(
     Parameters
     ----------
     where : str, path, open file, or list of these
-        A .npy file, an array of HDF5 (.h5, .hdf5) or zarr, an .h5ad of AnnData (dense, CSR or CSC), or Parquet; an open
-        `h5py.Dataset`, `zarr.Array`, `numpy.memmap`, `pyarrow.parquet.ParquetFile` or backed `AnnData`; or a list of files that
-        are row blocks of one matrix.
+        A .npy file, an array of HDF5 (.h5, .hdf5) or zarr, an .h5ad of AnnData (dense, CSR or CSC), or Parquet, also a folder of
+        its files as Dask and Spark write it; an open `h5py.Dataset`, `zarr.Array`, `numpy.memmap`, `pyarrow.parquet.ParquetFile`
+        or backed `AnnData`, or its sparse `X`; or a list of files that are row blocks of one matrix.
     key : str, optional
-        Which matrix, of a file that has several: ``"layers/counts"``.
+        Which matrix, of a file that has several: ``"layers/counts"``, or ``"counts"`` for short.
     blocks : {"samples", "features"}, default="samples"
         What the rows of the file are. With "features" it holds Xᵀ, as a voxel × subject image does.
     block_bytes : int, optional
@@ -61,14 +61,18 @@ def open_data(
     source = open_source(where, key)
     if 0 in source.shape:
         raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
+    source.of_features = blocks == "features"
     data: Data = FileBlocks(source, block_bytes or BLOCK_BYTES, is_settled=block_bytes is not None)
     data = TransposedData(data) if source.is_turned != (blocks == "features") else data
     data.feature_names = source.feature_names if blocks == "samples" else None
     return data
 
 
-def lazily(X: Any, function: Callable[[Any], np.ndarray], columns: int, dtype: Any) -> Any:
-    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else."""
+def lazily(X: Any, function: Callable[[Any, Any], np.ndarray], columns: int, dtype: Any) -> Any:
+    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else.
+
+    The function is told of the block and of its origin, by which messages name rows.
+    """
     if not _may_be_dask(X):
         return None
     from .dask import by_blocks, is_collection
@@ -131,10 +135,8 @@ def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
             return weights_of_collection(weights, blocks)
         array = without_mask(as_array(weights, "weights"))
         return array.T if is_turned else array
-    found: Any = (weights if isinstance(weights, Data) else open_data(weights)).in_blocks
-    if found is None or not isinstance(found[0], FileBlocks):
-        raise DataError("weights of data that are not in memory are an array, a path, an open file, or a Dask array.")
-    of_weights, weights_turned = found
+    of_features = isinstance(blocks, FileBlocks) and blocks.source.of_features
+    of_weights, weights_turned = _in_file(weights, "features" if of_features else "samples")
     if weights_turned != is_turned:
         lie, lies = ("columns", "rows") if is_turned else ("rows", "columns")
         raise DataError(
@@ -144,7 +146,25 @@ def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
     return RowsOfFile(of_weights.source)
 
 
+def weights_in_memory(weights: Any) -> Any:
+    """Weights as they are, for X in memory; read and checked, where they lie in a file."""
+    refuse_name(weights)
+    if not is_location(weights) and not (isinstance(weights, Data) and weights.is_far):
+        return weights
+    blocks, is_turned = _in_file(weights, "samples")
+    entries = RowsOfFile(blocks.source)[slice(0, blocks.shape[0])]
+    return entries.T if is_turned else entries
+
+
+def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[FileBlocks, bool]:
+    """Weights that lie in a file, and whether its rows are columns of X; a path is opened as it is said here."""
+    found: Any = (weights if isinstance(weights, Data) else open_data(weights, blocks=blocks)).in_blocks
+    if found is None or not isinstance(found[0], FileBlocks):
+        raise DataError("weights are an array, a path, an open file, or a Dask array.")
+    return found[0], bool(found[1])
+
+
 def refuse_name(X: Any) -> None:
     """Refuse a text that is the name of no file."""
-    if isinstance(X, str):
+    if isinstance(X, str) and not is_location(X):
         raise DataError(f"{X!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}.")

@@ -16,9 +16,10 @@ from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
 from .gram import GramData
 from .namespace import Array, Namespace, is_array, namespace_of, to_host
-from .opening import is_elsewhere, opened, rows_of
+from .opening import is_elsewhere, opened, refuse_name, rows_of, weights_in_memory
 from .signed import Operator, SignedData
 from .sketch import SketchData
+from .sources import is_location
 from .sparse import SparseData
 from .weighted import ObservedData, Pair, PairWeighted, Scaled, Weighing, WeightedBlocks, WeightedDense
 from .weighted.weighing import check_weights, stored, weighted_sparse, without_hidden_rows
@@ -33,6 +34,7 @@ def read_data(
     positive: bool = False,
     unknown: bool = False,
     totals: Iterable[Total] = (),
+    origin: Any = None,
 ) -> Data:
     """Check X and wrap it, in one reading.
 
@@ -49,6 +51,8 @@ def read_data(
         Whether all entries may be missing, as those of new samples may be.
     totals : iterable
         Sums over all entries that will be asked for, to be found on the way.
+    origin : optional
+        Of what X is a part; its `place` says in words where an entry is.
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
@@ -66,6 +70,8 @@ def read_data(
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
+    if origin is not None:
+        data.origin = origin
     data.expect(totals, signed=signed)
     data.read(totals)
     check_finite(data, name)
@@ -98,7 +104,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         With "ignore", what is NaN, masked or NA has no weight; with "raise" it is refused where X is read.
     weights : array of the shape of X, or pair of arrays (rows, columns)
         None where all are one. A sparse array of weights has none where nothing is stored. For data in files, or on a cluster, also
-        a path or a Dask array; or a `Scaled`.
+        a Dask array; or a `Scaled`. A path, or an open file, is read with X: in blocks, or into memory where X is there.
     """
     check_missing(missing)
     ignores = missing == "ignore"
@@ -107,6 +113,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
             raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
         return X
     X = opened(with_nan(X) if ignores else X)
+    weights = weights if isinstance(X, Data) and X.is_far else weights_in_memory(weights)
     blocks, is_turned = X.in_blocks or (None, False) if isinstance(X, Data) else (None, False)
     if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
         return _read_small(blocks, is_turned, name, missing, weights)
@@ -205,7 +212,9 @@ def _far_weights(weights: Any, X: Any, name: str) -> Any:
     rows = rows_of(weights, blocks, is_turned)
     if tuple(rows.shape) != tuple(blocks.shape):
         shape = rows.shape[::-1] if is_turned else rows.shape
-        raise DataError(f"weights must have the shape of {name}, {tuple(X.shape)}; got shape {tuple(shape)}.")
+        of_features = isinstance(blocks, FileBlocks) and blocks.source.of_features and not isinstance(weights, Data)
+        read = " A path is opened as X was, with blocks='features'." if of_features and is_location(weights) else ""
+        raise DataError(f"weights must have the shape of {name}, {tuple(X.shape)}; got shape {tuple(shape)}.{read}")
     return rows
 
 
@@ -225,6 +234,7 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
     refuse_masked(array, name)
     refuse_annotated(array, name)
+    refuse_empty(array, name)
     if not is_array(array):
         try:
             array = np.asarray(array)
@@ -265,6 +275,12 @@ def refuse_masked(array: Any, name: str) -> None:
         )
 
 
+def refuse_empty(X: Any, name: str) -> None:
+    """Refuse a list without anything in it."""
+    if isinstance(X, list | tuple) and not X:
+        raise DataError(f"{name} is empty: there are no samples in it. At least one row and one column are needed.")
+
+
 def refuse_annotated(X: Any, name: str) -> None:
     """Refuse an AnnData in memory, which is more than a matrix."""
     if type(X).__module__.partition(".")[0] == "anndata":
@@ -301,6 +317,7 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
         check_weights(found.data, f"The weights of {name}")
     else:
         refuse_masked(weights, "weights")
+        refuse_name(weights)
         found = weights if is_array(weights) and not isinstance(weights, np.ndarray) else np.asarray(weights)
         if isinstance(found, np.ndarray) and found.dtype.kind not in "fiub":
             raise DataError(f"weights must be numbers; got an array of {found.dtype}.")

@@ -42,6 +42,7 @@ from ..data import (
     refuse_name,
 )
 from ..data.checking import check_observed
+from ..data.opening import weights_in_memory
 from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Objective
@@ -60,7 +61,7 @@ from ..reporting import readings_heard, users_line
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
-from ..validation import check_features, read_codes, read_non_negative, read_samples
+from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
@@ -117,8 +118,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         sample_weight : array of shape (n_samples,), default=None
             By which the loss of each sample is multiplied: a sample of weight 2 is one that is there twice.
         weights : array of the shape of X, or pair of arrays (samples, features), default=None
-            The same for each entry. An entry of weight 0 is missing, whatever stands there. For X in files or on Dask also a path,
-            a memory map, or a Dask array.
+            The same for each entry. An entry of weight 0 is missing, whatever stands there. A path, an open file or a memory map,
+            too, which is read as X is; for X in files or on Dask also a Dask array.
         """
         began = time.perf_counter()
         X = opened_to_fit(X)
@@ -336,6 +337,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
+        return self._transformed(X)
+
+    def _transformed(self, X: Any) -> Any:
+        """The codes of samples; those of a Dask collection are computed when they are asked for."""
         check_is_fitted(self)
         lazy = lazily(X, self._codes_of_block, self.components_.shape[0], self.components_.dtype)
         if lazy is None:
@@ -347,9 +352,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         check_is_fitted(self)
         return self._codes_of(self._read(X, reset=False))
 
-    def _codes_of_block(self, block: Any) -> np.ndarray:
+    def _codes_of_block(self, block: Any, origin: Any) -> np.ndarray:
         """The codes of some rows of a collection, the names of whose columns have been looked at."""
-        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True))
+        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True, origin=origin))
 
     def _codes_of(self, X: Data) -> np.ndarray:
         """The codes of samples that have been read."""
@@ -393,7 +398,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Samples made of given codes.
+        """Samples made of given codes. Those of a Dask array are one, too, and lazy.
 
         Parameters
         ----------
@@ -401,6 +406,15 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             Codes, as `transform` gives them.
         """
         check_is_fitted(self)
+        dtype = np.result_type(getattr(X, "dtype", self.components_.dtype), self.components_.dtype) if is_elsewhere(X) else None
+        lazy = lazily(X, self._samples_of, self.components_.shape[1], dtype)
+        if lazy is None:
+            return self._samples_of(X)
+        check_width((lazy.shape[0], X.shape[1]), self.components_.shape[0])
+        return lazy
+
+    def _samples_of(self, X: Any, origin: Any = None) -> np.ndarray:
+        """What codes stand for; those of a block of a collection, where that is said."""
         with np.errstate(over="ignore", invalid="ignore"):  # codes as large as numbers are may stand for more
             return read_codes(X, self.components_.shape[0]) @ self.components_
 
@@ -440,6 +454,8 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     """Weights of samples, and of entries, as one."""
     if sample_weight is None:
         return weights
+    if is_location(sample_weight) or isinstance(sample_weight, Data):
+        raise DataError("sample_weight must be one number for each sample, in memory; got a file. Read it first: numpy.load.")
     of_samples = np.asarray(sample_weight)
     if of_samples.dtype.kind not in "fiub":
         raise DataError(f"sample_weight must be numbers; got an array of {of_samples.dtype}.")
@@ -459,8 +475,7 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
         return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
     if isinstance(X, Data) and X.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
         return Scaled(weights, Pair(of_samples, np.ones(X.shape[1])))
-    if is_location(weights) or isinstance(weights, Data):
-        return weights  # which is refused, for X in memory
+    weights = weights_in_memory(weights)
     if sparse.issparse(weights):
         return sparse.diags_array(of_samples.astype(np.float64)) @ weights
     return of_samples[:, None] * np.asarray(weights)

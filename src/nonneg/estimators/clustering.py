@@ -11,7 +11,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
-from ..data import Data
+from ..data import Data, lazily
 from ..engine.model import Model
 from ..engine.solution import Solution
 from ..exceptions import ShapeError
@@ -153,14 +153,17 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True)).T
 
     def transform(self, X: Any) -> np.ndarray:
-        """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one.
+        """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one. Those of a Dask collection
+        are one, too, and lazy.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
             Non-negative.
         """
-        return _shares(self._codes(X))
+        codes = self._transformed(X)
+        lazy = lazily(codes, _shares, codes.shape[1], codes.dtype)
+        return _shares(codes) if lazy is None else lazy
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster whose centroid makes up most of each sample.
@@ -194,7 +197,7 @@ def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _shares(W: np.ndarray) -> np.ndarray:
-    """Rows divided by their sums; a row of zeros belongs to every cluster alike."""
+def _shares(W: np.ndarray, origin: Any = None) -> np.ndarray:
+    """Rows divided by their sums; a row of zeros belongs to every cluster alike. They may be a block of a collection."""
     sums = W.sum(axis=1, keepdims=True)
     return np.where(sums > 0, W / np.where(sums > 0, sums, 1), 1 / W.shape[1]).astype(W.dtype)

@@ -75,7 +75,8 @@ def read(
     Parameters
     ----------
     path : path, or list of them
-        A file; a folder of images; or several files, images or volumes of the same shape, one sample each.
+        A file; a folder of images, or of Parquet files that are parts of one table; or several files, images or volumes of the
+        same shape, one sample each.
     variable : str, optional
         Which array, where a file has several by name.
     mask : path or Layout, optional

@@ -36,10 +36,12 @@ class AnnData(Kind):
         try:
             with h5py.File(source.path, "r") as file:
                 if not {"X", "obs", "var"} <= set(file):
-                    return Table(values_of(hdf5.open_file(source.path, wanted.variable), in_blocks=wanted.in_blocks))
+                    found = hdf5.open_file(source.path, wanted.variable, "variable")
+                    return Table(values_of(found, in_blocks=wanted.in_blocks))
                 layers = [f"layers/{name}" for name in file["layers"]] if "layers" in file else []
-                where = "X" if wanted.variable is None else f"layers/{wanted.variable}".replace("layers/X", "X")
-                if where not in ("X", *layers):
+                asked = "X" if wanted.variable is None else wanted.variable
+                where = next((name for name in (asked, f"layers/{asked}") if name in ("X", *layers)), None)
+                if where is None:
                     raise FileError(f"{label} has no layer {wanted.variable!r}; it has X, {', '.join(layers) or 'and no others'}.")
                 samples, features = names_in(file["obs"]), names_in(file["var"])
             return Table(values_of(hdf5.open_file(source.path, where), in_blocks=wanted.in_blocks), samples, features)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..data.sources.parquet import Parquet as ParquetSource
-from ..data.sources.parquet import index_of, is_number
+from ..data.sources.parquet import index_of, is_folder, is_number, parts_of
+from ..data.sources.stacked import Stacked
 from ..exceptions import FileError, ReadingError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
@@ -19,22 +20,25 @@ from .table import Table
 
 
 class Parquet(Kind):
-    """Columns with names. A first column of text, or pandas' index, has the names of the rows."""
+    """Columns with names. A first column of text, or pandas' index, has the names of the rows. A folder of files, as Dask and Spark
+    write it, is the rows of one file below those of another.
+    """
 
     name: ClassVar[str] = "Parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
     has: ClassVar[frozenset[str]] = frozenset({"ignore"})
 
     def recognises(self, source: Source) -> bool:
-        return source.head.startswith(b"PAR1")
+        return source.head.startswith(b"PAR1") or is_folder(source.path)
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         parquet = needed("pyarrow.parquet", "files", "Reading Parquet")
         arrow = needed("pyarrow", "files", "Reading Parquet")
         try:
-            file = parquet.ParquetFile(source.path)
-            schema, columns = file.schema_arrow, file.schema_arrow.names
+            parts = [(parquet.ParquetFile(part), str(part)) for part in parts_of(source.path)]
+            schema = parts[0][0].schema_arrow
+            columns = schema.names
             refuse_unknown(wanted.ignore, columns, source.label)
             index = _index_of(schema, wanted.ignore)
             left = [name for name in columns if name != index and name not in wanted.ignore]
@@ -42,8 +46,9 @@ class Parquet(Kind):
             if text:
                 raise columns_of_text(source.label, text)
             beside = [*wanted.ignore, *([] if index is None else [index])]
-            names = {name: [str(cell) for cell in file.read(columns=[name])[name].to_pylist()] for name in beside}
-            values = values_of(ParquetSource(file, source.label, left), in_blocks=wanted.in_blocks)
+            names = {name: [str(cell) for part, _ in parts for cell in _column(part, name)] for name in beside}
+            found = [ParquetSource(file, label, left) for file, label in parts]
+            values = values_of(found[0] if len(found) == 1 else Stacked(found, source.label), in_blocks=wanted.in_blocks)
         except (arrow.ArrowInvalid, OSError) as error:
             raise FileError(f"{source.label} is not a whole file of Parquet: {error}. It was cut off or altered.") from error
         aside = {name: np.array(names[name]) for name in wanted.ignore}
@@ -57,6 +62,10 @@ class Parquet(Kind):
         features = [str(j) for j in range(values.shape[1])] if table.features is None else table.features
         columns |= {name: values[:, j] for j, name in enumerate(features)}
         parquet.write_table(arrow.table(columns), path)
+
+
+def _column(file: Any, name: str) -> list[Any]:
+    return list(file.read(columns=[name])[name].to_pylist())
 
 
 def _index_of(schema: Any, ignored: Sequence[str]) -> str | None:

@@ -24,4 +24,4 @@ class Zarr(Kind):
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
-        return Table(values_of(zarr.open_file(source.path, wanted.variable), in_blocks=wanted.in_blocks))
+        return Table(values_of(zarr.open_file(source.path, wanted.variable, "variable"), in_blocks=wanted.in_blocks))

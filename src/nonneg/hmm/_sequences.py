@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import chain
 from numbers import Integral
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from ..data import Data
 from ..data.reading import refuse_masked
+from ..data.sources import KINDS
 from ..exceptions import DataError, ShapeError
 
 _DENSE = 2048
@@ -35,6 +39,7 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
     symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
     """
     refuse_masked(X, "X")
+    _refuse_files(X)
     if sparse.issparse(X):
         raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
     if not isinstance(X, str) and hasattr(X, "__array__"):
@@ -69,6 +74,25 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
             f"X mixes strings and other sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}."
         )
     return _alone(items) if _is_column(items) and len(items) > 1 else _stacked(items)
+
+
+def _refuse_files(X: Any) -> None:
+    """Refuse what says where sequences lie: the characters of a file's name are not what was meant."""
+    if isinstance(X, list | tuple) and X:
+        are_files, name = all(_is_file(item) and Path(item).suffix for item in X), X[0]
+    else:
+        are_files, name = _is_file(X), X
+    if not are_files and not isinstance(X, Data):
+        return
+    what = "data in a file" if isinstance(X, Data) else f"the name of a file, {str(name)!r}"
+    raise DataError(
+        f"X is {what}, and chains are fitted to symbols in memory. Read them first: pathlib.Path(name).read_text().split() for "
+        "text, nonneg.files.read(name).values[:, 0] for a table; or give list(name), where its characters are the symbols."
+    )
+
+
+def _is_file(name: Any) -> bool:
+    return isinstance(name, os.PathLike) or (isinstance(name, str) and (Path(name).suffix.lower() in KINDS or os.path.isfile(name)))
 
 
 def _alone(symbols: Any) -> Sequences:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..atomic import written_whole
-from ..data import Data
+from ..data import Data, opened, refuse_name
 from ..exceptions import IncompatibleError
 from ..files import Layout
 from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, row_labels, top_of
@@ -87,7 +87,7 @@ def write_report(
         Fitted.
     path : path
         Of the page, .html; what is there is overwritten.
-    X : array or sparse array, optional
+    X : array, sparse array, path, open file or Dask collection, optional
         What was fitted, for what is not kept: sizes of parts in samples, and the reordered matrix.
     shape : tuple of int or Layout, optional
         How features lie in an image.
@@ -102,9 +102,18 @@ def write_report(
     shape = about.get("layout") if shape is None else shape
     layout = None if shape is None or parts_known is None else layout_of(shape, parts_known.shape[1])
     names = about.get("features") if feature_names is None else feature_names
-    text = html(Subject(model, X, about, layout, names))
+    text = html(Subject(model, _shown(model, X), about, layout, names))
     with written_whole(path) as unfinished:
         unfinished.write_text(text, encoding="utf8")
+
+
+def _shown(model: Any, X: Any) -> Any:
+    """X as a matrix: opened where it lies, as `fit` opens it. Sequences, which chains are fitted to, are not shown."""
+    if X is None or (hasattr(model, "transmat_") and not hasattr(X, "shape")):
+        return None
+    refuse_name(X)
+    X = opened(X)
+    return X if hasattr(X, "shape") else np.asarray(X)
 
 
 def html(subject: Subject) -> str:

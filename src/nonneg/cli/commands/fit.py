@@ -52,8 +52,8 @@ MODELS = {
 def command(session: Session, /, data: tuple[Path, ...], model: str, **given: Any) -> None:
     """Learn parts from DATA, samples × features.
 
-    DATA is a table (.csv, .tsv, .parquet, .npy, .npz, .mtx, .mat, .h5ad), a folder or a list of images, a NIfTI file of four
-    dimensions, or several of three.
+    DATA is a table (.csv, .tsv, .parquet, .npy, .npz, .mtx, .mat, .h5ad, .h5, .zarr), also a folder of .parquet, a folder or
+    a list of images, a NIfTI file of four dimensions, or several of three.
 
     \b
     Example, as it stands:

@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...exceptions import DataError
 from .base import Source
 from .stacked import Stacked
@@ -52,6 +54,8 @@ def _library(X: Any) -> str:
 def _is_handle(X: Any) -> bool:
     """Whether it is open, rather than in memory, as a table of Arrow is, or an AnnData that was read."""
     name = type(X).__name__
+    if _library(X) == "anndata" and _kind("anndata").is_backed_sparse(X):
+        return True
     return name in ("Dataset", "File", "Group", "Array", "ParquetFile") or bool(getattr(X, "isbacked", False))
 
 
@@ -65,11 +69,22 @@ def open_source(X: Any, key: str | None = None) -> Source:
     if not isinstance(X, str | os.PathLike):
         library = _library(X)
         found: Source | None = _kind(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
+        if found is None and isinstance(X, np.memmap):
+            raise DataError(
+                "This array is a part of one that is mapped from a file, and no file that rows can be read from. Map the whole, or "
+                "give it to fit as it is."
+            )
+        if found is None and library == "anndata":
+            raise DataError("This AnnData is in memory, and no file: give its matrix, .X or one of .layers, to fit.")
+        if found is None and hasattr(X, "shape"):
+            raise DataError(f"open_data is for files, and a {library}.{type(X).__name__} is none: give it to fit as it is.")
         if found is None:
             raise DataError(f"{type(X).__module__}.{type(X).__name__} is neither a file nor anything that rows can be read from.")
         return found
     path = Path(X)
     kind = KINDS.get(path.suffix.lower())
+    if kind is None and path.is_dir() and _kind("parquet").is_folder(path):
+        kind = "parquet"
     if kind is None:
         raise DataError(
             f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}. Tables of text, as "

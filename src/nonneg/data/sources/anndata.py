@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import DataError
-from .base import CompressedRows, Source
+from ...libraries import needed
+from .base import CompressedRows, Source, refuse_key
+from .members import is_sparse_matrix, shape_of_sparse
 
 
 class _Stored(CompressedRows):
@@ -22,20 +24,37 @@ class _Stored(CompressedRows):
 
 
 def open_file(path: Path, key: str | None) -> Source:
-    """A matrix in an .h5ad file. Without a key it is X; layers are ``key="layers/counts"``, and so on."""
+    """A matrix in an .h5ad file. Without a key it is X; layers are ``key="layers/counts"`` or ``"counts"``, and so on."""
     from . import hdf5
 
     return hdf5.open_file(path, key or "X")
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
-    """A matrix of an AnnData that is backed by a file."""
+    """A matrix of an AnnData that is backed by a file; or its sparse `X`, or a layer, which is backed itself."""
+    if is_backed_sparse(handle):
+        return _of_backed_sparse(handle.group, key)
     if getattr(handle, "isbacked", False) and getattr(handle, "is_view", False):
         raise DataError(
             f"This AnnData is a view of {handle.filename}, of which all would be read. Give the whole, or what the view has, in "
             "memory: adata.to_memory().X."
         )
     return open_file(Path(handle.filename), key) if getattr(handle, "isbacked", False) else None
+
+
+def is_backed_sparse(X: Any) -> bool:
+    """Whether it is a sparse matrix of AnnData that is left in its file: `anndata.abc.CSRDataset`, or CSCDataset."""
+    return hasattr(X, "to_memory") and is_sparse_matrix(getattr(X, "group", ()))
+
+
+def _of_backed_sparse(group: Any, key: str | None) -> Source | None:
+    """The sparse matrix that is a group of HDF5, or of zarr, in the file it belongs to, which has the names of variables."""
+    from . import hdf5, zarr
+
+    refuse_key(key, "a sparse matrix of AnnData")
+    if hasattr(group, "file"):
+        return hdf5.of_handle(group.file, group.name)
+    return zarr.of_handle(needed("zarr", "files", f"Reading {group}").open_group(group.store, mode="r"), group.path)
 
 
 def names_in(frame: Any) -> list[str]:
@@ -59,12 +78,12 @@ def variables_of(group: Any, key: str, count: int) -> list[str] | None:
 
 def matrix_in(group: Any, name: str, stamped: str) -> Source:
     """A sparse matrix that is stored as a group of three arrays."""
-    if not all(part in group for part in ("data", "indices", "indptr")):
+    if not is_sparse_matrix(group):
         raise DataError(f"{name} is a group, and not a matrix; it has {', '.join(map(repr, list(group)[:12]))}.")
     attributes = group.attrs
     kind = attributes.get("encoding-type", attributes.get("h5sparse_format", "csr_matrix"))
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-    shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+    shape = shape_of_sparse(group)
     if shape is None:
         raise DataError(f"{name} does not say what shape it has.")
     return _Stored(group, name, stamped, shape, is_turned=kind.startswith("csc"))

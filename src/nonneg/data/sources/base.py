@@ -28,6 +28,8 @@ class Source(ABC):
     is_sparse: bool = False
     is_turned: bool = False
     """Whether what lies there is Xᵀ, because of how the file is laid out; the rows that are meant here are then columns of X."""
+    of_features: bool = False
+    """Whether it was said that the file holds Xᵀ, its rows being features; messages then name features and samples."""
     grain: int = 1
     """Rows that are best read together, as those of a chunk of HDF5."""
     columns: list[str] | None = None
@@ -88,6 +90,15 @@ class Source(ABC):
         """What changes when the file does."""
         return stamp_of(self.path)
 
+    def changed(self, before: Hashable) -> str | None:
+        """In words, how the file differs from what it was when it had this stamp; None where it does not."""
+        now = self.stamp()
+        if now == before:
+            return None
+        if now is None or (isinstance(now, tuple) and not any(now)):
+            return f"{self.name} is gone: it was deleted or moved after it was opened."
+        return f"{self.name} has changed since it was opened: its size, or the time of its last change, is another."
+
     def reader(self, *, passes_by: bool) -> Callable[[int, int], Any]:
         """What reads ranges of rows, one after the other, in a reading of all of them: `read`, or something quicker.
 
@@ -134,6 +145,12 @@ def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
             os.posix_fadvise(descriptor, start, count, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
+
+
+def refuse_key(key: str | None, name: str) -> None:
+    """Refuse the name of a matrix where there is one alone, which has none."""
+    if key is not None:
+        raise DataError(f"{name} holds one matrix, so that there is none to choose by name: leave out key={key!r}.")
 
 
 def check_numbers(dtype: Any, name: str) -> np.dtype:

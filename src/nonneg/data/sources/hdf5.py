@@ -10,7 +10,8 @@ import numpy as np
 from ...exceptions import DataError
 from ...libraries import needed
 from .anndata import matrix_in, variables_of
-from .base import Source, check_matrix, check_numbers
+from .base import Source, check_matrix, check_numbers, refuse_key
+from .members import chosen, is_sparse_matrix, shape_of_sparse
 
 
 class Hdf5(Source):
@@ -30,14 +31,14 @@ class Hdf5(Source):
         return self.name.rsplit(":", 1)[0]
 
 
-def open_file(path: Path, key: str | None) -> Source:
-    """A matrix in a file of HDF5."""
+def open_file(path: Path, key: str | None, option: str = "key") -> Source:
+    """A matrix in a file of HDF5; messages say by which option it is asked for."""
     h5py = needed("h5py", "files", f"Reading {path}")
     try:
         file = h5py.File(path, "r")
     except OSError as error:
         raise DataError(f"{path} cannot be read as HDF5: {error}") from error
-    return _found(h5py, file, key)
+    return _found(h5py, file, key, option)
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
@@ -45,24 +46,41 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
     h5py = needed("h5py", "files", f"Reading {handle}")
     if not handle:
         raise DataError(f"{handle!r} is closed: nothing can be read from it.")
-    return Hdf5(handle) if isinstance(handle, h5py.Dataset) else _found(h5py, handle, key)
+    if isinstance(handle, h5py.Dataset):
+        refuse_key(key, f"{handle.file.filename}:{handle.name}")
+        return Hdf5(handle)
+    return _found(h5py, handle, key)
 
 
-def _found(h5py: Any, group: Any, key: str | None) -> Source:
+def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Source:
     """The matrix in a file or a group: the one that is named, that of an .h5ad, or the only one there is."""
     name = str(group.file.filename)
     if key is None and "X" in group and ("obs" in group or hasattr(group["X"], "keys")):
         key = "X"
-    if key is None:
-        matrices: list[str] = []
-        group.visititems(lambda path, item: matrices.append(path) if isinstance(item, h5py.Dataset) and item.ndim == 2 else None)
-        if len(matrices) != 1:
-            some = ", ".join(map(repr, matrices[:8])) or "none"
-            raise DataError(f"{name} has {len(matrices)} matrices: {some}. Say which: nonneg.open_data({name!r}, key=...).")
-        (key,) = matrices
-    if key not in group:
-        raise DataError(f"{name} has nothing named {key!r}; it has {', '.join(map(repr, list(group)[:12]))}.")
+    key = chosen(key, group.__contains__, lambda: _arrays_in(h5py, group), name, option)
     item = group[key]
     found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{item.name}", stamped=name)
     found.columns = variables_of(group, key, found.width)
+    return found
+
+
+def _arrays_in(h5py: Any, group: Any) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays of numbers in a file or a group; a sparse matrix is one, and not the three it is stored as."""
+    found: dict[str, tuple[int, ...]] = {}
+    inside: tuple[str, ...] = ()
+
+    def look(path: str, item: Any) -> None:
+        nonlocal inside
+        if path.startswith(inside):
+            return
+        if isinstance(item, h5py.Dataset):
+            if item.dtype.kind in "fiub":
+                found[path] = tuple(item.shape)
+        elif is_sparse_matrix(item):
+            inside = (*inside, f"{path}/")
+            shape = shape_of_sparse(item)
+            if shape is not None:
+                found[path] = tuple(int(size) for size in shape)
+
+    group.visititems(look)
     return found

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ...exceptions import DataError, FileError
-from .base import Source, check_matrix, check_numbers, forget
+from .base import Source, check_matrix, check_numbers, forget, refuse_key
 from .direct import Ranges
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -95,6 +95,7 @@ class Npy(Source):
 
 def open_file(path: Path, key: str | None) -> Source:
     """The array in a .npy file."""
+    refuse_key(key, str(path))
     try:
         with open(path, "rb") as file:
             found = read_header(file, str(path))
@@ -105,6 +106,7 @@ def open_file(path: Path, key: str | None) -> Source:
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """The file that a whole array is mapped from; None for a part of one, or for what is no such array."""
+    refuse_key(key, "an array that is mapped into memory")
     if not isinstance(handle, np.memmap) or handle.filename is None or isinstance(handle.base, np.memmap) or handle.ndim != 2:
         return None
     if handle.mode == "c":

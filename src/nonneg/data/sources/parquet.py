@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -12,7 +14,10 @@ import numpy as np
 
 from ...exceptions import DataError
 from ...libraries import needed
-from .base import Source, real
+from .base import Source, real, refuse_key
+from .stacked import Stacked
+
+_SUFFIXES = (".parquet", ".pq")
 
 
 class Parquet(Source):
@@ -91,15 +96,54 @@ def is_number(kind: Any) -> bool:
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_decimal(kind))
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder holds a table of Parquet in parts."""
+    return path.is_dir() and (any(_files_in(path)) or any(_partitions_in(path)))
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of a table: the one that it is; or those in the folder that it is, by the numbers in their names."""
+    if not path.is_dir():
+        return [path]
+    partitions = sorted(_partitions_in(path))
+    if partitions:
+        raise DataError(
+            f"{path} is divided into folders, such as {partitions[0].name}, whose names stand for a column that is in no file. "
+            "Write the table without partition columns, or give a list of the files that are rows of X."
+        )
+    parts = sorted(_files_in(path), key=_by_numbers)
+    if not parts:
+        raise DataError(f"{path} is a folder without files of Parquet in it.")
+    return parts
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Files with rows; names of others, as _metadata and _SUCCESS, begin with an underscore or a dot."""
+    return (part for part in folder.iterdir() if part.suffix.lower() in _SUFFIXES and part.name[0] not in "._" and part.is_file())
+
+
+def _partitions_in(folder: Path) -> Iterator[Path]:
+    """Folders that are named column=value."""
+    return (part for part in folder.iterdir() if "=" in part.name and part.is_dir() and any(part.glob("**/*.parquet")))
+
+
+def _by_numbers(path: Path) -> list[Any]:
+    """What names are ordered by: part.10 comes after part.9."""
+    return [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", path.name)]
+
+
 def open_file(path: Path, key: str | None) -> Source:
-    """The table in a Parquet file."""
+    """The table in a Parquet file, or in a folder of them, as Dask and Spark write it: one below the other."""
+    refuse_key(key, str(path))
     pyarrow, parquet = needed("pyarrow", "files", f"Reading {path}"), needed("pyarrow.parquet", "files", f"Reading {path}")
     try:
-        return Parquet(parquet.ParquetFile(path), str(path))
+        parts: list[Source] = [Parquet(parquet.ParquetFile(part), str(part)) for part in parts_of(path)]
+        return parts[0] if len(parts) == 1 else Stacked(parts, str(path))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise DataError(f"{path} cannot be read as Parquet: {error}") from error
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """A Parquet file that is open."""
+    refuse_key(key, "a Parquet file")
     return Parquet(handle, "a Parquet file") if hasattr(handle, "read_row_groups") else None

@@ -14,9 +14,16 @@ from .base import Source, real
 
 
 class Stacked(Source):
-    """The rows of the first, then those of the second, and so on. No block has rows of two files."""
+    """The rows of the first, then those of the second, and so on. No block has rows of two files.
 
-    def __init__(self, parts: Sequence[Source]) -> None:
+    Parameters
+    ----------
+    parts : sequence of Source
+    name : str, optional
+        What they are called together.
+    """
+
+    def __init__(self, parts: Sequence[Source], name: str | None = None) -> None:
         if not parts:
             raise DataError("A list of files of row blocks is needed; got an empty one.")
         first = parts[0]
@@ -41,7 +48,7 @@ class Stacked(Source):
             )
         self._parts, self._first, self.is_sparse = list(parts), first, first.is_sparse
         self._stops = list(accumulate(part.shape[0] for part in parts))
-        self.shape, self.name = (self._stops[-1], first.shape[1]), f"{first.name} and {len(parts) - 1} more"
+        self.shape, self.name = (self._stops[-1], first.shape[1]), name or f"{first.name} and {len(parts) - 1} more"
         self.dtype = max((real(part.dtype) for part in parts), key=lambda dtype: dtype.itemsize)
 
     @property
@@ -88,9 +95,9 @@ class Stacked(Source):
     def stamp(self) -> Hashable:
         return tuple(part.stamp() for part in self._parts)
 
-    def changed(self, before: Any) -> str:
-        """The name of the first file with another stamp than before."""
-        return next((part.name for part, old in zip(self._parts, before, strict=True) if part.stamp() != old), self.name)
+    def changed(self, before: Any) -> str | None:
+        differences = (part.changed(old) for part, old in zip(self._parts, before, strict=True))
+        return next((each for each in differences if each is not None), None)
 
     def place(self, row: int) -> str:
         number, first = self._at(row)

@@ -10,7 +10,8 @@ import numpy as np
 from ...exceptions import DataError
 from ...libraries import needed
 from .anndata import matrix_in, variables_of
-from .base import Source, check_matrix, check_numbers, stamp_of
+from .base import Source, check_matrix, check_numbers, refuse_key, stamp_of
+from .members import chosen, is_sparse_matrix, shape_of_sparse
 
 
 class Zarr(Source):
@@ -31,11 +32,11 @@ class Zarr(Source):
         return tuple(stamp_of(folder / name) for name in ("zarr.json", ".zarray"))
 
 
-def open_file(path: Path, key: str | None) -> Source:
-    """An array in a zarr folder."""
+def open_file(path: Path, key: str | None, option: str = "key") -> Source:
+    """An array in a zarr folder; messages say by which option it is asked for."""
     zarr = needed("zarr", "files", f"Reading {path}")
     try:
-        return _found(zarr, zarr.open(str(path), mode="r"), str(path), key)
+        return _found(zarr, zarr.open(str(path), mode="r"), str(path), key, option)
     except (KeyError, FileNotFoundError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -48,19 +49,25 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
     return _found(needed("zarr", "files", f"Reading {handle}"), handle, str(getattr(store, "root", None) or store), key)
 
 
-def _found(zarr: Any, item: Any, root: str, key: str | None) -> Source:
+def _found(zarr: Any, item: Any, root: str, key: str | None, option: str = "key") -> Source:
     if isinstance(item, zarr.Array):
+        refuse_key(key, root)
         return Zarr(item, root)
-    arrays = [name for name, _ in item.arrays()]
     if key is None and "X" in item:
         key = "X"
-    if key is None and len(arrays) == 1:
-        (key,) = arrays
-    if key is None or key not in item:
-        some = ", ".join(map(repr, arrays[:8])) or "none"
-        asked = f"nothing named {key!r}" if key is not None else f"{len(arrays)} arrays"
-        raise DataError(f"{root} has {asked}; it has {some}. Say which: nonneg.open_data({root!r}, key=...).")
+    key = chosen(key, item.__contains__, lambda: _arrays_in(item), root, option)
     array = item[key]
     found: Source = Zarr(array, root) if isinstance(array, zarr.Array) else matrix_in(array, f"{root}:{key}", stamped=root)
     found.columns = variables_of(item, key, found.width)
     return found
+
+
+def _arrays_in(group: Any, above: str = "") -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays of numbers in a group; a sparse matrix is one, and not the three it is stored as."""
+    found = {f"{above}{name}": tuple(array.shape) for name, array in group.arrays() if np.dtype(array.dtype).kind in "fiub"}
+    for name, inside in group.groups():
+        if not is_sparse_matrix(inside):
+            found |= _arrays_in(inside, f"{above}{name}/")
+        elif shape_of_sparse(inside) is not None:
+            found[f"{above}{name}"] = tuple(int(size) for size in shape_of_sparse(inside))
+    return dict(sorted(found.items()))  # folders are listed in any order
