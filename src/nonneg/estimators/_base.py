@@ -124,9 +124,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         began = time.perf_counter()
         X = opened_to_fit(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
+        before = 0 if X.log is None else X.log.before
         with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
             solution = self._fit(X, began, interrupt)
         X = self._with_fills(X, solution)
+        if X.log is not None:
+            X.log.before = before  # what was fitted again within this fit had a count of its own
         scaled = in_scale(solution)
         if scaled is not solution:
             solution, self._soft_factors = scaled, scaled.factors

@@ -112,6 +112,7 @@ class WeightedBlocks(Blocks, Partial):
 
     def __post_init__(self) -> None:
         self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
+        self.stops = self.base.stops
 
     def with_inside(self, inside: Any) -> WeightedBlocks:
         return WeightedBlocks(self.base, self.weights, self.keeps_pairs, inside)
