@@ -261,15 +261,11 @@ def _quadratic_row(
 @inlined
 def _empty_row(F: Array, i: int, G: Array, first: int) -> None:
     """A row that no data speak for: all that it adds to the objective is ½ wᵀB w, which is least at zero. G is kept."""
-    for k in range(first, F.shape[1]):
-        entry = float(F[i, k])
-        if entry != 0.0:
-            for j in range(F.shape[1]):
-                if j != k:
-                    G[k, j] -= entry * F[i, j]
-                    G[j, k] -= entry * F[i, j]
-            G[k, k] -= entry * entry
-            F[i, k] = 0.0
+    for k in range(F.shape[1]):
+        for j in range(F.shape[1]):
+            if k >= first or j >= first:
+                G[k, j] -= float(F[i, k]) * float(F[i, j])
+    F[i, first:] = 0.0
 
 
 @compiled
@@ -293,7 +289,8 @@ def quadratic_gram(
     An empty Q stands for the identity; QF empty, for Q = C.
     """
     m, r = F.shape
-    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    work = np.empty((6, r))
+    w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     is_identity, is_same = Q.shape[0] == 0, QF.shape[0] == 0
     for i in order:
         q_own = 1.0 if is_identity else float(Q[i, i])
@@ -334,7 +331,8 @@ def quadratic_rows(
     A few rows at a time share the products with Y; XXᵀ between them makes up for what those before have changed.
     """
     n, r = X.shape[1], F.shape[1]
-    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    work = np.empty((6, r))
+    w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     rows, D = np.empty((_TOGETHER, n), dtype=X.dtype), np.empty((_TOGETHER, r), dtype=F.dtype)
     for start in range(0, len(order), _TOGETHER):
         count = min(_TOGETHER, len(order) - start)
@@ -390,7 +388,8 @@ def quadratic_sparse(
     Q is C, or the identity.
     """
     r = F.shape[1]
-    w, a, b, change, Bw, Gb = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    work = np.empty((6, r))
+    w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     for i in order:
         own = 0.0
         for p in range(indptr[i], indptr[i + 1]):
