@@ -86,7 +86,8 @@ def solve_from(
 def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     """The solution with its objective summed entry by entry, where as a difference of sums as large as ΣX² it has lost digits."""
     model, data, units = problem.model, problem.data, problem.units
-    is_over = solution.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK, Status.NON_FINITE)
+    stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if data.is_far else ()  # who would wait for a reading
+    is_over = solution.status not in (*stopped, Status.NON_FINITE)
     is_whole = not (model.weighted or problem.partial is not None or model.signed or model.divergence != Beta(2))
     has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
     if not (is_over and is_whole and _has_all_entries(data)) or has_penalty or not solution.history:

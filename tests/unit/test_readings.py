@@ -200,6 +200,10 @@ def test_an_objective_has_its_digits_in_single_precision(name, noise, stored):
         assert model.objective_ == pytest.approx(np.square(rest).sum() / 2, rel=1e-3)
         assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(rest), rel=1e-3)
         assert model.history_[-1].objective == model.objective_
+    stopped = getattr(nonneg, name)(6, random_state=0, callback=lambda progress: progress.iteration >= 10).fit(X)
+    learned = {name: factor.astype(np.float64) for name, factor in stopped.factors_.items()}
+    rest = X - (X @ learned["W"] @ learned["W"].T if name == "OPNMF" else learned["W"] @ learned["H"])
+    assert stopped.reconstruction_err_ == pytest.approx(np.linalg.norm(rest), rel=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
