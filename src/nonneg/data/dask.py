@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
-from importlib import import_module
 from itertools import count
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -24,6 +23,7 @@ from ..exceptions import DataError
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .checking import bad_entry
+from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
 from .files import USUAL, as_block
 from .namespace import Namespace
 from .reading import with_nan
@@ -59,7 +59,7 @@ class DaskBlocks(Blocks):
         self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
         self.namespace = Namespace(np, real(check_numbers(dtype, "X")), "cpu")
         self.log = log or ReadingLog()
-        first = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}, "scheduler": _scheduler()}
+        first = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}, "scheduler": scheduler_at()}
         self._seen: dict[str, Any] = first if seen is None else seen
         if 0 in self.shape:
             raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
@@ -80,7 +80,7 @@ class DaskBlocks(Blocks):
     def is_sparse(self) -> bool:  # type: ignore[override]
         """As far as the first block shows."""
         if "is_sparse" not in self._seen:
-            self._seen["is_sparse"] = bool(_dask().delayed(sparse.issparse)(self.parts[0]).compute())
+            self._seen["is_sparse"] = bool(the_dask().delayed(sparse.issparse)(self.parts[0]).compute())
         return bool(self._seen["is_sparse"])
 
     @property
@@ -123,15 +123,15 @@ class DaskBlocks(Blocks):
 
     def _computed(self, work: Work, shared: Any, own_of: list[Any], wanted: Any) -> Callable[[Sequence[How]], Any]:
         """A function that builds the graph of a reading, and computes it."""
-        dask = _dask()
+        dask = the_dask()
         name = work.__name__.strip("_").replace("_", "-")
         weighing = None if self.weighing is None else self.weighing.without_weights()
         settings = (work, self.namespace, self.unit, wanted, self._seen["signed"], weighing)
 
         def compute(how: Sequence[How]) -> Any:
-            send = _sender(self._seen["scheduler"])
+            send = sender(self._seen["scheduler"])
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            (everywhere,), homes = send([shared]), _homes(self._seen["scheduler"], self.parts)
+            (everywhere,), homes = send([shared]), homes_of(self._seen["scheduler"], self.parts)
             apart, done = [_apart(own[0]) for own in own_of], []
             mine_of: Any = [(weights, *own[1:]) for (weights, _), own in zip(apart, own_of, strict=True)]
             mine_of = send(mine_of) if any(len(mine) > 1 or mine[0] is not None for mine in mine_of) else mine_of
@@ -151,7 +151,7 @@ class DaskBlocks(Blocks):
                     dask.delayed(_added)(group, dask_key_name=f"nonneg-sum-{number}-{level}-{i}") for i, group in enumerate(groups)
                 ]
                 level += 1
-            (added, told), others = _results(sums[0], rest, {home for home in homes if home})
+            (added, told), others = results_of(sums[0], rest, {home for home in homes if home})
             return added, others or told
 
         return compute
@@ -165,10 +165,10 @@ class DaskBlocks(Blocks):
                 raise
             except Exception as error:
                 scheduler = self._seen["scheduler"]
-                if scheduler is None or not (_is_loss(error) or isinstance(error, OSError)):
+                if scheduler is None or not (is_loss(error) or isinstance(error, OSError)):
                     raise
-                if attempt == _ATTEMPTS - 1 or not _is_reached(scheduler):
-                    what = "workers were lost again and again" if _is_reached(scheduler) else "it cannot be reached any more"
+                if attempt == _ATTEMPTS - 1 or not is_reached(scheduler):
+                    what = "workers were lost again and again" if is_reached(scheduler) else "it cannot be reached any more"
                     raise DataError(f"A reading of X by the Dask scheduler at {scheduler} has failed: {what} ({error}).") from error
         raise AssertionError
 
@@ -206,7 +206,7 @@ class DaskBlocks(Blocks):
     # ---- rows
 
     def some(self, items: np.ndarray) -> Data:
-        dask = _dask()
+        dask = the_dask()
         where, starts = np.searchsorted(self.stops, items, "right"), self.stops - self.rows
         places = np.unique(where).tolist()
         chosen = [(place, items[where == place] - starts[place]) for place in places]
@@ -360,91 +360,7 @@ def _bad(block: Data, facts: Facts, signed: bool, weighing: Weighing | None) -> 
     return None
 
 
-# ---- the cluster
-
-
-def _dask() -> Any:
-    return import_module("dask")
-
-
-def _client() -> Any:
-    """The client of a cluster, where there is one."""
-    try:
-        return import_module("distributed").get_client()
-    except (ImportError, ValueError):  # threads of this process
-        return None
-
-
-def _scheduler() -> str | None:
-    """The address of the scheduler that readings are made by, where there is a cluster."""
-    client = _client()
-    return None if client is None or client.scheduler is None else str(client.scheduler.address)
-
-
-def _is_reached(scheduler: str) -> bool:
-    client = _client()
-    return client is not None and client.status == "running" and _scheduler() == scheduler
-
-
-def _sender(scheduler: str | None) -> Callable[[Sequence[Any]], list[Any]]:
-    """What puts things where tasks can have them: on workers, where there is a cluster.
-
-    The others have them from there. They are not sent to all of them at once (`broadcast`), since that would never end if one were
-    lost; and several go together, since the way there and back takes longer than what is sent.
-    """
-    dask = _dask()
-    if scheduler is not None and not _is_reached(scheduler):
-        raise DataError(f"The Dask scheduler at {scheduler}, which X was first read by, cannot be reached any more.")
-    client = _client() if scheduler is not None else None
-    if client is None:
-        return lambda values: [dask.delayed(value, traverse=False, pure=False) for value in values]
-    return lambda values: [
-        sent for start in range(0, len(values), _SENT) for sent in client.scatter(list(values[start : start + _SENT]), hash=False)
-    ]
-
-
-_SENT = 16
-"""Things that are sent together: the rows of so many blocks."""
-
-
-def _homes(scheduler: str | None, parts: Sequence[Any]) -> list[str | None]:
-    """The worker that has each block, where one has.
-
-    The work on it is done there: left to itself, a scheduler would move blocks to workers that are idle for a moment.
-    """
-    client = _client() if scheduler is not None else None
-    if client is None:
-        return [None] * len(parts)
-    where = client.who_has()
-    return [next(iter(where.get(part.key) or ()), None) for part in parts]
-
-
-def _results(added: Any, rest: list[Any], homes: set[str]) -> tuple[Any, list[Any]]:
-    """What a graph comes to. Where a worker is lost that has work of its own, no other would ever do it: that is an error."""
-    if not homes:
-        return _dask().compute(added, rest)
-    distributed, client = import_module("distributed"), _client()
-    futures = client.compute([added, *rest])
-    while True:
-        try:
-            distributed.wait(futures, timeout=_PATIENCE)
-            break
-        except (TimeoutError, distributed.TimeoutError):
-            lost = homes - set(client.ncores())
-            if lost:
-                client.cancel(futures)
-                raise OSError(f"{', '.join(sorted(lost))} cannot be reached any more") from None
-    total, *others = client.gather(futures)
-    return total, others
-
-
-_PATIENCE = 1.0
-"""Seconds after which it is looked whether all workers are there."""
-
-
-def _is_loss(error: BaseException) -> bool:
-    """Whether something went wrong because a worker was lost."""
-    return type(error).__name__ in ("KilledWorker", "FutureCancelledError", "CancelledError", "FutureLostError", "CommClosedError")
+# ---- collections
 
 
 def is_collection(X: Any) -> bool:
