@@ -154,34 +154,46 @@ class SparseData(Data):
     def _sampled(
         self, U: Array, V: Array, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], float | None]:
-        """Products with E = X^p ∘ X̂^e, in one pass over the non-zeros for each E and each side, in which nothing is stored.
+        """Products with E = X^p ∘ X̂^e, in one pass over the non-zeros for each E, in which nothing is stored.
 
-        X̂ is computed in each of them. To store E in the first would not be quicker: the next one, on the other side, would gather
-        it in another order, and has to read the rows that X̂ is made of anyway, to add them up. Of data that are here for one visit,
-        both sides go over the rows.
+        A pass over the rows adds to all rows of Eᵀ·N in turn. Where X has many columns with few entries each, and products on
+        both sides are asked for, each side has a pass of its own, which threads can share without a result for each.
         """
-        together: dict[tuple[Any, Any], dict[int, Any]] = {}
+        together: dict[Any, dict[str, dict[int, Any]]] = {}
         for i, (operand, side, matrix) in enumerate(requests):
-            together.setdefault((operand, side), {})[i] = matrix
+            sides = together.setdefault(operand, {"right": {}, "left": {}})
+            assert matrix is not None  # `visit` has other ways for E itself
+            sides[side][i] = matrix if side == "right" else matrix.T
         results: dict[int, Array] = {}
         logarithm: float | None = None
-        for (operand, side), given in together.items():
+        for operand, sides in together.items():
             power = log_power if logarithm is None else None  # the first pass sums the logarithms
-            matrices = [matrix if side == "right" else matrix.T for matrix in given.values()]
-            M = matrices[0] if len(matrices) == 1 else np.concatenate(matrices, axis=1)
-            if side == "right":
-                product, total = _sampled_pass(self.values, self._weights(False), U, V.T, operand.exponents, M, power)
-            elif self.is_passing:
-                product, total = _scattered_pass(self.values, self._weights(False), U, V.T, operand.exponents, M, power)
-            else:
-                product, total = _sampled_pass(self._transposed, self._weights(True), V.T, U, operand.exponents, M, power)
-            cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
-            shares = [product] if len(matrices) == 1 else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
-            results.update((i, share if side == "right" else share.T) for i, share in zip(given, shares, strict=True))
+            right, left = (_side_by_side(list(matrices.values())) for matrices in sides.values())
+            *products, total = self._products(U, V, operand.exponents, right, left, power)
+            for matrices, product in zip(sides.values(), products, strict=True):
+                if product is not None:
+                    cuts = np.cumsum([matrix.shape[1] for matrix in matrices.values()])[:-1]
+                    shares = [product] if not len(cuts) else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
+                    results.update(zip(matrices, shares, strict=True))
+            results.update({i: results[i].T for i in sides["left"]})
             logarithm = total if power else logarithm
         if not requests:
-            _, logarithm = _sampled_pass(self.values, self._weights(False), U, V.T, (1, -1), V.T[:, :0], log_power)
+            _, _, logarithm = self._products(U, V, (1, -1), None, None, log_power)
         return [results[i] for i in range(len(requests))], logarithm
+
+    def _products(
+        self, U: Array, V: Array, exponents: tuple[float, float], right: Array | None, left: Array | None, log_power: float | None
+    ) -> tuple[Array | None, Array | None, float]:
+        """E·M for the matrix on the right, Eᵀ·N for the transpose of that on the left, and the sum of logarithms if asked for."""
+        rows = self.values, self._weights(False), U, V.T, exponents
+        if left is None or self.is_passing or (right is not None and left.shape[1] * self.shape[1] <= self.size):
+            return _pass(*rows, right, left, log_power)
+        columns = self._transposed, self._weights(True), V.T, U, exponents
+        if right is None:
+            product, _, total = _pass(*columns, left, None, log_power)
+            return None, product, total
+        product, _, total = _pass(*rows, right, None, log_power)
+        return product, _pass(*columns, left, None, None)[0], total
 
     def _weights(self, transposed: bool) -> np.ndarray:
         """The weights of the entries of X, or of Xᵀ, in the order in which they are stored; none where all are one."""
@@ -288,52 +300,49 @@ def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
     return np.log(x if x.size and x.min() > 0 else np.where(x > 0, x, 1.0)) * (power if exponent else 1.0)
 
 
-def _sampled_pass(
+def _side_by_side(matrices: list[np.ndarray]) -> np.ndarray | None:
+    """Matrices as one, or none."""
+    return None if not matrices else matrices[0] if len(matrices) == 1 else np.concatenate(matrices, axis=1)
+
+
+def _pass(
     X: sparse.csr_array,
     weights: np.ndarray,
     U: np.ndarray,
     V: np.ndarray,
     exponents: tuple[float, float],
-    M: np.ndarray,
+    M: np.ndarray | None,
+    N: np.ndarray | None,
     log_power: float | None,
-) -> tuple[np.ndarray, float]:
-    """E·M for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂ if asked for; rows are shared out among threads."""
-    from ..kernels.sampled import sampled_product
-    from ..kernels.threads import over_rows
+) -> tuple[np.ndarray | None, np.ndarray | None, float]:
+    """E·M and Eᵀ·N for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂, whichever are asked for; rows are shared out.
 
-    rows_of_V = np.ascontiguousarray(V)
-    rows_of_M = rows_of_V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
-    out = np.empty((X.shape[0], M.shape[1]), X.dtype)
+    Ranges whose Eᵀ·N are added up are as many whatever the threads.
+    """
+    from ..kernels.sampled import sampled_products
+    from ..kernels.threads import over_pieces, over_rows
+
+    U, V, (rows, columns) = np.ascontiguousarray(U), np.ascontiguousarray(V), X.shape
     entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
-    totals = over_rows(sampled_product, X.indptr, *entries, np.ascontiguousarray(U), rows_of_V, *bounds, rows_of_M, out)
-    return out, sum(totals)
-
-
-def _scattered_pass(
-    X: sparse.csr_array,
-    weights: np.ndarray,
-    U: np.ndarray,
-    V: np.ndarray,
-    exponents: tuple[float, float],
-    N: np.ndarray,
-    log_power: float | None,
-) -> tuple[np.ndarray, float]:
-    """Eᵀ·N for the same E, and the same sum, from rows of X: ranges of them are added up, as many whatever the threads."""
-    from ..kernels.sampled import scattered_product
-    from ..kernels.threads import over_pieces
-
-    U, V, N = map(np.ascontiguousarray, (U, V, N))
-    entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
+    nothing, none = np.empty((rows, 0), X.dtype), np.empty((columns, 0), X.dtype)
+    right = none if M is None else V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
+    out = nothing if M is None else np.empty((rows, M.shape[1]), X.dtype)
+    arguments = (*entries, U, V, *bounds, right, out)
+    if N is None:
+        totals = over_rows(sampled_products, X.indptr, *arguments, nothing, none)
+        return None if M is None else out, None, sum(totals)
+    left = U if _are_one(N, U) else np.ascontiguousarray(N)
 
     def work(start: int, stop: int) -> tuple[np.ndarray, float]:
-        out = np.zeros((X.shape[1], N.shape[1]), X.dtype)
-        return out, scattered_product(start, stop, *entries, U, V, *bounds, N, out)
+        sums = np.zeros((columns, left.shape[1]), X.dtype)
+        return sums, sampled_products(start, stop, *arguments, left, sums)
 
-    (product, total), *others = over_pieces(work, X.shape[0], X.nnz / max(X.shape[0], 1), max(_WORTH_A_PIECE, X.shape[1]))
+    least = max(_WORTH_A_PIECE, columns * left.shape[1])  # all sums together take no more memory than X
+    (product, total), *others = over_pieces(work, rows, X.nnz / max(rows, 1), least)
     for more, share in others:
         product += more
         total += share
-    return product, total
+    return None if M is None else out, product, total
 
 
 _WORTH_A_PIECE = 20_000
