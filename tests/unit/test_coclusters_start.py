@@ -92,3 +92,38 @@ def test_clusters_that_end_up_overlapping_do_so_soon():
     with pytest.warns(ConvergenceWarning):
         early = BiQNMF(3, random_state=0, max_iter=20).fit(X)
     assert early.objective_ < 1.001 * BiQNMF(3, random_state=0).fit(X).objective_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_long_rows_do_not_decide_which_columns_are_alike(seed, monkeypatch):
+    """Twenty of 600 documents have half of all counts, each about words of its own, as it is in texts."""
+    rng, (X, topics) = np.random.default_rng(seed), text_like(seed)
+    long = rng.choice(X.shape[0], 20, replace=False)
+    some = np.zeros(X.shape)
+    some[long] = rng.poisson(rng.gamma(0.05, 30.0, (20, X.shape[1])))
+    X = table(sparse.csr_array(X + some))
+    others = ~np.isin(X.kept[0], long)
+    assert not X.is_small
+    assert X.sums[0][~others].sum() > 0.45 * X.sums[0].sum()
+
+    def index():
+        found = best_partition(X, COUNTS, *fits_for(Beta(1)), seed=0)
+        assert found.labels[0].shape == found.weights[0].shape == X.shape[:1]
+        return adjusted_rand_score(topics[X.kept[0]][others], found.labels[0][others])
+
+    assert index() > 0.9
+    monkeypatch.setattr(coclusters.WeightedCounts, "is_of_counts", False)
+    assert index() < 0.7
+
+
+def test_evened_rows_are_divided_by_the_roots_of_their_sums():
+    X = table(text_like()[0])
+    dense = X.items[0].data.values.toarray()
+    expected = dense / np.sqrt(np.where(dense.sum(axis=1) > 0, dense.sum(axis=1), 1.0))[:, None]
+    even, rng = X.evened(), np.random.default_rng(0)
+    for side, matrix in zip(even.items, (expected, expected.T), strict=True):
+        M, N = rng.random((matrix.shape[1], 2)), rng.random((matrix.shape[0], 2))
+        np.testing.assert_allclose(side @ M, matrix @ M, rtol=1e-12)
+        np.testing.assert_allclose(side.T @ N, matrix.T @ N, rtol=1e-12)
+        np.testing.assert_allclose(side.sums, matrix.sum(axis=1), rtol=1e-12)
+    assert even.shape == X.shape

@@ -10,8 +10,8 @@ assigning items one by one cannot leave, a new clustering of all rows given the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +40,8 @@ _SMALL, _FEW = 10**5, 1000
 _EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
 """The share that a round must add to what a partition explains for another round: none where the data are small; elsewhere one
 while it is seen which partition is the best, and another for that."""
+_POWERS = 2
+"""Of large data, from which singular vectors are found, roughly: assigning rows and columns in turn does the rest."""
 _GRAMS = 2**18
 """Entries of Gram matrices of clusters that are held at a time."""
 _AGAIN = 3
@@ -72,15 +74,37 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     return factors
 
 
+class EvenItems(Items):
+    """Rows or columns of X with its rows divided by the roots of their sums."""
+
+    def __init__(self, items: Items, scales: np.ndarray) -> None:
+        self.data, self.axis, self.unit, self.scales = items.data, items.axis, items.unit, scales[:, None]
+
+    @property
+    def T(self) -> EvenItems:
+        return EvenItems(super().T, self.scales[:, 0])
+
+    def __matmul__(self, M: np.ndarray) -> np.ndarray:
+        return self.scales * super().__matmul__(M) if self.axis == 0 else super().__matmul__(self.scales * M)
+
+
 class Table:
     """The data by their rows (side 0) and columns (side 1), without those that are zero: these are like nothing else, and would be
     a cluster of their own.
+
+    With `is_even`, rows are divided by the roots of their sums.
     """
 
-    def __init__(self, items: list[Items]) -> None:
-        self.items = items
+    def __init__(self, items: Sequence[Items], is_even: bool = False) -> None:
+        self.items, self.is_even = items, is_even
         self.kept = [np.flatnonzero(side.sums > 0) for side in items]
         self.sums = [side.sums[kept] for side, kept in zip(items, self.kept, strict=True)]
+
+    def evened(self) -> Table:
+        """The same with rows that differ less: of counts, a few long rows would else decide what columns are alike."""
+        sums = self.items[0].sums
+        scales = 1 / np.sqrt(np.where(sums > 0, sums, 1.0))
+        return Table([EvenItems(side, scales) for side in self.items], is_even=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -173,6 +197,8 @@ class Fit(ABC):
 
     has_weights: ClassVar[bool]
     """Whether items of one cluster may be multiples of each other, rather than equal."""
+    is_of_counts: ClassVar[bool]
+    """Whether a row with larger sums has more to say, as one of counts has."""
 
     @abstractmethod
     def scores(self, side: Side) -> np.ndarray:
@@ -224,6 +250,7 @@ class EqualCounts(Fit):
     """The I-divergence to the means of the blocks: a Poisson block model."""
 
     has_weights = False
+    is_of_counts = True
 
     def scores(self, side: Side) -> np.ndarray:
         means = side.blocks / np.maximum(side.entries, 1)
@@ -247,6 +274,7 @@ class WeightedCounts(Fit):
     """The same with a weight for each row and column: the mutual information of both partitions (Dhillon et al. 2003)."""
 
     has_weights = True
+    is_of_counts = True
 
     def scores(self, side: Side) -> np.ndarray:
         blocks = side.blocks
@@ -271,6 +299,7 @@ class EqualSquares(Fit):
     """The squared distance to the means of the blocks: K-means of rows and columns at once."""
 
     has_weights = False
+    is_of_counts = False
 
     def scores(self, side: Side) -> np.ndarray:
         means = side.blocks / np.maximum(side.entries, 1)
@@ -290,6 +319,7 @@ class WeightedSquares(Fit):
     """The same with weights: a cluster is a line through the origin, and explains the squares of coordinates on it."""
 
     has_weights = True
+    is_of_counts = False
 
     def scores(self, side: Side) -> np.ndarray:
         width, lines = side.items.shape[1], np.empty((side.count, side.items.shape[1]))
@@ -352,8 +382,11 @@ def best_partition(X: Table, counts: tuple[int, int], equal: Fit, weighted: Fit,
     but noise. Rows of one cluster that are equal, and not only multiples of each other, say more about where they belong.
     """
     generator = np.random.default_rng(seed)
-    starts = list(_partitions(X, counts, generator))
-    with_weights = _best(X, starts, counts, weighted, generator)
+    is_evened = weighted.is_of_counts and not X.is_small
+    sought = X.evened() if is_evened else X
+    starts = list(_partitions(sought, counts, generator))
+    with_weights = _best(sought, starts, counts, weighted, generator)
+    with_weights = _measured(X, with_weights.labels, counts, weighted) if is_evened else with_weights
     tried = [*starts, with_weights.labels]
     if X.is_small:
         without = _best_of(X, tried, counts, equal, _EXACT)
@@ -427,7 +460,22 @@ def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int],
 
 def _best_of(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, worth: float) -> Partition:
     """The one that explains most, of those that each start is improved to."""
-    return max((_improved(X, labels, counts, fit, worth) for labels in starts), key=lambda partition: partition.explained)
+    improved = [_improved(X, labels, counts, fit, worth) for labels in starts]
+    return max(improved, key=lambda partition: _explained_alike(X, partition, fit) if X.is_even else partition.explained)
+
+
+def _explained_alike(X: Table, partition: Partition, fit: Fit) -> float:
+    """What a partition explains of rows that weigh alike."""
+    side = _side(X, partition.labels, partition.weights, partition.counts, fit, 0)
+    return fit.explained(replace(side, items=side.items / side.items.sum(axis=1, keepdims=True)))
+
+
+def _measured(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
+    """A partition as it is, with its weights, and what it explains."""
+    weights, explained = [np.ones(len(own)) for own in labels], 0.0
+    for own in (0, 1):
+        weights[own], explained = fit.measured(_side(X, labels, weights, counts, fit, own))
+    return Partition(labels, weights, explained, counts)
 
 
 def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) -> Iterator[list[np.ndarray]]:
@@ -495,5 +543,5 @@ def _by_angle(points: np.ndarray, count: int, seed: int) -> np.ndarray:
 def _spectral(X: Table, counts: tuple[int, int], seed: int) -> list[np.ndarray]:
     """Rows and columns by the singular vectors of the data divided by the roots of the sums of both."""
     scaled = Scaled(X, 0)
-    U, _, VT = leading_singular(scaled, min(max(counts), *X.shape), seed)
+    U, _, VT = leading_singular(scaled, min(max(counts), *X.shape), seed, None if X.is_small else _POWERS)
     return [own[:, :count] * scale[:, None] for own, count, scale in zip((U, VT.T), counts, scaled.scales, strict=True)]

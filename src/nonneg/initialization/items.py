@@ -59,7 +59,7 @@ class Items:
         return self @ basis
 
 
-def leading_singular(items: Any, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def leading_singular(items: Any, count: int, seed: int, powers: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U, S and Vᵀ of the leading singular vectors, by powers of a few random directions (Halko, Martinsson and Tropp 2011).
 
     Parameters
@@ -68,10 +68,12 @@ def leading_singular(items: Any, count: int, seed: int) -> tuple[np.ndarray, np.
     count : int
         At most as many as there are.
     seed : int
+    powers : int, optional
+        Fewer where it is enough to know roughly where they are; by default as many as scikit-learn has.
     """
     generator = np.random.default_rng(seed)
     size = min(count + _OVERSAMPLED, *items.shape)
-    powers = 7 if count < 0.1 * min(items.shape) else 4
+    powers = powers or (7 if count < 0.1 * min(items.shape) else 4)
     found = items @ generator.standard_normal((items.shape[1], size))
     for _ in range(powers):
         found = items @ np.linalg.qr(items.T @ np.linalg.qr(found)[0])[0]
