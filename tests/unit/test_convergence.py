@@ -20,16 +20,18 @@ from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
 
 
-def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, **stopping):
-    """The iteration and status at which a run with a given curve of objectives ends."""
-    watch = Watch(Stopping(tol=tol, max_iter=max_iter, check_every=every, **stopping), eps)
+def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, notes=False, shape_by=40, window=1.0, **stopping):
+    """The iteration and status at which a run with a given curve of objectives ends, which may be noted between checks."""
+    watch = Watch(Stopping(tol=tol, max_iter=max_iter, check_every=every, **stopping), eps, window, shape_by)
     iteration = 0
     while True:
         value = curve(iteration)
         status = watch.check(iteration, value, abs(value), 0.0, stalled=False)
         if status is not None:
             return iteration, status
-        iteration = min(watch.next_check(iteration), max_iter)
+        previous, iteration = iteration, min(watch.next_check(iteration), max_iter)
+        for between in range(previous + 1, iteration if notes else 0):
+            watch.note(between, curve(between))
 
 
 class TestWatch:
@@ -158,6 +160,33 @@ class TestWhatIsLeft:
             status = watch.check(iteration, 1 + 0.2 / (1 + iteration), 1.0, 0.0, stalled=False, kkt_residual=lambda: 0.5)
             iteration = watch.next_check(iteration)
         assert status is Status.MAX_ITER
+
+    @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+    def test_from_a_start_with_shape_a_curve_that_is_clear_ends_sooner(self, power):
+        """If a solver knows the objective between checks; and it ends as near to its end as without."""
+
+        def curve(t):
+            return 1 + 0.3 * (1 + t) ** -power * 0.8**t
+
+        def ended(**settings):
+            iteration, status = watched(curve, max_iter=1000, window=0.2, **settings)
+            assert status is Status.CONVERGED
+            assert curve(iteration) <= 1.006
+            return iteration
+
+        assert 20 <= ended(notes=True, shape_by=20) < 40
+        assert ended(notes=True) >= 40
+        assert ended(shape_by=20) >= 40
+
+    @pytest.mark.parametrize("power", [0.5, 1.0, 1.5])
+    def test_a_slow_curve_that_is_clear_ends_near_its_end_too(self, power):
+        iteration, _ = watched(lambda t: 1 + (1 + t) ** -power, max_iter=10**5, notes=True, shape_by=20)
+        assert (1 + iteration) ** -power <= 0.006
+
+    @pytest.mark.parametrize("growth", [1.02, 1.05, 1.2])
+    def test_a_plateau_that_is_clear_is_no_end(self, growth):
+        curve = lambda t: 1 + 0.02 / (1 + t) - 1e-4 * growth**t  # noqa: E731
+        assert watched(curve, max_iter=120, notes=True) == (120, Status.MAX_ITER)
 
     def test_few_checks_far_apart_tell_nothing(self):
         watch, iteration, status = Watch(Stopping(max_iter=390, check_every=100), 1e-16, window=0.05), 0, None

@@ -109,10 +109,8 @@ class Keeper(Protocol):
 
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
     """A run at iteration 0, before its first check."""
-    point = problem.point(factors)
-    return Run(
-        point, solver.new_state(problem), Watch(stopping, problem.namespace.eps, solver.window), next_check=stopping.check_every
-    )
+    watch = Watch(stopping, problem.namespace.eps, solver.window, solver.shape_by)
+    return Run(problem.point(factors), solver.new_state(problem), watch, next_check=stopping.check_every)
 
 
 def solve(
@@ -147,6 +145,8 @@ def solve(
                 next_look = time.perf_counter() + _PATIENCE
             is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == stopping.max_iter
             is_check = is_due or is_last
+            if not is_check and run.point.measured is not None:
+                run.watch.note(run.n_iter, run.point.measured[0])
             if not is_check and time.perf_counter() < next_look:
                 continue
             looked = time.perf_counter()

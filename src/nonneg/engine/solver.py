@@ -35,6 +35,8 @@ class Solver(ABC):
     """Whether no step can end in numbers that are not finite."""
     window: ClassVar[float] = 1.0
     """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
+    shape_by: ClassVar[int] = 40
+    """Iterations before which the curve of the objective tells nothing about what is left to gain; see `Watch`."""
     trial: ClassVar[int] = 100
     """How many iterations a short run needs that is to show which of several starts is best."""
 

@@ -73,8 +73,8 @@ _SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
 """Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
 _HALF_STEADY = 100.0
 """How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
-_LEAST = 40
-"""Iterations before which their curve tells nothing."""
+_FEW = 4
+"""Points of a curve that are too few to tell anything."""
 _CLOSE = 1e-2
 """A violation that counts as none, when it comes to how fast it falls."""
 _HOLDS = 3e-3
@@ -110,6 +110,8 @@ class Watch:
     eps: float
     window: float = 1.0
     """How many iterations are enough to see whether the objective falls faster and faster, in intervals from check to check."""
+    shape_by: int = 40
+    """Iterations before which their curve tells nothing: components have taken shape by then, and the way off a plateau shows."""
     value: float = math.inf
     violation: float = math.inf
     checked_at: int = 0
@@ -121,12 +123,16 @@ class Watch:
     by_curve: bool = False
     """Whether they have settled only in so far as the curve leaves little to gain."""
     curve: list[tuple[int, float, float]] = field(default_factory=list)
-    """All iterations at which there was a check, with the objective and the violation."""
+    """The iterations at which the objective was known, with it and the violation, as it was at the last check."""
 
     def next_check(self, iteration: int) -> int:
         """The iteration after which to look again."""
         every = self.stopping.check_every
         return iteration + 1 if self.settled else (iteration // every + 1) * every
+
+    def note(self, iteration: int, value: float) -> None:
+        """Take note of an objective that a solver has computed between two checks: it makes the curve clearer."""
+        self.curve.append((iteration, value, self.violation))
 
     def check(
         self,
@@ -157,7 +163,9 @@ class Watch:
         if not math.isfinite(value):
             return Status.NON_FINITE
         tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
-        is_confirmed = self._note(iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise))
+        is_confirmed = self._confirms(
+            iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise)
+        )
         if iteration and step <= self.stopping.step_tol:
             return Status.CONVERGED
         if stalled and iteration:  # nothing more will happen
@@ -169,8 +177,8 @@ class Watch:
             return Status.NO_PROGRESS
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None
 
-    def _note(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
-        """Take note of a check; whether it confirms that the run has converged."""
+    def _confirms(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
+        """Look at what a check has found; whether it confirms that the run has converged."""
         stopping, steps = self.stopping, iteration - self.checked_at
         fallen, closer = self.value - value, self.violation - violation
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
@@ -198,7 +206,7 @@ class Watch:
     def _is_spent(self, rounding: float) -> bool:
         """Whether what is left to gain is next to nothing, as far as the curve tells, and what constraints are short of too."""
         n, now, violation = self.curve[-1]
-        if n < max(_LEAST, 4 * self.stopping.check_every):
+        if n < self.shape_by or len(self.curve) <= _FEW:
             return False
         enough = min(_GAIN * self.stopping.tol, _MOST) * max(abs(now), self.stopping.noise)
         if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
