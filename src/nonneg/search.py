@@ -26,7 +26,7 @@ from .solvers.places import Quadratic, places
 
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
-_HOPE, _LEAST = 2.0, 4
+_HOPE, _LEAST = 6.0, 4
 """A descent is given up where the best so far is below it by more than `_HOPE` times what it still seems to gain; not before
 `_LEAST` checks, from which that is estimated."""
 _PASSES = 2
