@@ -18,8 +18,8 @@ TILE = 256
 """Columns that are worked on together."""
 ROWS = 8
 """Rows that are. U and N are made up to a multiple of that with zeros."""
-_BLOCK = 256
-"""Rows after which sums over them are added to those in double precision."""
+_SUMMED, _BLOCK = 256, 4096
+"""Rows after which sums over them are added to those in double precision, and after which the next tile is taken."""
 
 
 @inlined
@@ -128,16 +128,17 @@ def power_products(U: Array, V: Array, power: float, floor: float, M: Array, N: 
             if width < TILE:
                 tile[:], factors[:] = 0, 0
             tile[:, :width], factors[:, :width] = V[:, start : start + width], M[:, start : start + width]
-            sums[:] = 0
-            for i in range(top, min(top + _BLOCK, m), ROWS):
-                for t in range(ROWS):
-                    _approximate(U[i + t], tile, Y[t])
-                    _raise(Y[t], power, least, spare[0], spare[1])
-                if p:
-                    for t in range(0, ROWS, 2):
-                        _add_dots(Y[t], Y[t + 1], factors, right[i + t], right[i + t + 1])
-                if q:
-                    _add_rows(Y, N[i : i + ROWS], sums)
-            for k in range(q):
-                for j in range(width):
-                    left[k, start + j] += sums[k, j]
+            for first in range(top, min(top + _BLOCK, m), _SUMMED):
+                sums[:] = 0
+                for i in range(first, min(first + _SUMMED, m), ROWS):
+                    for t in range(ROWS):
+                        _approximate(U[i + t], tile, Y[t])
+                        _raise(Y[t], power, least, spare[0], spare[1])
+                    if p:
+                        for t in range(0, ROWS, 2):
+                            _add_dots(Y[t], Y[t + 1], factors, right[i + t], right[i + t + 1])
+                    if q:
+                        _add_rows(Y, N[i : i + ROWS], sums)
+                for k in range(q):
+                    for j in range(width):
+                        left[k, start + j] += sums[k, j]
