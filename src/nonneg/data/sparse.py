@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -237,6 +238,8 @@ class SparseData(Data):
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], Array | None]:
         """Products with operands that do not vanish where X does, for which X̂ has to be formed, a block of rows at a time."""
+        if V is not None and log_power is None and _suits_kernel(self.shape, U, V, requests):
+            return share_out(self, partial(self._raised, V, self._may_be_single(U, V, requests)), U, requests)
         needs_data = any(request.operand.needs_data for request in requests)  # only where X has no zeros
 
         def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Array | None]:
@@ -252,6 +255,66 @@ class SparseData(Data):
 
         return share_out(self, walk, U, requests)
 
+    def _raised(self, V: Array, is_single: bool, rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], None]:
+        """Products with powers of X̂ alone, for a range of rows, by a kernel that makes X̂ once for all products with one power."""
+        from ..kernels.everywhere import ROWS, power_products
+
+        count, dtype, own = rows.stop - rows.start, self.namespace.dtype, np.float32 if is_single else self.namespace.dtype
+        together: dict[float, list[int]] = {}
+        for i, request in enumerate(requests):
+            together.setdefault((request.operand.exponents or (0, 1))[1], []).append(i)
+        results: dict[int, Array] = {}
+        for power, places in together.items():
+            sides: dict[str, list[int]] = {side: [i for i in places if requests[i].side == side] for side in ("right", "left")}
+            M, N = (_side_by_side([requests[i].matrix for i in some], side, own) for side, some in sides.items())
+            M, N = M if len(M) else np.empty((0, V.shape[1]), own), N.T if len(N) else np.empty((count, 0), own)
+            height = -(-count // ROWS) * ROWS
+            right, left = np.zeros((height, M.shape[0])), np.zeros((N.shape[1], V.shape[1]))
+            operands = _made_up(U, height, own), np.ascontiguousarray(V, dtype=own)
+            power_products(*operands, power, floor_of(np, own), M, _made_up(N, height, own), right, left)
+            first = {"right": 0, "left": 0}
+            for side, product in (("right", right[:count].T), ("left", left)):
+                for i in sides[side]:
+                    width = requests[i].matrix.shape[side == "right"]  # type: ignore[union-attr]
+                    share = product[first[side] : first[side] + width]
+                    results[i] = np.ascontiguousarray(share.T if side == "right" else share, dtype=dtype)
+                    first[side] += width
+        return [results[i] for i in range(len(requests))], None
+
+    def _may_be_single(self, U: Array, V: Array, requests: Sequence[Request]) -> bool:
+        """Whether entries of X̂ may be in single precision, their sums being in double.
+
+        Of a sum over so many that leaves as many digits as it takes to see the objective fall. All have to be within its range, and
+        powers positive: what is next to nothing then counts for nothing.
+        """
+        if math.prod(self.shape) < _HUGE or self.namespace.dtype != np.float64:
+            return False
+        if not all((request.operand.exponents or (0, 0))[1] > 0 for request in requests):
+            return False
+        return all(1 / _RANGE < float(np.max(A)) < _RANGE for A in (U, V, *(request.matrix for request in requests)))
+
+
+def _suits_kernel(shape: tuple[int, int], U: Array, V: Array, requests: Sequence[Request]) -> bool:
+    """Whether there are so many entries that the kernel of `_raised` pays, and powers of X̂ are all that is asked for."""
+    if math.prod(shape) < _MANY or sparse.issparse(U) or sparse.issparse(V) or not requests:
+        return False
+    exponents = [request.operand.exponents for request in requests]
+    are_powers = all(e is not None and e[0] == 0 and e[1] >= -1 for e in exponents)
+    return are_powers and not any(r.matrix is None or sparse.issparse(r.matrix) for r in requests)
+
+
+def _side_by_side(matrices: list[Array], side: str, dtype: Any) -> Array:
+    """Matrices that are multiplied with from one side, those on the right transposed, one below the other."""
+    rows = [matrix.T if side == "right" else matrix for matrix in matrices]
+    return np.ascontiguousarray(np.concatenate(rows) if len(rows) > 1 else rows[0], dtype=dtype) if rows else np.empty((0, 0))
+
+
+def _made_up(A: Array, height: int, dtype: Any) -> Array:
+    """A matrix with rows of zeros below it, as many as are missing."""
+    found = np.zeros((height, A.shape[1]), dtype)
+    found[: len(A)] = A
+    return found
+
 
 def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identity: bool) -> None:
     """Go over the rows of F with C = X Xᵀ; or, where X is the Gram matrix, with C = X. Q is C, or the identity."""
@@ -261,6 +324,10 @@ def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identit
     quadratic_sparse(order, F, Y, B, G, X.indptr, X.indices, X.data, is_gram, is_identity, *options)
 
 
+_MANY, _HUGE = 2**24, 2**29
+"""Entries of X̂ from which a kernel is worth the seconds that its compilation takes, and from which single precision is enough."""
+_RANGE = 1e6
+"""By how much the largest entry of a factor may differ from one for single precision."""
 _LARGE, _PIECE = 2**22, 2**17
 """Non-zeros from which on a survey looks at some at a time, and how many: what is made of them on the way stays in the cache."""
 _WORTH_A_RANGE = 2 * 10**7

@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..atomic import atomic_fit
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
+from ..data.dense import DenseData
 from ..data.memory import check_memory
 from ..data.reading import check_missing
+from ..data.rooted import with_root
 from ..encoding import encode
 from ..engine.model import Model
 from ..engine.solution import Solution
@@ -118,7 +120,7 @@ class _Pairwise(Factorizer):
                 f"Use fewer samples, a sparse matrix of similarities with {self._metric_name}='precomputed', or PNMF on features.",
             )
         self.X_fit_ = None if self._is_precomputed else X
-        K = read_data(self._symmetric(self._checked_similarities(X)))
+        K = self._as_data(self._symmetric(self._checked_similarities(X)), X)
         with heeded(K) as interrupt, told_to_callbacks(self, self.n_init):
             solution = self._fit(K, began, interrupt)
         self._keep(K, solution)
@@ -133,6 +135,10 @@ class _Pairwise(Factorizer):
     def _symmetric(self, K: Any) -> Any:
         """The similarities, checked where they have to be symmetric."""
         return K
+
+    def _as_data(self, K: Any, X: Any) -> Data:
+        """The similarities of samples as data."""
+        return read_data(K)
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """How much each item belongs to each cluster."""
@@ -311,6 +317,11 @@ class SymmetricNMF(_Pairwise):
     def _symmetric(self, K: Any) -> Any:
         _check_symmetric(K)
         return K
+
+    def _as_data(self, K: Any, X: Any) -> Data:
+        found = read_data(K)
+        is_linear = isinstance(self.affinity, str) and self.affinity == "linear"
+        return with_root(found.values, X, found.namespace) if is_linear and type(found) is DenseData else found
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""

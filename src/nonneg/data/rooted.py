@@ -1,0 +1,50 @@
+"""A dense matrix of similarities that are inner products of a few features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from .dense import DenseData
+from .host import multiplied
+from .namespace import Array, Namespace
+from .steps import Sweep
+
+_LESS = 4
+"""How many times fewer entries than the matrix its root has to have."""
+
+
+@dataclass(eq=False)
+class RootedData(DenseData):
+    """A dense K = R Rᵀ whose root R is known: what multiplies with K goes through R, which takes a share of the time."""
+
+    root: sparse.csr_array = field(kw_only=True)
+
+    @cached_property
+    def _root(self) -> sparse.csr_array:
+        """R in the units of the data, and in their precision."""
+        return (self.root / np.sqrt(self.unit)).astype(self.namespace.dtype)
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if sign:
+            return super().apply(M, transposed=transposed, sign=sign)
+        return multiplied(self._root, multiplied(self._root.T, M))
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
+
+    def sweep_symmetric(self, sweep: Sweep) -> None:
+        from .sparse import sweep_sparse
+
+        F = sweep.F
+        products = np.ascontiguousarray(multiplied(self._root.T, F))
+        sweep_sparse(self._root, sweep._replace(Y=products), is_gram=False, is_identity=True)
+
+
+def with_root(K: np.ndarray, X: Array, namespace: Namespace) -> DenseData:
+    """K = X Xᵀ as data, which go by X where that has few entries beside K."""
+    root = sparse.csr_array(X)
+    return RootedData(K, namespace, root=root) if _LESS * root.nnz <= K.size else DenseData(K, namespace)
