@@ -86,10 +86,13 @@ def _drawn(state: np.ndarray, below: int) -> int:
 
 @inlined
 def _shake(labels: np.ndarray, free: np.ndarray, parts: int, state: np.ndarray) -> None:
-    """Two parts thrown together and cut at random, and every tenth vertex put anywhere, as far as vertices are free."""
-    a, b = -1, -1
-    if parts > 1:
-        a, b = _drawn(state, parts), _drawn(state, parts - 1)
+    """Two parts thrown together and cut at random, and every tenth vertex put anywhere, as far as vertices are free.
+
+    The parts are those of two vertices at random; where that is one part, it is cut, and the other goes into any.
+    """
+    a, b = labels[_drawn(state, len(labels))], labels[_drawn(state, len(labels))]
+    if a == b and parts > 1:
+        b = _drawn(state, parts - 1)
         b += b >= a
     for i in range(len(labels)):
         if free[i]:
