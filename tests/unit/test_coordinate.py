@@ -1,7 +1,11 @@
 """Coordinate descent: each step is the exact minimum, nothing rises, and where it ends the K.K.T. conditions hold."""
 
+import gc
+
+import numba
 import numpy as np
 import pytest
+from numba.core import event
 from scipy import sparse
 
 import nonneg
@@ -11,10 +15,11 @@ from nonneg.data.given import Gram
 from nonneg.engine.binding import point_at
 from nonneg.engine.model import Model
 from nonneg.exceptions import IncompatibleError
+from nonneg.kernels import coordinates
 from nonneg.kernels.compiler import compiled
 from nonneg.kernels.coordinates import least_quartic, linear_rows, linked_rows
 from nonneg.kernels.threads import limited
-from nonneg.solvers import Adaptive, Coordinate, best_solver
+from nonneg.solvers import Adaptive, Coordinate, best_solver, places
 
 rng = np.random.default_rng(0)
 X = rng.random((12, 17))
@@ -81,6 +86,28 @@ class TestRows:
     def test_neighbours_make_no_difference(self, start):
         """Bit by bit: how rows are shared out among threads must not show."""
         np.testing.assert_array_equal(self.swept(np.arange(21))[start:], self.swept(np.arange(start, 21)))
+
+    @pytest.mark.parametrize("options", [(0.1, 0.05, 1, 6, 1e-2), (0.0, 0.0, 0, 50, 1e-9), (0.0, 0.3, 2, 1, 0.0)])
+    def test_numpy_does_the_same(self, options):
+        Q = self.Q.copy()
+        Q[3] = Q[:, 3] = 0.0  # of a component that is zero
+        F, same = self.F.copy(), self.F.copy()
+        linear_rows(0, len(F), F, Q, self.C, *options)
+        places._by_columns(same, Q, self.C, *options)
+        np.testing.assert_allclose(same, F, rtol=1e-12, atol=1e-14)
+        assert (F != self.F).any()
+
+    @pytest.mark.parametrize(("rows", "fixed", "is_compiled"), [(40, True, False), (40, False, True), (5000, True, True)])
+    def test_a_small_factor_that_is_learned_alone_needs_nothing_compiled(self, rows, fixed, is_compiled, monkeypatch):
+        called = []
+        monkeypatch.setattr(coordinates, "linear_rows", lambda *given: called.append(given) or linear_rows(*given))
+        H = rng.random((2, 6))
+        start = {"W": np.ones((rows, 2)), "H": H}
+        found = nonneg.factorize(
+            rng.random((rows, 2)) @ H, "W H", constraints={"H": "fixed"} if fixed else None, init=start, tol=1e-9
+        )
+        assert found.objective <= 1e-6 * rows
+        assert bool(called) == is_compiled
 
 
 @compiled
@@ -393,6 +420,18 @@ def test_a_feature_without_data_has_no_part(store, shape):
     assert solution.objective <= 1e-10 * np.sum(X**2)
 
 
+def test_rows_without_data_are_let_go_of_once():
+    """FᵀF is kept, and what is given of such rows."""
+    F = rng.random((6, 4))
+    G, empty = F.T @ F, np.array([4, 1])
+    places._let_go(F, G, empty, 2)
+    assert not F[empty, 2:].any()
+    assert F[empty, :2].all()
+    np.testing.assert_allclose(G[2:], (F.T @ F)[2:], rtol=1e-12)
+    np.testing.assert_allclose(G[:, 2:], (F.T @ F)[:, 2:], rtol=1e-12)
+    np.testing.assert_allclose(G[:2, :2], (F.T @ F)[:2, :2], rtol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e30, 1e100])
 def test_what_is_given_stays_however_small(scale):
     X = np.full((1, 1), scale)
@@ -410,3 +449,29 @@ def test_a_step_lets_go_of_products_as_long_as_the_factor():
         assert all(max(product.shape) < 60 for product in before.known.values())
         point.objective()
         assert any(max(product.shape) == 60 for product in point.known.values())
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_not_collected_while_a_kernel_is_compiled(collects):
+    """And is afterwards as it was before."""
+    seen = []
+
+    def kernel(x):
+        return x + 1
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            seen.append(gc.isenabled())
+
+    was = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        with event.install_listener("numba:compile", Listener()):
+            assert numba.njit(kernel)(1) == 2  # not kept on disk, so that it is compiled each time
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was else gc.disable)()
+    assert seen[0] is False

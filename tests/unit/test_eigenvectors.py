@@ -109,3 +109,31 @@ def test_partitions(graph, method):
 def test_cliques_are_not_cut_while_there_are_others(method, count):
     labels = GraphClustering(count, method=method, similarity="adjacency", random_state=0).fit_predict(GRAPHS["cliques"])
     assert len({frozenset(labels[i : i + 10]) for i in (0, 10, 20)}) == 3
+
+
+@pytest.mark.parametrize("name", ["adjacency", "normalized", "regularized", "laplacian"])
+@pytest.mark.parametrize("pieces", [1, 4, 30])
+def test_no_copy_is_missing_between_small_and_large(name, pieces):
+    """ARPACK alone finds one eigenvector for each of the pieces' common eigenvalues, or a few; what it misses is looked for."""
+    g = np.random.default_rng(0)
+    A = np.triu(g.random((120 // pieces, 120 // pieces)) < 0.5, 1) + 0.0
+    A = np.kron(np.eye(pieces), A + A.T + np.eye(120 // pieces, k=1) + np.eye(120 // pieces, k=-1))
+    S = SIMILARITIES[name](sparse.csr_array(A))
+    exact = np.linalg.eigvalsh(S @ np.eye(120))[::-1]
+    values, vectors = leading(S, 5, g, small=10)
+    np.testing.assert_allclose(values, exact[:5], rtol=0, atol=1e-2 * np.abs(exact).max())
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-6)
+
+
+def test_what_was_missed_is_noticed(monkeypatch):
+    """The second largest eigenvalue stands for a copy that ARPACK has not found."""
+    S = np.diag([3.0, 2.5, 1.0, *np.full(37, 0.5)])
+    right = eigenvectors._by_arpack
+
+    def misses(apply, n, count, *rest):
+        values, vectors = right(apply, n, count + 1, *rest)
+        return (values[[0, 2]], vectors[:, [0, 2]]) if count == 2 else (values[-1:], vectors[:, -1:])
+
+    assert np.allclose(leading(S, 2, np.random.default_rng(0), small=10)[0], [3.0, 2.5], atol=1e-3)
+    monkeypatch.setattr(eigenvectors, "_by_arpack", misses)
+    np.testing.assert_allclose(leading(S, 2, np.random.default_rng(0), small=10)[0], [3.0, 2.5])

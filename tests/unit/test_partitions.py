@@ -13,14 +13,14 @@ from nonneg.data.eigenvectors import leading
 from nonneg.data.given import Gram, Signed
 from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
-from nonneg.graph._partitions import Mover, compact, indicators, trace_of, without_empty
-from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelProjection, NonnegativeLearning, Refined
+from nonneg.graph._partitions import Mover, compact, indicators, trace_of
+from nonneg.graph.methods import METHODS, NSC, POD, Effort, KernelKMeans, KernelProjection, NonnegativeLearning, Refined, refined
 from nonneg.graph.methods.kernel_kmeans import balanced, nearest_centroids, seeds
 from nonneg.graph.methods.nonnegative import learned, projected
 from nonneg.graph.methods.pod import discretised
 from nonneg.graph.methods.refined import _allowed
 from nonneg.graph.similarities import Outer, Similarity
-from nonneg.kernels.moves import move_vertices, move_vertices_dense
+from nonneg.kernels.moves import move_vertices
 from nonneg.solvers import Multiplicative
 
 SMALL = Effort(n_init=3, max_iter=200, tol=1e-5)
@@ -94,29 +94,6 @@ class TestIndicators:
         np.testing.assert_array_equal(compact(np.array([5, 2, 5, 9, 2, 0])), [0, 1, 0, 2, 1, 3])
 
 
-class TestWithoutEmpty:
-    def test_each_part_gets_a_vertex_of_the_largest(self):
-        labels = np.array([0, 0, 0, 0, 0, 1, 1, 3])
-        filled = without_empty(labels, 5, np.ones(8), np.random.default_rng(0))
-        np.testing.assert_array_equal(np.bincount(filled), [3, 2, 1, 1, 1])
-        np.testing.assert_array_equal(filled[5:], labels[5:])
-        np.testing.assert_array_equal(labels, [0, 0, 0, 0, 0, 1, 1, 3])
-
-    def test_vertices_without_weight_fill_nothing(self):
-        weights = np.array([1.0, 1, 1, 0, 0])
-        filled = without_empty(np.array([0, 0, 0, 1, 2]), 3, weights, np.random.default_rng(0))
-        assert (np.bincount(filled, weights, minlength=3) > 0).all()
-
-    def test_too_few_vertices(self):
-        weights = np.array([1.0, 1, 0, 0])
-        filled = without_empty(np.zeros(4, dtype=int), 4, weights, np.random.default_rng(0))
-        assert len(set(filled[:2])) == 2
-
-    def test_nothing_to_do(self):
-        labels = np.array([1, 0])
-        assert without_empty(labels, 2, np.ones(2), np.random.default_rng(0)) is labels
-
-
 class State:
     """What the kernels keep up to date, recomputed from the definition."""
 
@@ -137,37 +114,35 @@ class State:
         self.volumes = np.array([self.weights[m].sum() for m in members.T]) + self.empty
         self.shares = np.array([self.u[m].sum() for m in members.T])
         self.sizes = members[self.movable].sum(axis=0)
+        self.rest = M + self.factor * np.outer(self.u, self.u)
+        self.towards = self.rest @ members
 
-    def visit(self, order, allowed, *, dense, may_be_empty=False):
-        parts = (self.weights, self.movable, allowed, self.labels, self.inside, self.volumes)
-        limits = (self.sizes, self.empty, 1e-12, may_be_empty)
-        if dense:
-            return move_vertices_dense(order, self.M, *parts, *limits)
-        rest = sparse.csr_array(self.M + self.factor * np.outer(self.u, self.u))
+    def visit(self, order, allowed, *, may_be_empty=False):
+        rest = sparse.csr_array(self.rest)
         rows = (rest.indptr, rest.indices, rest.data, rest.diagonal())
-        return move_vertices(order, *rows, self.factor, self.u, *parts, self.shares, *limits)
+        parts = (self.towards, self.inside, self.volumes, self.shares, self.sizes)
+        given = (self.factor, self.u, self.weights, self.movable, allowed, self.labels)
+        return move_vertices(order, *rows, *given, *parts, self.empty, 1e-12, may_be_empty)
 
-    def assert_current(self, *, dense):
+    def assert_current(self):
         again = State(self.S, self.labels, self.count)
-        kept = ("inside", "volumes", "sizes") if dense else ("inside", "volumes", "sizes", "shares")
-        for name in kept:
+        for name in ("towards", "inside", "volumes", "sizes", "shares"):
             np.testing.assert_allclose(getattr(self, name), getattr(again, name), rtol=0, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 @pytest.mark.parametrize("may_be_empty", [False, True])
 class TestKernels:
-    def test_what_is_kept_is_right_after_each_vertex(self, S, dense, may_be_empty):
+    def test_what_is_kept_is_right_after_each_vertex(self, S, may_be_empty):
         g = np.random.default_rng(0)
         state = State(S, np.arange(S.n) % 4, 4)
         allowed = np.ones((S.n, 4), dtype=bool)
         moved, trace = 0, objective(S, state.labels)
         for i in np.concatenate([g.permutation(S.n) for _ in range(3)]):
             before = state.labels.copy()
-            count = state.visit(np.array([i]), allowed, dense=dense, may_be_empty=may_be_empty)
+            count = state.visit(np.array([i]), allowed, may_be_empty=may_be_empty)
             assert count == (before != state.labels).sum()
             np.testing.assert_array_equal(np.delete(before, i), np.delete(state.labels, i))
-            state.assert_current(dense=dense)
+            state.assert_current()
             after = objective(S, state.labels)
             options = self.choices(S, before, i, may_be_empty)
             assert after == pytest.approx(max(options), abs=1e-9)  # the best place there is
@@ -181,20 +156,20 @@ class TestKernels:
             return [objective(S, labels)]
         return [objective(S, np.where(np.arange(S.n) == i, k, labels)) for k in range(4)]
 
-    def test_vertices_stay_where_they_are_allowed(self, S, dense, may_be_empty):
+    def test_vertices_stay_where_they_are_allowed(self, S, may_be_empty):
         g = np.random.default_rng(3)
         labels = np.arange(S.n) % 4
         allowed = g.random((S.n, 4)) < 0.4
         state = State(S, labels, 4)
-        assert state.visit(g.permutation(S.n), allowed, dense=dense, may_be_empty=may_be_empty) > 0
+        assert state.visit(g.permutation(S.n), allowed, may_be_empty=may_be_empty) > 0
         elsewhere = state.labels != labels
         assert allowed[elsewhere, state.labels[elsewhere]].all()
 
-    def test_vertices_without_weight_stay(self, S, dense, may_be_empty):
+    def test_vertices_without_weight_stay(self, S, may_be_empty):
         weights = (np.ones(S.n) if S.weights is None else S.weights).copy()
         weights[:4] = 0
         state = State(replace(S, weights=weights), np.arange(S.n) % 4, 4)
-        state.visit(np.arange(S.n), np.ones((S.n, 4), dtype=bool), dense=dense, may_be_empty=may_be_empty)
+        state.visit(np.arange(S.n), np.ones((S.n, 4), dtype=bool), may_be_empty=may_be_empty)
         np.testing.assert_array_equal(state.labels[:4], [0, 1, 2, 3])
 
 
@@ -238,8 +213,6 @@ class TestMover:
         S = SIMILAR[name](25, seed)
         labels, allowed = seeds(25, 4, np.random.default_rng(seed)), np.random.default_rng(seed).random((25, 4)) < 0.8
         dense, few = (Mover(kind(S)) for kind in (as_dense, as_sparse))
-        assert sparse.issparse(few.matrix)
-        assert not sparse.issparse(dense.matrix)
         found = [mover(labels, allowed, np.random.default_rng(1)).labels for mover in (dense, few)]
         np.testing.assert_array_equal(*found)
         np.testing.assert_array_equal(dense.free, few.free)
@@ -261,6 +234,83 @@ class TestMover:
         labels = np.zeros(S.n, dtype=np.int64)
         Mover(S)(labels, np.ones((S.n, 3), dtype=bool), np.random.default_rng(0))
         assert not labels.any()
+
+    def test_each_empty_part_gets_a_vertex_of_the_largest(self):
+        """Nothing is moved after that: no vertex is allowed to go anywhere."""
+        S = SIMILARITIES["adjacency"](random_graph(8))
+        nowhere = np.zeros((8, 5), dtype=bool)
+        for seed in range(5):
+            filled = Mover(S)(np.array([0, 0, 0, 0, 0, 1, 1, 3]), nowhere, np.random.default_rng(seed)).labels
+            np.testing.assert_array_equal(np.bincount(filled), [3, 2, 1, 1, 1])
+            np.testing.assert_array_equal(filled[5:], [1, 1, 3])
+
+    def test_vertices_without_weight_fill_nothing(self):
+        S = replace(SIMILARITIES["adjacency"](random_graph(5)), weights=np.array([1.0, 1, 1, 0, 0]))
+        filled = Mover(S)(np.array([0, 0, 0, 1, 2]), np.zeros((5, 3), dtype=bool), np.random.default_rng(0)).labels
+        assert sorted(filled[:3]) == [0, 1, 2]
+        np.testing.assert_array_equal(filled[3:], [1, 2])
+
+    def test_too_few_vertices_for_all_parts(self):
+        S = replace(SIMILARITIES["adjacency"](random_graph(4)), weights=np.array([1.0, 1, 0, 0]))
+        filled = Mover(S)(np.zeros(4, dtype=int), np.zeros((4, 4), dtype=bool), np.random.default_rng(0)).labels
+        assert len(set(filled[:2])) == 2
+
+
+class TestShakes:
+    """Four cliques of six in a row: from a partition that no move improves, shakes find the cliques."""
+
+    @staticmethod
+    def trapped():
+        A = np.kron(np.eye(4), np.ones((6, 6)) - np.eye(6))
+        A[[5, 11, 17], [6, 12, 18]] = A[[6, 12, 18], [5, 11, 17]] = 1
+        S = SIMILARITIES["regularized"](A)
+        for seed in range(100):
+            found = Mover(S)(seeds(24, 4, np.random.default_rng(seed)), np.ones((24, 4), dtype=bool), np.random.default_rng(seed))
+            if len({tuple(found.labels[k : k + 6]) for k in range(0, 24, 6)} & {(k,) * 6 for k in range(4)}) < 4:
+                return S, found
+        raise AssertionError("every start ends in the cliques")
+
+    def test_they_lead_out_of_what_no_move_improves(self):
+        S, found = self.trapped()
+        allowed = np.ones((24, 4), dtype=bool)
+        again = Mover(S)(found.labels, allowed, np.random.default_rng(0))
+        np.testing.assert_array_equal(again.labels, found.labels)
+        shaken = Mover(S)(found.labels, allowed, np.random.default_rng(0), shakes=200)
+        assert shaken.trace > found.trace + 1e-3
+        assert shaken.trace == pytest.approx(trace_of(S, shaken.labels, 4))
+        np.testing.assert_array_equal(compact(shaken.labels), np.repeat(np.arange(4), 6))
+        assert shaken.returns > 0
+
+    def test_they_end_once_enough_have_come_back(self):
+        S, allowed = self.trapped()[0], np.ones((24, 4), dtype=bool)
+        cliques = np.repeat(np.arange(4), 6)
+        assert Mover(S)(cliques, allowed, np.random.default_rng(0), shakes=1000, returns=5).returns == 5
+        assert Mover(S)(cliques, allowed, np.random.default_rng(0), shakes=3).returns <= 3
+        assert Mover(S)(cliques, allowed, np.random.default_rng(0), shakes=1000, in_vain=4).returns <= 4
+
+    def test_batches_are_all_made(self, monkeypatch):
+        """As many shakes of a large graph as of a small one, a few at a time."""
+        S, allowed = self.trapped()[0], np.ones((24, 4), dtype=bool)
+        monkeypatch.setattr("nonneg.graph._partitions._AT_ONCE", 1.0)
+        assert Mover(S)(np.repeat(np.arange(4), 6), allowed, np.random.default_rng(0), shakes=1000, returns=20).returns == 20
+
+    def test_those_that_are_not_free_stay(self):
+        A = self.trapped()[0].entries.copy()
+        A[0, 0] = A[7, 7] = 1e-6
+        S = SIMILARITIES["adjacency"](A)
+        start = np.arange(24) % 4
+        allowed = np.repeat(Mover(S).free[:, None], 4, axis=1)
+        found = Mover(S)(start, allowed, np.random.default_rng(0), shakes=50).labels
+        assert found[0] == 0
+        assert found[7] == 3
+        assert (found != start).any()
+
+    def test_all_parts_remain(self):
+        S, allowed = SIMILARITIES["laplacian"](random_graph(12)), np.ones((12, 5), dtype=bool)
+        for seed in range(10):
+            found = Mover(S)(np.arange(12) % 5, allowed, np.random.default_rng(seed), shakes=30)
+            assert len(set(found.labels)) == 5
+            assert found.trace == pytest.approx(trace_of(S, found.labels, 5), abs=1e-9)
 
 
 def partitions(n, most):
@@ -587,6 +637,20 @@ class TestRefined:
         assert not Mover(S).free.any()
         found = Refined().partition(S, 3, g, SMALL)
         np.testing.assert_array_equal(compact(found.labels), np.repeat([0, 1, 2], 10))
+
+    @pytest.mark.parametrize(("returns", "many"), [(5, False), (0, True)])
+    def test_soft_parts_from_all_kinds_where_no_shake_comes_back(self, returns, many, monkeypatch):
+        """One run of √ONL, for memberships, where shakes come back to the best; one of each kind besides where none does."""
+        runs, move = [], Mover.__call__
+        soft = refined._soft
+        monkeypatch.setattr(refined, "_soft", lambda *given: runs.append(given) or soft(*given))
+        monkeypatch.setattr(Mover, "__call__", lambda *given, **more: move(*given, **more)._replace(returns=returns))
+        A = np.kron(np.eye(3), np.ones((8, 8)) - np.eye(8))
+        A[[7, 15], [8, 16]] = A[[8, 16], [7, 15]] = 1
+        found = Refined().partition(SIMILARITIES["regularized"](A), 3, np.random.default_rng(0), SMALL)
+        np.testing.assert_array_equal(compact(found.labels), np.repeat([0, 1, 2], 8))
+        np.testing.assert_array_equal(found.memberships.argmax(axis=1), found.labels)
+        assert len(runs) == (4 if many else 1)
 
     def test_who_may_go_where(self):
         W = np.array([[1.0, 0.2, 0.05], [0.1, 3.0, 0.2], [0.0, 0.0, 1.0]])

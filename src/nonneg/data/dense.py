@@ -192,7 +192,7 @@ class DenseData(Data):
         F, _, B, G, order, options = sweep
         none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
         CF = np.ascontiguousarray((self._symmetric @ F).T)
-        quadratic_gram(order, F, CF, one, B, G, self._symmetric, none, *options)
+        quadratic_gram(order, F, CF, one, B, G, self._symmetric, none, np.empty((6, F.shape[1])), *options)
 
 
 def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:

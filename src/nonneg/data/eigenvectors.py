@@ -6,6 +6,7 @@ and graphs in pieces are. What they return is checked; where it falls short, all
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
@@ -16,12 +17,15 @@ SMALL = 1500
 _ROUNDED = 1e-6
 """By how much what LAPACK returns may miss WᵀW = I: rounding leaves 1e-13, a lost eigenvector about 1."""
 
+_MISSED = 1e-2
+"""By what share of the largest an eigenvalue beside those that were found may exceed the least of them."""
+
 _BESIDES = 8
 """Columns of a block beyond those that are asked for: the first of them converge sooner."""
 
 
 def leading(
-    S: Any, count: int, generator: np.random.Generator, *, tol: float = 1e-4, steps: int = 100
+    S: Any, count: int, generator: np.random.Generator, *, tol: float = 1e-4, steps: int = 100, small: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `count` largest eigenvalues, the largest first, and orthonormal eigenvectors.
 
@@ -37,6 +41,9 @@ def leading(
         Of large S, what eigenvalues may be off, relative to the largest.
     steps : int
         Of large S, after how many restarts ARPACK gives up.
+    small : int, optional
+        Vertices above which S counts as large, where it is sparse: `SMALL` if it is None. Between both, what ARPACK has missed is
+        looked for, so that no copy of an eigenvalue is missing.
 
     Notes
     -----
@@ -44,23 +51,50 @@ def leading(
     start a partition from. Up to `SMALL` vertices all are right.
     """
     n = S.shape[0]
-    if n <= SMALL or n <= 2 * count:
-        return _of_array(S.toarray() if hasattr(S, "toarray") and n <= SMALL else S @ np.eye(n), count)
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-
-    operator = LinearOperator((n, n), matvec=lambda v: S @ v.reshape(-1), matmat=lambda V: S @ V, dtype=np.float64)
-    start = generator.standard_normal(n)
-    # Where the space of the start is exhausted ARPACK draws another, from the generator if it takes one (SciPy 1.17 and later).
-    draws = {"rng": generator} if "rng" in signature(eigsh).parameters else {}
-    try:
-        values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=tol, maxiter=steps, **draws)
-    except ArpackError as error:  # too few have converged, or the start was exhausted
-        values, vectors = np.zeros(0), getattr(error, "eigenvectors", np.zeros((n, 0)))
-    if len(values) < count or not np.isfinite(vectors).all():
+    few = SMALL if small is None else min(small, SMALL)
+    if n <= few or n <= 2 * count:
+        return _as_array(S, count)
+    values, vectors = _by_arpack(lambda v: S @ v, n, count, generator, tol, steps)
+    is_whole = len(values) == count and np.isfinite(vectors).all()
+    if n <= SMALL and not (is_whole and _has_all(S, values, vectors, generator)):
+        return _as_array(S, count)
+    if not is_whole:
         more = generator.standard_normal((n, min(count + _BESIDES, n) - vectors.shape[1]))
         return _by_block(S, np.hstack([np.nan_to_num(vectors), more]), count, tol)
     order = np.argsort(-values)
     return values[order], vectors[:, order]
+
+
+def _by_arpack(
+    apply: Callable[[np.ndarray], np.ndarray], n: int, count: int, generator: np.random.Generator, tol: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues and their eigenvectors; no eigenvalues, and what vectors there are, where too few have converged."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    operator = LinearOperator((n, n), matvec=lambda v: apply(v.reshape(-1)), matmat=apply, dtype=np.float64)
+    start = generator.standard_normal(n)
+    # Where the space of the start is exhausted ARPACK draws another, from the generator if it takes one (SciPy 1.17 and later).
+    draws = {"rng": generator} if "rng" in signature(eigsh).parameters else {}
+    try:
+        return eigsh(operator, k=count, which="LA", v0=start, tol=tol, maxiter=steps, **draws)
+    except ArpackError as error:  # too few have converged, or the start was exhausted
+        return np.zeros(0), getattr(error, "eigenvectors", np.zeros((n, 0)))
+
+
+def _has_all(S: Any, values: np.ndarray, vectors: np.ndarray, generator: np.random.Generator) -> bool:
+    """Whether nothing that is orthogonal to the eigenvectors has a larger eigenvalue than the least of theirs."""
+
+    def beside(v: np.ndarray) -> np.ndarray:
+        product = S @ (v - vectors @ (vectors.T @ v))
+        return product - vectors @ (vectors.T @ product)
+
+    missed = _by_arpack(beside, len(vectors), 1, generator, _MISSED, 20)[0]
+    return len(missed) == 1 and missed[0] <= values.min() + _MISSED * np.abs(values).max()
+
+
+def _as_array(S: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    n = S.shape[0]
+    return _of_array(S.toarray() if hasattr(S, "toarray") and n <= SMALL else S @ np.eye(n), count)
 
 
 def _of_array(array: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -35,29 +35,18 @@ def compact(labels: np.ndarray) -> np.ndarray:
     return rank[inverse]
 
 
-def without_empty(labels: np.ndarray, count: int, weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """The partition with a vertex for each part that has none, taken from the largest parts."""
-    sizes = np.bincount(labels, weights > 0, minlength=count)
-    empty = np.flatnonzero(sizes == 0)
-    if not len(empty):
-        return labels
-    labels = labels.copy()
-    for part in empty:
-        largest = int(sizes.argmax())
-        if sizes[largest] < 2:
-            break
-        chosen = generator.choice(np.flatnonzero((labels == largest) & (weights > 0)))
-        labels[chosen] = part
-        sizes[largest] -= 1
-        sizes[part] += 1
-    return labels
+_VISITS = 100
+"""To all vertices, at the most, from one partition."""
+_AT_ONCE = 1e7
+"""Entries of S that are gone over before anyone asks whether to stop."""
 
 
 class Moved(NamedTuple):
-    """A partition, and its trace."""
+    """A partition, its trace, and how many shakes have come back to that."""
 
     labels: np.ndarray
     trace: float
+    returns: int = 0
 
 
 class Mover:
@@ -82,64 +71,45 @@ class Mover:
         self.weights = weights if S.total is None else np.zeros(n)
         self.u = np.zeros(n) if S.outer is None else root * S.outer.u
         self.factor = 0.0 if S.outer is None else S.outer.factor
-        self.is_sparse = sparse.issparse(M)
-        if self.is_sparse:
-            self.matrix: Any = sparse.csr_array(M)
-            self.diagonal = self.matrix.diagonal()
-            self.rows = np.repeat(np.arange(n), np.diff(self.matrix.indptr))
-        else:
-            self.matrix = np.ascontiguousarray(M if S.outer is None else M - self.factor * np.outer(self.u, self.u))
-            self.diagonal = np.diagonal(self.matrix).copy()
+        self.matrix = sparse.csr_array(M)
+        self.diagonal = self.matrix.diagonal()
 
     @property
     def free(self) -> np.ndarray:
         """Vertices that gain nothing by a part of their own: any move of theirs that gains does so by what they are close to."""
-        return self.diagonal - self.factor * self.u**2 * self.is_sparse <= 0
+        return self.diagonal - self.factor * self.u**2 <= 0
 
     def __call__(
         self,
         labels: np.ndarray,
         allowed: np.ndarray,
         generator: np.random.Generator,
-        visits: int = 100,
         *,
         may_be_empty: bool = False,
+        shakes: int = 0,
+        in_vain: int = 2**62,
+        returns: int = 2**62,
     ) -> Moved:
-        """The partition once no move that is allowed (vertices × parts) gains any more, or after so many visits to all vertices."""
-        from ..kernels.moves import move_vertices, move_vertices_dense
+        """The partition once no move that is allowed (vertices × parts) gains any more.
 
-        count = allowed.shape[1]
-        if not may_be_empty:
-            labels = without_empty(labels, count, self.movable, generator)
-        labels = labels.astype(np.int64)
-        shares = np.bincount(labels, self.u, minlength=count)
-        inside = self._inside(labels, shares)
-        volumes = np.bincount(labels, self.weights, minlength=count) + self.empty
-        sizes = np.bincount(labels[self.movable], minlength=count)  # a part of vertices without weight is empty
-        least = 1e-10 * (np.abs(_ratios(inside, volumes)).sum() + 1e-300)
-        parts = (self.weights, self.movable, allowed, labels, inside, volumes)
-        rest = (sizes, self.empty, least, may_be_empty)
-        for _ in range(visits):
-            order = generator.permutation(len(labels))
-            if self.is_sparse:
-                M = self.matrix
-                moved = move_vertices(order, M.indptr, M.indices, M.data, self.diagonal, self.factor, self.u, *parts, shares, *rest)
-            else:
-                moved = move_vertices_dense(order, self.matrix, *parts, *rest)
-            if not moved or is_interrupted():
+        Then it is shaken so many times, and moved again: two parts are thrown together and cut at random, and every tenth vertex is
+        put anywhere, as far as vertices are free. There are no more shakes once `in_vain` of them have gained nothing, or `returns`
+        have come back to the best trace.
+        """
+        from ..kernels.moves import settle_vertices
+
+        M, labels = self.matrix, labels.astype(np.int64)
+        state, tallies = np.array([generator.integers(1, 2**31 - 1)]), np.zeros(3, dtype=np.int64)
+        given = (M.indptr, M.indices, M.data, self.diagonal, self.factor, self.u, self.weights, self.movable, self.free, allowed)
+        rest = (labels, self.empty, may_be_empty)
+        at_once = _AT_ONCE / (M.nnz + allowed.size)
+        visits, trace = int(np.clip(at_once, 1, _VISITS)), 0.0
+        for _ in range(_VISITS):
+            trace = settle_vertices(0, visits, in_vain, returns, state, tallies, *given, *rest)
+            if not tallies[2] or is_interrupted():
                 break
-        return Moved(labels, float(_ratios(inside, volumes).sum()))
-
-    def _inside(self, labels: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """Σ M_ij within each part."""
-        count = len(shares)
-        if not self.is_sparse:
-            C = np.eye(count)[labels]
-            return np.einsum("ik,ik->k", self.matrix @ C, C)
-        own = labels[self.rows]
-        within = own == labels[self.matrix.indices]
-        return np.bincount(own[within], self.matrix.data[within], minlength=count) - self.factor * shares**2
-
-
-def _ratios(inside: np.ndarray, volumes: np.ndarray) -> np.ndarray:
-    return inside / np.where(volumes > 0, volumes, 1.0)
+        batch = max(1, int(at_once / 4))  # a shake takes about so many visits
+        while shakes > 0 and tallies[0] < in_vain and tallies[1] < returns and not is_interrupted():
+            trace = settle_vertices(min(shakes, batch), _VISITS, in_vain, returns, state, tallies, *given, *rest)
+            shakes -= batch
+        return Moved(labels, float(trace), int(tallies[1]))

@@ -50,9 +50,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     n_clusters : int, default=8
         How many parts; fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
     method : str or Method, default="auto"
-        "auto" starts from eigenvectors, from partitions at random and from √ONL, and moves single vertices as long as the trace
-        grows. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq. 39–42; "nsc" is non-negative spectral clustering;
-        "kernel-pnmf" kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod" eigenvectors with the best discretisation.
+        "auto" starts from eigenvectors and from partitions at random, moves single vertices as long as the trace grows, shakes
+        what comes of it, and goes on from √ONL where that leads further. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq.
+        39–42; "nsc" is non-negative spectral clustering; "kernel-pnmf" kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod"
+        eigenvectors with the best discretisation.
         Or an object of `nonneg.graph.methods`.
     similarity : str or callable, default="auto"
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
@@ -67,8 +68,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     symmetrize : {None, "mean", "max"}, default=None
         What to do with a directed graph: refuse it, take the mean of both ways, or the larger one.
     n_init : int, default=10
-        Starts of each kind. "auto" makes no more of them once four have come to the best partition, and makes do with one above
-        20 000 vertices.
+        Starts of each kind, at most. "auto" makes no more of them once four have come to the best partition, and makes do with one
+        above 20 000 vertices.
     max_iter : int, default=1000
         Iterations of the multiplicative rules.
     tol : float, default=1e-5

@@ -278,6 +278,7 @@ def quadratic_gram(
     G: Array,
     C: Array,
     Q: Array,
+    work: Array,
     penalty: float,
     overlap: float,
     first: int,
@@ -286,16 +287,15 @@ def quadratic_gram(
 ) -> None:
     """Rows of F in the given order, with C and Q at hand. CF and QF hold (CF)ᵀ and (QF)ᵀ, and are brought up to date in place.
 
-    An empty Q stands for the identity; QF empty, for Q = C.
+    An empty Q stands for the identity; QF empty, for Q = C. Rows that Q has nothing of stay as they are. `work` are six rows of
+    double precision to work with: an array that is made here, and code for such rows, would take longer to compile.
     """
     m, r = F.shape
-    work = np.empty((6, r))
     w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     is_identity, is_same = Q.shape[0] == 0, QF.shape[0] == 0
     for i in order:
         q_own = 1.0 if is_identity else float(Q[i, i])
         if q_own <= 0.0:
-            _empty_row(F, i, G, first)
             continue
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]

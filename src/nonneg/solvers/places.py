@@ -125,6 +125,8 @@ class Linear(Place):
     def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         super().__init__(problem, letter, is_turned, before, after)
         self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
+        self.is_alone = not before and len(problem.model.learned) == 1
+        """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         from ..kernels.coordinates import linear_rows, linked_rows
@@ -132,7 +134,9 @@ class Linear(Place):
         F = self.value(point)
         P, Q, C = self._products(point, F)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
-        if self.before:
+        if self.is_alone and F.size <= _NOT_COMPILED:
+            _by_columns(F[self.first_row :], Q, C[self.first_row :], *options)
+        elif self.before:
             linked_rows(self.first_row, F.shape[0], F, P, Q, C, *options)
         else:
             over_rows(lambda start, stop: linear_rows(max(start, self.first_row), stop, F, Q, C, *options), F.shape[0])
@@ -148,6 +152,30 @@ class Linear(Place):
         F = np.asarray(point.value(self.F), dtype=np.float64)
         P, Q, C = self._products(point, F)
         return float(np.vdot(F.T @ (P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
+
+
+_NOT_COMPILED = 2**13
+"""Entries of a factor that is learned alone up to which NumPy goes over its rows."""
+
+
+def _by_columns(F: Array, Q: Array, C: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
+    """What the kernel `linear_rows` does, for all rows at once, a column at a time: they do not depend on each other."""
+    f, c = np.array(F.T, dtype=np.float64, order="C"), C.T - penalty
+    total, is_open = f.sum(axis=0), np.ones(len(F), dtype=bool)
+    for _ in range(passes):
+        largest, moved = np.zeros(len(F)), np.zeros(len(F))
+        for k in range(first, len(f)):
+            if Q[k, k] > 0.0:
+                old = f[k].copy()
+                d = -(Q[k] @ f + overlap * (total - old) - c[k]) / Q[k, k]
+                d = np.where(is_open, np.maximum(d, -old), 0.0)
+                f[k] += d
+                total += d
+                largest, moved = np.maximum(largest, old), np.maximum(moved, np.abs(d))
+        is_open &= moved > enough * largest
+        if not is_open.any():
+            break
+    F[:, first:] = f[first:].T
 
 
 def _affordable(point: Point, F: Array) -> int:
@@ -295,16 +323,28 @@ class Quadratic(Place):
         """A sweep with C and Q at hand, which are small."""
         from ..kernels.coordinates import quadratic_gram
 
-        C = _evaluated(point, self.C)
+        C, work = _evaluated(point, self.C), np.empty((6, F.shape[1]))
         if self.is_gram_of_data:
+            _let_go(F, G, order[np.diagonal(C)[order] <= 0], options[2])
             CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
-            quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, *options)
+            quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, work, *options)
             return {self.CF: CF.T, self.FCF: B}
         C = C if np.array_equal(C, C.T) else (C + C.T) / 2  # which is all that ⟨C, F Fᵀ⟩ depends on
         Q = _evaluated(point, self.Q)
+        _let_go(F, G, order[np.diagonal(Q)[order] <= 0], options[2])
         CF, QF = np.ascontiguousarray((C @ F).T), np.ascontiguousarray((Q @ F).T)
-        quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, *options)
+        quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, work, *options)
         return {}
+
+
+def _let_go(F: Array, G: Array, empty: Array, first: int) -> None:
+    """Rows that no data speak for: all that each adds to the objective is ½ wᵀB w, which is least at zero. G = FᵀF is kept."""
+    if len(empty):
+        rows = F[empty].astype(np.float64)
+        change = rows.T @ rows
+        change[:first, :first] = 0.0  # of columns that are given
+        G -= change
+        F[empty, first:] = 0.0
 
 
 _ONCE = Settings(1, 0.0, keeps=False)

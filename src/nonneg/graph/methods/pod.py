@@ -35,9 +35,9 @@ class POD(Method):
         return Partitioned(best, indicators(best, count, S.weights), effort.n_init)
 
 
-def eigenrows(S: Similarity, count: int, generator: np.random.Generator) -> np.ndarray:
-    """The rows of the leading eigenvectors, each of length one."""
-    vectors = leading(S, count, generator)[1]
+def eigenrows(S: Similarity, count: int, generator: np.random.Generator, small: int | None = None) -> np.ndarray:
+    """The rows of the leading eigenvectors, each of length one; see `leading` for what is `small`."""
+    vectors = leading(S, count, generator, small=small)[1]
     return unit_length(np, vectors, "rows")
 
 

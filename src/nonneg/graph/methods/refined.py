@@ -1,4 +1,4 @@
-"""The default: √ONL from starts of several kinds, undecided vertices settled one by one, and the best kept."""
+"""The default: vertices moved one by one, partitions shaken, √ONL from starts of several kinds, and the best kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
@@ -26,24 +27,34 @@ _AGREE = 4
 """Partitions that must be equally good, and the best, for no further round of starts; the eigenvectors' own may be one of them."""
 _ROUNDING = 1e-9
 """The share by which traces of one partition may differ."""
-_SHAKES = 100
+_SHAKES = 200
 """For each round of starts, at most."""
-_IN_VAIN = 100
+_IN_VAIN = 200
 """Shakes without a gain, and five more for each part, after which there are no more, of graphs that are not small."""
+_RETURNS = 12
+"""Shakes that have come back to the best partition, after which there are no more from one start."""
 _SMALL = 500
 """Vertices below which all shakes are made: they cost little, and a gain may come late (ONL's Korea: .785, then .795)."""
+_DENSE = 400
+"""Vertices above which a few products with S take less time than an array of all of it, where S is sparse."""
+_SPARSE = 10
+"""How many times fewer non-zeros than entries S then has."""
 _UNDECIDED = 0.1
 """The share of its largest membership that another must have for a vertex to be undecided between them."""
 
 
 @dataclass(frozen=True)
 class Refined(Method):
-    """Soft parts W by √ONL, from eigenvectors, from kernel K-means and from random numbers; then moves of single vertices.
+    """Moves of single vertices, and soft parts W by √ONL.
 
-    A move is made if it raises the trace, whatever the signs of the eigenvalues of S. Vertices that would gain by a part of their
-    own (S_ii > 0, as with cosines) are moved only between parts that W leaves them undecided between: the trace alone would single
-    them out until one part is left for all others. The others may go anywhere; for them the best partition is also shaken and
-    improved again.
+    A move is made if it raises the trace, whatever the signs of the eigenvalues of S. Vertices that gain nothing by a part of their
+    own are free: they may go anywhere. Where all are, as in graphs without loops, partitions are moved and shaken first, from the
+    eigenvectors and from random numbers; shakes that come back to the best partition tell that there is hardly a better one. W
+    starts from that. Where no shake comes back, or W leads to something better, and where not all vertices are free, W starts
+    from eigenvectors, from kernel K-means and from random numbers too, and the best partition is moved and shaken.
+
+    Vertices that would gain by a part of their own (S_ii > 0, as with cosines) are moved only between parts that W leaves them
+    undecided between: the trace alone would single them out until one part is left for all others.
 
     Attributes
     ----------
@@ -63,12 +74,24 @@ class Refined(Method):
         cost = 2.0 * _ITERATIONS * count * (stored(S.positive) + (0 if S.negative is None else stored(S.negative)))
         most_rounds = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
         limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
-        rows = eigenrows(S, count, generator)
+        is_sparse = sparse.issparse(S.entries) and _SPARSE * S.entries.nnz < S.n**2
+        rows = eigenrows(S, count, generator, _DENSE if is_sparse else None)
         mover = None if S.entries is None else Mover(S)
         may_be_empty = bool(self.may_be_empty)
         found: list[tuple[np.ndarray, Moved]] = []
+        if mover is not None and most_rounds and mover.free.all():
+            own = discretised(rows, count, generator)
+            if self.may_be_empty is None:
+                starts, allowed = (own, seeds(S.n, count, generator)), np.ones((S.n, count), dtype=bool)
+                may_be_empty = _gain_by_parts(S, [mover(start, allowed, generator).labels for start in starts], count)
+            best, tried = _searched(S, mover, own, count, generator, effort.n_init, may_be_empty)
+            W, labels = _soft(S, indicators(best.labels, count, S.weights) + LIFT, limited)
+            again = _settled(S, mover, W, labels, generator, may_be_empty)
+            if is_interrupted() or (best.returns and again.trace <= best.trace + _ROUNDING * abs(best.trace)):
+                return Partitioned(best.labels, _named(W, indicators(best.labels, count, S.weights)), tried)
+            found.append((W, max(best, again, key=lambda moved: moved.trace)))
         rounds = 0
-        while not found or (rounds < most_rounds and not _agree(found) and not is_interrupted()):
+        while not rounds or (rounds < most_rounds and not _agree([moved for _, moved in found]) and not is_interrupted()):
             kinds = _KINDS if most_rounds else _KINDS[:1]
             guesses = [guess(S, rows, count, generator) for guess in kinds]
             soft = []
@@ -76,29 +99,52 @@ class Refined(Method):
                 soft.append(_soft(S, guess, limited))
                 if is_interrupted():
                     break
-            if not found:
+            if not rounds:
                 soft.append((soft[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
                 if self.may_be_empty is None:
-                    may_be_empty = _gain_by_parts(S, [labels for _, labels in soft], count)
+                    may_be_empty = may_be_empty or _gain_by_parts(S, [labels for _, labels in soft], count)
             found += [(W, _settled(S, mover, W, labels, generator, may_be_empty)) for W, labels in soft]
             rounds += 1
         tried = len(found) - 1
         W, best = max(found, key=lambda pair: pair[1].trace)
         if mover is None:
             return Partitioned(nearest_centroids(S, best.labels, count, 30, _FALL)[0], W, tried)
-        allowed = _allowed(W, mover.free)
-        best = mover(best.labels, allowed, generator, may_be_empty=may_be_empty)
         most_shakes = min(_SHAKES * min(rounds, most_rounds), _BUDGET / 4 / (stored(S.entries) + S.n * count))
-        in_vain = 0
-        for _ in range(int(most_shakes) if mover.free.any() else 0):
-            shaken = _shaken(best.labels, count, mover.free, generator)
-            again = mover(shaken, allowed, generator, may_be_empty=may_be_empty)
-            in_vain = 0 if again.trace > best.trace + _ROUNDING * abs(best.trace) else in_vain + 1
-            best = max(best, again, key=lambda moved: moved.trace)
-            if is_interrupted() or (in_vain > _IN_VAIN + 5 * count and S.n >= _SMALL):
-                break
-        labels = best.labels
+        labels = mover(
+            best.labels,
+            _allowed(W, mover.free),
+            generator,
+            may_be_empty=may_be_empty,
+            shakes=int(most_shakes) if mover.free.any() else 0,
+            in_vain=_IN_VAIN + 5 * count if S.n >= _SMALL else _SHAKES * rounds,
+        ).labels
         return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), tried)
+
+
+def _searched(
+    S: Similarity,
+    mover: Mover,
+    own: np.ndarray,
+    count: int,
+    generator: np.random.Generator,
+    most: int,
+    may_be_empty: bool,
+) -> tuple[Moved, int]:
+    """The best of partitions that are shaken until they come back often: the eigenvectors' `own`, and some at random.
+
+    There are `most` of them at most, and no more once some agree. One is enough of graphs that are not small, where random ones are
+    a long way from good, and where the first seldom comes back. Returns how many were tried, too.
+    """
+    allowed = np.ones((S.n, count), dtype=bool)
+    shakes = int(min(_SHAKES * most, _BUDGET / 4 / (stored(S.entries) + S.n * count)))
+    in_vain = _IN_VAIN + 5 * count
+    found: list[Moved] = []
+    while len(found) < most and not _agree(found) and not is_interrupted():
+        start = own if not found else seeds(S.n, count, generator)
+        found.append(mover(start, allowed, generator, may_be_empty=may_be_empty, shakes=shakes, in_vain=in_vain, returns=_RETURNS))
+        if found[0].returns < _RETURNS or S.n >= _SMALL:
+            break
+    return max(found, key=lambda moved: moved.trace), len(found)
 
 
 def _by_eigenvectors(S: Similarity, rows: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
@@ -118,10 +164,10 @@ _KINDS = (_by_eigenvectors, _by_centroids, _at_random)
 """The starts of a round."""
 
 
-def _agree(found: list[tuple[np.ndarray, Moved]]) -> bool:
+def _agree(found: list[Moved]) -> bool:
     """Whether so many starts have come to the best partition that there is little hope for a better one."""
-    traces = np.array([moved.trace for _, moved in found])
-    return int((traces >= traces.max() - _ROUNDING * abs(traces.max())).sum()) >= _AGREE
+    traces = np.array([moved.trace for moved in found])
+    return len(found) >= _AGREE and int((traces >= traces.max() - _ROUNDING * abs(traces.max())).sum()) >= _AGREE
 
 
 def _gain_by_parts(S: Similarity, partitions: list[np.ndarray], count: int) -> bool:
@@ -156,15 +202,3 @@ def _soft(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray,
 def _allowed(W: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Where vertices may go: anywhere if they are free, else to parts that W leaves them undecided between."""
     return (_UNDECIDED * W.max(axis=1, keepdims=True) <= W) | free[:, None]
-
-
-def _shaken(labels: np.ndarray, count: int, free: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Two parts thrown together and cut at random, and every tenth vertex put anywhere, as far as vertices are free."""
-    shaken = labels.copy()
-    if count > 1:
-        a, b = generator.choice(count, 2, replace=False)
-        both = free & ((labels == a) | (labels == b))
-        shaken[both] = np.where(generator.random(int(both.sum())) < 0.5, a, b)
-    anywhere = free & (generator.random(len(labels)) < 0.1)
-    shaken[anywhere] = generator.integers(count, size=int(anywhere.sum()))
-    return shaken
