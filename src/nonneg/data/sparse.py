@@ -266,7 +266,7 @@ class SparseData(Data):
         results: dict[int, Array] = {}
         for power, places in together.items():
             sides: dict[str, list[int]] = {side: [i for i in places if requests[i].side == side] for side in ("right", "left")}
-            M, N = (_side_by_side([requests[i].matrix for i in some], side, own) for side, some in sides.items())
+            M, N = (_stacked([requests[i].matrix for i in some], side, own) for side, some in sides.items())
             M, N = M if len(M) else np.empty((0, V.shape[1]), own), N.T if len(N) else np.empty((count, 0), own)
             height = -(-count // ROWS) * ROWS
             right, left = np.zeros((height, M.shape[0])), np.zeros((N.shape[1], V.shape[1]))
@@ -303,7 +303,7 @@ def _suits_kernel(shape: tuple[int, int], U: Array, V: Array, requests: Sequence
     return are_powers and not any(r.matrix is None or sparse.issparse(r.matrix) for r in requests)
 
 
-def _side_by_side(matrices: list[Array], side: str, dtype: Any) -> Array:
+def _stacked(matrices: list[Array], side: str, dtype: Any) -> Array:
     """Matrices that are multiplied with from one side, those on the right transposed, one below the other."""
     rows = [matrix.T if side == "right" else matrix for matrix in matrices]
     return np.ascontiguousarray(np.concatenate(rows) if len(rows) > 1 else rows[0], dtype=dtype) if rows else np.empty((0, 0))

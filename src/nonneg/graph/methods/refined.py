@@ -50,7 +50,8 @@ class Refined(Method):
     A move is made if it raises the trace, whatever the signs of the eigenvalues of S. Vertices that gain nothing by a part of their
     own are free: they may go anywhere. Where all are, as in graphs without loops, partitions are moved and shaken first, from the
     eigenvectors and from random numbers; shakes that come back to the best partition tell that there is hardly a better one. W
-    starts from that. Where no shake comes back, or W leads to something better, and where not all vertices are free, W starts
+    starts from that. Where no shake comes back, or W leads to something better, where not all vertices are free, and where one
+    part for all of them would be best, as for a negative Laplacian, whose shakes come back to cuts of single vertices, W starts
     from eigenvectors, from kernel K-means and from random numbers too, and the best partition is moved and shaken.
 
     Vertices that would gain by a part of their own (S_ii > 0, as with cosines) are moved only between parts that W leaves them
@@ -79,11 +80,11 @@ class Refined(Method):
         mover = None if S.entries is None else Mover(S)
         may_be_empty = bool(self.may_be_empty)
         found: list[tuple[np.ndarray, Moved]] = []
-        if mover is not None and most_rounds and mover.free.all():
-            own = discretised(rows, count, generator)
-            if self.may_be_empty is None:
-                starts, allowed = (own, seeds(S.n, count, generator)), np.ones((S.n, count), dtype=bool)
-                may_be_empty = _gain_by_parts(S, [mover(start, allowed, generator).labels for start in starts], count)
+        own = discretised(rows, count, generator) if mover is not None and most_rounds and mover.free.all() else None
+        if mover is not None and own is not None and self.may_be_empty is None:
+            starts, allowed = (own, seeds(S.n, count, generator)), np.ones((S.n, count), dtype=bool)
+            may_be_empty = _gain_by_parts(S, [mover(start, allowed, generator).labels for start in starts], count)
+        if mover is not None and own is not None and (may_be_empty or self.may_be_empty is not None):
             best, tried = _searched(S, mover, own, count, generator, effort.n_init, may_be_empty)
             W, labels = _soft(S, indicators(best.labels, count, S.weights) + LIFT, limited)
             again = _settled(S, mover, W, labels, generator, may_be_empty)
