@@ -253,7 +253,7 @@ def compare_clusters(
     target: np.ndarray,
     count: int = 3,
 ) -> None:
-    """Seconds as a ratio; adjusted Rand indices and normalised mutual information as they are, ours and theirs: medians of seeds."""
+    """Seconds as a ratio; adjusted Rand index and normalised mutual information as they are, ours and theirs: medians of seeds."""
     ours(0)  # so that nothing is compiled in what is timed
     taken: dict[str, list[tuple[float, float, float]]] = {}
     for seed in seeds_of(bench, count):
