@@ -150,7 +150,7 @@ def test_of_a_gram_matrix_only_squares_are_known(X):
 @pytest.mark.parametrize("form", ["W H", "W W.T X"])
 def test_no_second_matrix_of_the_size_of_the_data_is_alive(form, divergence, rng):
     X = rng.random((3000, 1500)) + 0.1
-    factorize(X[:60, :50], form, 4, divergence=divergence, max_iter=1, random_state=0)  # what is imported and compiled stays
+    factorize(X, form, 4, divergence=divergence, max_iter=1, random_state=0)  # what is imported and compiled stays
     tracemalloc.start()
     try:
         factorize(X, form, 4, divergence=divergence, max_iter=1, random_state=0)

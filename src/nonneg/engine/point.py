@@ -187,6 +187,8 @@ class Point:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
+        if squares <= (4 * self.problem.namespace.eps) ** 2 * self.problem.data.power_sum(2):
+            squares = 0.0  # X̂ is X but for the rounding of its entries; in other units that may be more than a number can hold
         penalties = (c.penalty(xp, self.factors[name]) for name, c in model.constraints.items() if c.is_learned)
         return squares / 2 + sum(float(penalty) for penalty in penalties if penalty is not None)
 
