@@ -687,6 +687,14 @@ def test_a_larger_max_iter(form, divergence, solver, few, tmp_path):
         assert min(seen) > few - 1
 
 
+def test_what_was_known_between_checks_is_written_down_too(tmp_path):
+    """The curve of the objective decides when a run is over; with this `tol`, one point of it does."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(3 * (rng.random((40, 4)) @ rng.random((4, 30)))).astype(float)
+    settings = {"divergence": "kullback-leibler", "solver": "quasi-newton", "init": "random", "random_state": 0}
+    further(lambda **more: factorize(X, "W H", 4, tol=4.932572848372221e-07, **settings, **more), tmp_path / "run", 105, 2000)
+
+
 @pytest.mark.parametrize("kind", ["missing", "filled", "weights", "float32", "sparse"])
 def test_a_larger_max_iter_for_other_data(kind, tmp_path):
     X = data((40, 30))

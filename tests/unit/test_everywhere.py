@@ -73,6 +73,16 @@ def test_what_single_precision_cannot_hold(by_kernel, rng):
     np.testing.assert_allclose(right, np.sqrt(U @ V) @ V.T, rtol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e5, 1e-5])
+@pytest.mark.parametrize("power", [4, 6])
+def test_powers_that_single_precision_cannot_hold(scale, power, by_kernel, rng):
+    """As those of Beta(5) and Beta(7) are: the factors alone would be within its range."""
+    by_kernel(single=True)
+    U, V = scale * (rng.random((40, 3)) + 0.1), scale * (rng.random((3, 30)) + 0.1)
+    (right,), _ = read_data(made_up(rng, (40, 30), 0.5)).visit(U, V, [Request(Operand(0, power), "right", V.T)])
+    np.testing.assert_allclose(right, (U @ V) ** power @ V.T, rtol=1e-12)
+
+
 def test_what_is_not_a_number(by_kernel, rng):
     by_kernel()
     U, V = rng.random((20, 3)), rng.random((3, 30))

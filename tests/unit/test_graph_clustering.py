@@ -562,3 +562,13 @@ def test_political_blogs():
         purities[type(method)] = purity(blogs.target, model.labels_)
     assert purities[NSC] < 0.6
     assert purities[KernelProjection] > 0.85
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_edges_are_stored_so_or_so(seed):
+    """A ring of cliques, which has many equally good partitions: one path for both, and so one partition."""
+    A = np.kron(np.eye(90), np.ones((5, 5))) - np.eye(450)
+    for first in range(0, 450, 5):
+        A[first, first - 1] = A[first - 1, first] = 1
+    dense, stored = (GraphClustering(18, random_state=seed).fit(kind(A)) for kind in (np.asarray, sparse.csr_array))
+    np.testing.assert_array_equal(dense.labels_, stored.labels_)

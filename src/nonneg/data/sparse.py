@@ -291,7 +291,11 @@ class SparseData(Data):
             return False
         if not all((request.operand.exponents or (0, 0))[1] > 0 for request in requests):
             return False
-        return all(1 / _RANGE < float(np.max(A)) < _RANGE for A in (U, V, *(request.matrix for request in requests)))
+        largest = [float(np.max(A)) for A in (U, V, *(request.matrix for request in requests))]
+        if not all(1 / _RANGE < peak < _RANGE for peak in largest):
+            return False
+        power = max((request.operand.exponents or (0, 0))[1] for request in requests)
+        return power * abs(math.log(largest[0] * largest[1] * V.shape[0])) <= math.log(_REACH)
 
 
 def _suits_kernel(shape: tuple[int, int], U: Array, V: Array, requests: Sequence[Request]) -> bool:
@@ -326,8 +330,8 @@ def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identit
 
 _MANY, _HUGE = 2**24, 2**29
 """Entries of X̂ from which a kernel is worth the seconds that its compilation takes, and from which single precision is enough."""
-_RANGE = 1e6
-"""By how much the largest entry of a factor may differ from one for single precision."""
+_RANGE, _REACH = 1e6, 1e24
+"""By how much the largest entry of a factor may differ from one for single precision, and the power that is taken of that of X̂."""
 _LARGE, _PIECE = 2**22, 2**17
 """Non-zeros from which on a survey looks at some at a time, and how many: what is made of them on the way stays in the cache."""
 _WORTH_A_RANGE = 2 * 10**7

@@ -145,7 +145,7 @@ def solve(
                 next_look = time.perf_counter() + _PATIENCE
             is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == stopping.max_iter
             is_check = is_due or is_last
-            if not is_check and run.point.measured is not None:
+            if run.point.measured is not None:
                 run.watch.note(run.n_iter, run.point.measured[0])
             if not is_check and time.perf_counter() < next_look:
                 continue

@@ -184,6 +184,8 @@ class Watch:
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = violation <= _HOLDS or abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
         is_steady = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
+        if self.curve and self.curve[-1][0] == iteration:  # what a solver knew of it
+            self.curve.pop()
         self.curve.append((iteration, value, violation))
         is_spent = fallen >= -rounding and not math.isinf(stopping.steady) and self._is_spent(rounding)
         if not self.settled:

@@ -78,7 +78,10 @@ def is_networkx(graph: Any) -> bool:
 
 
 def read_adjacency(graph: Any, label: str) -> Any:
-    """A square matrix of float64, sparse in canonical form or dense."""
+    """A square matrix of float64, sparse in canonical form or dense; sparse also where a dense one has few entries.
+
+    What is stored so or so then takes one path, and comes to the same partition.
+    """
     refuse_masked(graph, label)
     if not sparse.issparse(graph):
         try:
@@ -98,12 +101,18 @@ def read_adjacency(graph: Any, label: str) -> Any:
         )
     if graph.shape[0] == 0:
         raise DataError(f"{label} has no vertices.")
+    if not sparse.issparse(graph) and graph.shape[0] > _MANY and _FEW * np.count_nonzero(graph) < graph.size:
+        graph = sparse.csr_array(graph)
     if sparse.issparse(graph):
         adjacency = sparse.csr_array(graph, dtype=np.float64, copy=True)
         adjacency.sum_duplicates()
         adjacency.eliminate_zeros()
         return adjacency
     return np.ascontiguousarray(graph, dtype=np.float64)
+
+
+_MANY, _FEW = 400, 10
+"""Vertices, and how many times fewer edges than entries, from which a graph is kept by its edges."""
 
 
 def looks_like_edges(graph: Any) -> bool:
