@@ -178,10 +178,25 @@ class TestWhatIsLeft:
         assert ended(notes=True) >= 40
         assert ended(shape_by=20) >= 40
 
-    @pytest.mark.parametrize("power", [0.5, 1.0, 1.5])
+    @pytest.mark.parametrize("power", [1.0, 1.5])
     def test_a_slow_curve_that_is_clear_ends_near_its_end_too(self, power):
         iteration, _ = watched(lambda t: 1 + (1 + t) ** -power, max_iter=10**5, notes=True, shape_by=20)
         assert (1 + iteration) ** -power <= 0.006
+
+    @pytest.mark.parametrize("gain", [0.003, 0.001])
+    def test_a_curve_that_falls_like_a_logarithm_is_not_waited_for(self, gain):
+        """Each doubling brings the same: no end can be told, and none is worth it."""
+        iteration, status = watched(lambda t: 2 - gain * np.log2(10 + t), max_iter=10**4)
+        assert status is Status.CONVERGED
+        assert 80 <= iteration <= 160
+
+    def test_unless_a_doubling_brings_much(self):
+        assert watched(lambda t: 2 - 0.01 * np.log2(10 + t), max_iter=1000) == (1000, Status.MAX_ITER)
+
+    @pytest.mark.parametrize("rate", [1e-5, 2e-5])
+    def test_a_curve_that_falls_evenly_is_waited_for(self, rate):
+        """Each doubling brings twice as much as the one before."""
+        assert watched(lambda t: 1 + 0.1 * 0.7**t - rate * t, max_iter=1000, tol=1e-6)[0] == 1000
 
     @pytest.mark.parametrize("growth", [1.02, 1.05, 1.2])
     def test_a_plateau_that_is_clear_is_no_end(self, growth):

@@ -26,9 +26,10 @@ class Stopping:
         A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
         by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
         more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 600 · `tol` of
-        its value, and never more than 0.6 %. In either case no constraint comes closer to holding (see `steady`), a few more
-        iterations confirm it, and the point is nearly stationary (see `Watch`). All scale with the data. With 0 it runs to
-        `max_iter`, or until no factor can move.
+        its value, and never more than 0.6 %. Or, after 80 iterations, the last doubling of their number has brought at most
+        450 · `tol` of it, and never more than 0.45 %, and at most a quarter more than the one before. In either case no
+        constraint comes closer to holding (see `steady`), a few more iterations confirm it, and the point is nearly stationary
+        (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
         Iterations from one check to the next; only then is the objective needed, and looked at.
@@ -71,6 +72,9 @@ _GAIN, _MOST = 600.0, 6e-3
 """How many times `tol` may be left to gain, and the largest share of the objective."""
 _SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
 """Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
+_CRAWLS, _LONG, _FASTER = ((0.5, 0.75), (0.5**0.5, 0.5)), 80, 1.25
+"""What may be gained since these shares of the iterations, as a share of what may be left, in a run that is not worth waiting for
+although no end is foreseen; after how many iterations, and by how much more may be gained than in the same time before."""
 _HALF_STEADY = 100.0
 """How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
 _FEW = 4
@@ -211,7 +215,8 @@ class Watch:
         if n < self.shape_by or len(self.curve) <= _FEW:
             return False
         enough = min(_GAIN * self.stopping.tol, _MOST) * max(abs(now), self.stopping.noise)
-        if any(self._left(share) > times * enough + rounding for share, times in _SPANS):
+        is_over = all(self._left(share) <= times * enough + rounding for share, times in _SPANS)
+        if not is_over and not (n >= _LONG and all(self._crawls(share, times * enough) for share, times in _CRAWLS)):
             return False
         closer = abs(self._at(n / 2)[1] - violation)
         return closer <= _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE)
@@ -229,6 +234,14 @@ class Watch:
         if gained <= 0:
             return -gained
         return max(gained, gained * gained / (before - gained)) if before > gained else math.inf
+
+    def _crawls(self, share: float, enough: float) -> bool:
+        """Whether so little was gained since this share of the iterations, and not much more than since the same share of those
+        before. A curve that falls like the logarithm of their number has no end to be told; one that leaves a plateau bends down.
+        """
+        n, now, _ = self.curve[-1]
+        (first, _), (second, _) = self._at(share * share * n), self._at(share * n)
+        return 0 <= second - now <= min(enough, _FASTER * (first - second))
 
     def _at(self, iteration: float) -> tuple[float, float]:
         """The objective and the violation at an iteration, between checks on the straight line from one to the next."""
