@@ -9,6 +9,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from at_hand import at_hand
 from nonneg import KernelPNMF, SymmetricNMF, datasets
+from nonneg.estimators import pairwise
 
 
 def agreement(X, y, n_clusters, gamma=None):
@@ -75,3 +76,15 @@ def test_components_that_do_not_overlap_are_the_clusters():
 def test_single_precision_stays():
     K = rbf_kernel(np.random.default_rng(0).random((20, 3))).astype(np.float32)
     assert SymmetricNMF(2, random_state=0).fit((K + K.T) / 2).memberships_.dtype == np.float32
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e-3])
+def test_rounding_of_a_named_kernel_is_no_asymmetry(scale, monkeypatch):
+    """Distances of samples far from the origin are differences of large numbers, and their mirror images differ by rounding."""
+    rng = np.random.default_rng(0)
+    X = scale * (rng.random((60, 5)) + 1e3)
+    own = pairwise.pairwise_kernels
+    noise = 1e-6 * rng.random((60, 60))
+    monkeypatch.setattr(pairwise, "pairwise_kernels", lambda X, Y, **words: own(X, Y, **words) + noise * (Y is None))
+    model = KernelPNMF(2, random_state=0).fit(X)
+    assert model.status_ == "converged"

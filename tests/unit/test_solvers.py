@@ -38,7 +38,7 @@ class Spoils(Still):
 
 REACHED = {
     Status.CONVERGED: ({"tol": 1e-3, "max_iter": 10**5}, "has settled within tol"),
-    Status.MAX_ITER: ({"tol": 0, "max_iter": 7}, "raise max_iter, or tol"),
+    Status.MAX_ITER: ({"tol": 0, "max_iter": 7}, "raise max_iter to let it go on"),
     Status.NO_PROGRESS: ({"solver": Stalled(), "tol": 0}, "no step improves the objective"),
     Status.NON_FINITE: ({"solver": Spoils(), "check_every": 1}, "The last finite point is returned; try float64"),
     Status.STOPPED_BY_CALLBACK: (

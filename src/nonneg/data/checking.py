@@ -126,7 +126,7 @@ def check_symmetric(data: Data, name: str) -> None:
     largest = 0.0
     for (_, row_block), (_, column_block) in zip(data.blocks(), data.blocks(transposed=True), strict=True):
         largest = max(largest, float(abs(row_block - column_block).max()))
-    if largest > 100 * data.namespace.eps * data.facts.peak:
+    if largest > 1e4 * data.namespace.eps * data.facts.peak:  # what kernels of scikit-learn leave of rounding is up to 1e3
         raise DataError(
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
             "The mean of the matrix and its transpose is symmetric and has the same quadratic form."

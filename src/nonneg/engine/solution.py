@@ -33,8 +33,9 @@ class Status(StrEnum):
 
 
 _SENTENCES = {
-    Status.CONVERGED: "Converged: the objective has settled within tol of its value, and the point is nearly stationary.",
-    Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter, or tol, if that is too early.",
+    Status.CONVERGED: "Converged: the objective has settled within tol of its value, or its curve leaves too little to gain to be "
+    "worth waiting for, and the point is nearly stationary.",
+    Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter to let it go on, or tol to be content with less.",
     Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
     "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "

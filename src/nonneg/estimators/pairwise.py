@@ -87,6 +87,8 @@ class _Pairwise(Factorizer):
                 f"{self._metric_name}={metric!r} gives similarities for this X that are too {'small' if vanishes else 'large'} for "
                 f"{X.dtype}; the largest entry of X is {abs(X).max():g}. Rescale X."
             )
+        if Y is None and isinstance(metric, str) and not np.array_equal(K, K.T):
+            K = (K + K.T) / 2  # a kernel with a name is symmetric but for rounding, which is large where X is
         return K
 
     def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
