@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
 
-from nonneg import Model, Status, factorize
+from nonneg import NMF, Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
 from nonneg.divergences import Renyi
 from nonneg.engine.binding import bind, point_at
@@ -161,7 +162,7 @@ class TestWhatIsLeft:
             iteration = watch.next_check(iteration)
         assert status is Status.MAX_ITER
 
-    @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+    @pytest.mark.parametrize("power", [0.8, 1.0])
     def test_from_a_start_with_shape_a_curve_that_is_clear_ends_sooner(self, power):
         """If a solver knows the objective between checks; and it ends as near to its end as without."""
 
@@ -188,10 +189,10 @@ class TestWhatIsLeft:
         """Each doubling brings the same: no end can be told, and none is worth it."""
         iteration, status = watched(lambda t: 2 - gain * np.log2(10 + t), max_iter=10**4)
         assert status is Status.CONVERGED
-        assert 80 <= iteration <= 160
+        assert 70 <= iteration <= 140
 
     def test_unless_a_doubling_brings_much(self):
-        assert watched(lambda t: 2 - 0.01 * np.log2(10 + t), max_iter=1000) == (1000, Status.MAX_ITER)
+        assert watched(lambda t: 3 - 0.02 * np.log2(10 + t), max_iter=1000) == (1000, Status.MAX_ITER)
 
     @pytest.mark.parametrize("rate", [1e-5, 2e-5])
     def test_a_curve_that_falls_evenly_is_waited_for(self, rate):
@@ -337,3 +338,11 @@ def test_a_run_that_diverges_beyond_what_numbers_hold_says_so():
     assert solution.status is Status.NON_FINITE
     X, W = np.eye(4), solution.factors["W"].astype(float)
     assert solution.objective == pytest.approx(float(divergence_value("chi2", X, W @ W.T)), rel=1e-4)
+
+
+def test_more_components_than_are_needed_end_when_the_fit_is_exact():
+    """Those that are not needed drift to any scale, and must not make an exact fit look as if it was not stationary."""
+    X = load_digits().data[:100]
+    model = NMF(100, random_state=0, max_iter=1000).fit(X)
+    assert model.status_ is Status.CONVERGED
+    assert model.objective_ < 1e-9 * np.sum(X**2)

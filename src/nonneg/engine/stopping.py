@@ -26,7 +26,7 @@ class Stopping:
         A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
         by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
         more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 600 · `tol` of
-        its value, and never more than 0.6 %. Or, after 80 iterations, the last doubling of their number has brought at most
+        its value, and never more than 0.6 %. Or, after 70 iterations, the last doubling of their number has brought at most
         450 · `tol` of it, and never more than 0.45 %, and at most a quarter more than the one before. In either case no
         constraint comes closer to holding (see `steady`), a few more iterations confirm it, and the point is nearly stationary
         (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
@@ -68,11 +68,14 @@ class Stopping:
 
 _EXACT = 1e-5
 """What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
+_SOLVED = 1e-9
+"""What share of the size of the data is nothing at all: then it does not matter whether the point is stationary. Components that an
+exact fit does not need drift to any scale, and those that are large make entries of all others look as if they should grow."""
 _GAIN, _MOST = 600.0, 6e-3
 """How many times `tol` may be left to gain, and the largest share of the objective."""
 _SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
 """Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
-_CRAWLS, _LONG, _FASTER = ((0.5, 0.75), (0.5**0.5, 0.5)), 80, 1.25
+_CRAWLS, _LONG, _FASTER = ((0.5, 0.75), (0.5**0.5, 0.5)), 70, 1.25
 """What may be gained since these shares of the iterations, as a share of what may be left, in a run that is not worth waiting for
 although no end is foreseen; after how many iterations, and by how much more may be gained than in the same time before."""
 _HALF_STEADY = 100.0
@@ -175,7 +178,7 @@ class Watch:
         if stalled and iteration:  # nothing more will happen
             is_close = violation <= _CLOSE or abs(value) <= 4 * rounding
             return Status.CONVERGED if tol and is_close and kkt_residual() <= STATIONARY else Status.NO_PROGRESS
-        if tol and is_confirmed and (abs(value) <= 4 * rounding or kkt_residual() <= STATIONARY):
+        if tol and is_confirmed and (abs(value) <= max(4 * rounding, _SOLVED * magnitude) or kkt_residual() <= STATIONARY):
             return Status.CONVERGED
         if tol and iteration - self.improved_at >= self.stopping.patience:
             return Status.NO_PROGRESS
