@@ -109,7 +109,8 @@ class Watch:
     Many curves fall like a power of the number of iterations, and so slowly in the end that it takes several times as long to see
     them settle as to come within a share of the end that matters. So a run is also looked at as a whole: what the last doubling of
     its iterations has brought, and the last growth by √2, and how much less that is than what the one before has brought, tell what
-    all to come would bring: no end of it where the objective falls faster and faster, as on a plateau. While that is confirmed the
+    all to come would bring: no end of it where the objective falls faster and faster, as on a plateau. Where each doubling brings
+    about the same, there is no end either; if it is little, and the run is long, it is not waited for. While that is confirmed the
     objective does not rise at all, as it would in a cycle.
     """
 
