@@ -127,3 +127,18 @@ def test_evened_rows_are_divided_by_the_roots_of_their_sums():
         np.testing.assert_allclose(side.T @ N, matrix.T @ N, rtol=1e-12)
         np.testing.assert_allclose(side.sums, matrix.sum(axis=1), rtol=1e-12)
     assert even.shape == X.shape
+
+
+def test_the_best_partition_of_even_rows_is_that_of_rows_that_weigh_alike(monkeypatch):
+    """Not the one that explains most: elsewhere that is what counts."""
+    X = table(text_like()[0])
+    equal, weighted = fits_for(Beta(1))
+    good, bad = best_partition(X, COUNTS, equal, weighted, 0).labels, poor(X)
+
+    def as_it_is(X, labels, counts, fit, worth):
+        explained = 2.0 if labels is bad else 1.0
+        return coclusters.Partition(labels, [np.ones(len(side)) for side in labels], explained, counts)
+
+    monkeypatch.setattr(coclusters, "_improved", as_it_is)
+    assert coclusters._best_of(X.evened(), [good, bad], COUNTS, weighted, 0.0).labels is good
+    assert coclusters._best_of(X, [good, bad], COUNTS, weighted, 0.0).labels is bad

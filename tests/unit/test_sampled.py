@@ -13,7 +13,7 @@ from nonneg.data.namespace import namespace_of
 from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta
 from nonneg.divergences.base import Operand
-from nonneg.kernels import threads
+from nonneg.kernels import sampled, threads
 from nonneg.kernels.threads import limited
 
 ROUNDING = {np.float64: 1e-12, np.float32: 1e-5}
@@ -204,3 +204,28 @@ def test_sparse_and_dense_data_give_the_same_factors(form, divergence, solver, r
     for name, factor in runs[0].factors.items():
         np.testing.assert_allclose(runs[1].factors[name], factor, rtol=1e-9, atol=1e-12)
     assert runs[1].objective == pytest.approx(runs[0].objective, rel=1e-11)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_seen_in_the_sum_of_logarithms(X, factors, value, dtype):
+    """Its bits would be those of a number: the logarithm is found from them."""
+    U, V = (factor.astype(dtype) for factor in factors)
+    U[7, 2] = value
+    _, logarithm = sparse_data(X.astype(dtype)).visit(U, V, [Request(Operand(1, -1), "right", V.T)], 1.0)
+    assert not math.isfinite(logarithm)
+
+
+@pytest.mark.parametrize("is_wide", [False, True], ids=["many entries a column", "few"])
+def test_both_sides_take_one_pass_where_columns_have_many_entries(X, factors, rng, is_wide, monkeypatch):
+    (U, V), visited, own = factors, [], sampled.sampled_products
+    if is_wide:
+        X, V = np.hstack([X, np.zeros((len(X), 20_000))]), np.hstack([V, rng.random((len(V), 20_000))])
+    monkeypatch.setattr(
+        sampled, "sampled_products", lambda start, stop, *rest: visited.append(stop - start) or own(start, stop, *rest)
+    )
+    requests = [Request(Operand(1, -1), "right", V.T), Request(Operand(1, -1), "left", U.T)]
+    (right, left), _ = sparse_data(X).visit(U, V, requests)
+    assert sum(visited) == (sum(X.shape) if is_wide else X.shape[0])
+    E = naive(X, U @ V, (1, -1))
+    np.testing.assert_allclose(right, E @ V.T, rtol=1e-12)
+    np.testing.assert_allclose(left, U.T @ E, rtol=1e-12)
