@@ -142,3 +142,12 @@ def test_the_best_partition_of_even_rows_is_that_of_rows_that_weigh_alike(monkey
     monkeypatch.setattr(coclusters, "_improved", as_it_is)
     assert coclusters._best_of(X.evened(), [good, bad], COUNTS, weighted, 0.0).labels is good
     assert coclusters._best_of(X, [good, bad], COUNTS, weighted, 0.0).labels is bad
+
+
+def test_a_run_from_clusters_may_end_before_the_fortieth_iteration():
+    """Its curve has a point for each iteration, and shape from the beginning; and what it leaves is little."""
+    X, _ = text_like()
+    soon, late = (BiQNMF(3, random_state=0, **settings).fit(X) for settings in ({}, {"tol": 1e-8, "max_iter": 2000}))
+    assert soon.status_ == "converged"
+    assert 20 <= soon.n_iter_ < 40 < late.n_iter_
+    assert soon.objective_ < 1.01 * late.objective_
