@@ -319,7 +319,8 @@ class Point:
         """θ = ΣP∘X̂ / ΣQ∘X̂, QNMF Table 1."""
         if THETA_WORD not in self.known:
             (positive, _), (negative, _) = self._sums(factor, logarithm=False)
-            self.known[THETA_WORD] = self.problem.namespace.xp.astype(positive / negative, self.problem.namespace.dtype)
+            namespace = self.problem.namespace
+            self.known[THETA_WORD] = namespace.xp.asarray(positive / negative, dtype=namespace.dtype)
         return self.known[THETA_WORD]
 
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:

@@ -14,11 +14,12 @@ from ..exceptions import DataError, ShapeError
 
 
 def contingency(labels_true: Any, labels_pred: Any) -> sparse.csr_array:
-    """How many samples of each cluster (row) are of each class (column)."""
+    """Number of samples of each cluster (row) in each class (column)."""
     (_, classes), (_, clusters) = read_labels(labels_true, "labels_true"), read_labels(labels_pred, "labels_pred")
     if len(classes) != len(clusters):
         raise ShapeError(f"labels_true has {len(classes)} labels and labels_pred {len(clusters)}; every sample needs one of each.")
-    return sparse.csr_array((np.ones(len(classes), dtype=np.int64), (clusters, classes)))
+    ones = np.ones(len(classes), dtype=np.int64)
+    return sparse.coo_array((ones, (clusters, classes))).tocsr()  # (`csr_array` of coordinates keeps duplicates before SciPy 1.15)
 
 
 def read_labels(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
