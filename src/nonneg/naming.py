@@ -32,8 +32,8 @@ _ELSEWHERE = {"cd": "coordinate", "mu": "multiplicative"}
 """What scikit-learn's NMF calls otherwise."""
 
 
-def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str) -> IncompatibleError:
-    """The error for a name that there is not: what it may have been meant to be, and all that there are."""
+def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str = "") -> IncompatibleError:
+    """Make the error for an unknown name: a suggestion, and the known names."""
     names, hint = list(names), ""
     if isinstance(given, type):
         hint = f" Did you mean {given.__name__}(...)?"
@@ -43,7 +43,8 @@ def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str) -> Inco
         hint = " Give the factors to start from themselves: init={'W': W, 'H': H}."
     elif isinstance(given, str) and (close := get_close_matches(_plain(given), names, 1)):
         hint = f" Did you mean {close[0]!r}?"
-    return IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {', '.join(map(repr, names))}; or {otherwise}.")
+    known = ", ".join(map(repr, names)) + (f"; or {otherwise}" if otherwise else "")
+    return IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {known}.")
 
 
 def _plain(name: str) -> str:

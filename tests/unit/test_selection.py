@@ -28,7 +28,7 @@ from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 from nonneg.plot.views import column_labels, row_labels
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
-from nonneg.selection.criteria import NAMES, Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled, Subsamples
+from nonneg.selection.criteria import Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled, Subsamples
 from nonneg.selection.criteria.error import permuted
 from nonneg.selection.criteria.gabriel import divergence_between, one_each
 from nonneg.selection.criteria.halves import split
@@ -475,7 +475,6 @@ def test_a_new_criterion_is_one_class():
 
     scan = rank_scan(NMF(), mixed(2), [2, 3], criteria=Constant())
     assert (scan.best_, scan.why_) == (2, "It is the first.")
-    assert set(NAMES) == {"gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples"}
 
 
 def test_halves_have_the_same_shares_of_each_class():

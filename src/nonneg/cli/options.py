@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .running import Command
 
@@ -17,6 +18,29 @@ PATH = click.Path(path_type=Path)
 def shell_command(name: str) -> Callable[[Callable[..., Any]], Command]:
     """Make a function a command; its docstring is the help."""
     return click.command(name, cls=Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+
+class Registered(click.ParamType):
+    """Name in a registry of another module, imported for the help or when the command runs: the first line must not wait for it."""
+
+    name = "name"
+
+    def __init__(self, option: str, load: Callable[[], Mapping[str, Any]]) -> None:
+        self._option, self._load = option, load
+
+    def __getitem__(self, name: str) -> Any:
+        from ..naming import unknown
+
+        registry = self._load()
+        if name not in registry:
+            raise click.BadParameter(str(unknown(self._option.lstrip("-"), name, registry)), param_hint=self._option)
+        return registry[name]
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self._load())}]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in self._load() if name.startswith(incomplete)]
 
 
 def together(*given: Decorator) -> Decorator:

@@ -33,3 +33,17 @@ __all__ = [
     "SymmetricNMF",
     "TruncatedNonnegativeSVD",
 ]
+
+PARTS: dict[str, type] = {
+    "nmf": NMF,
+    "opnmf": OPNMF,
+    "pnmf": PNMF,
+    "onmf": ONMF,
+    "sparse": NonnegativeSparseCoding,
+    "clustering": ProjectiveClustering,
+    "svd": TruncatedNonnegativeSVD,
+    "form": Factorization,
+}
+"""Models of parts, by their names in ``nonneg fit`` and ``nonneg rank``."""
+COCLUSTERS: dict[str, type] = {cls.__name__.lower(): cls for cls in (BiORNM3F, BiQNMF, NMTF, ONMTF, FONT)}
+"""Models of co-clusters, by their names in ``nonneg cocluster`` and ``nonneg rank``."""

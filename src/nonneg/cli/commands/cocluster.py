@@ -7,15 +7,35 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
+from ..options import (
+    PATH,
+    Registered,
+    assignments,
+    checkpoint,
+    file_option,
+    missing,
+    model_file,
+    reading,
+    report,
+    seed,
+    shell_command,
+)
 from ..running import Session
 
-MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "ONMTF", "font": "FONT"}
+
+def _models() -> dict[str, type]:
+    """Models of co-clusters by name."""
+    from ... import estimators
+
+    return estimators.COCLUSTERS
+
+
+MODELS = Registered("--model", _models)
 
 
 @shell_command("cocluster")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="biornm3f", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="biornm3f", show_default=True, help="What to fit.")
 @click.option("-r", "--rank", required=True, metavar="ROWS[,COLUMNS]", help="How many groups of samples, and of features.")
 @click.option("--divergence", help="euclidean, kl, … or a number b for the β-divergence.")
 @click.option("--restarts", type=int, help="How many starts; the best is kept.")
@@ -39,7 +59,6 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
 
     Ctrl-C ends the fit at its next check: the best so far is written, and the exit code is 130.
     """
-    from ... import estimators
     from ...model_files import write_model
     from .. import sharing
 
@@ -51,7 +70,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         ranks = ()
     if len(ranks) not in (1, 2) or min(ranks) < 1:
         raise click.BadParameter(f"{rank!r} is not a number of at least 1, or two of them: 10,8.", param_hint="--rank")
-    cls = getattr(estimators, MODELS[model])
+    cls = MODELS[model]
     wanted = {
         "n_clusters" if model.startswith("bi") else "n_components": ranks if len(ranks) == 2 else ranks[0],
         "divergence": sharing.number_or_text(given["divergence"]),

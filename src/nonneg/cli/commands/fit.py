@@ -7,24 +7,35 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
+from ..options import (
+    PATH,
+    Registered,
+    assignments,
+    checkpoint,
+    file_option,
+    missing,
+    model_file,
+    reading,
+    report,
+    seed,
+    shell_command,
+)
 from ..running import Session
 
-MODELS = {
-    "nmf": "NMF",
-    "opnmf": "OPNMF",
-    "pnmf": "PNMF",
-    "onmf": "ONMF",
-    "sparse": "NonnegativeSparseCoding",
-    "clustering": "ProjectiveClustering",
-    "svd": "TruncatedNonnegativeSVD",
-    "form": "Factorization",
-}
+
+def _models() -> dict[str, type]:
+    """Models of parts by name."""
+    from ... import estimators
+
+    return estimators.PARTS
+
+
+MODELS = Registered("--model", _models)
 
 
 @shell_command("fit")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="opnmf", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
 @click.option("-r", "--rank", required=True, help="How many parts; or several, 2-12, of which the best is found: see nonneg rank.")
 @click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
@@ -72,11 +83,10 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
     session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
-    from ... import estimators
     from ...model_files import write_model
     from ...plot.views import column_labels
 
-    cls = getattr(estimators, MODELS[model])
+    cls = MODELS[model]
     name = "n_clusters" if model == "clustering" else "n_components"
     wanted = {
         name: ranks[0] if len(ranks) == 1 else None,

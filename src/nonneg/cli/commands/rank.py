@@ -7,26 +7,39 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, file_option, missing, reading, report, seed, shell_command
+from ..options import PATH, Registered, assignments, file_option, missing, reading, report, seed, shell_command
 from ..running import Session
-from .cocluster import MODELS as COCLUSTERS
-from .fit import MODELS as PARTS
 
-MODELS = {name: cls for name, cls in PARTS.items() if name not in ("svd", "form")} | COCLUSTERS
-MODELS |= {"graph": "GraphClustering", "chain": "QNMFHMM"}
-CRITERIA = ("gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples")
+
+def _models() -> dict[str, type]:
+    """Models whose rank can be scanned, by name."""
+    from ... import estimators, graph, hmm
+
+    parts = {name: cls for name, cls in estimators.PARTS.items() if name not in ("svd", "form")}
+    return parts | estimators.COCLUSTERS | {"graph": graph.GraphClustering, "chain": hmm.QNMFHMM}
+
+
+def _criteria() -> dict[str, type]:
+    """Criteria by name."""
+    from ...selection.criteria import NAMES
+
+    return NAMES
+
+
+MODELS = Registered("--model", _models)
+CRITERIA = Registered("--criterion", _criteria)
 
 
 @shell_command("rank")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=click.Choice(list(MODELS)), default="opnmf", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
 @click.option("-r", "--rank", "ranks", required=True, help="Which ranks: 2-12, 2-20:2, or 2,4,8.")
 @click.option(
     "-c",
     "--criterion",
     "criteria",
     multiple=True,
-    type=click.Choice(CRITERIA),
+    type=CRITERIA,
     help="What to judge by; of several, the first decides.",
 )
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
@@ -58,11 +71,12 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     session.check_outputs(tables=(given["out"],), pages=(given["report"],), plots=(given["plot"],))
     wanted = sharing.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
-    from ... import estimators, graph, hmm
     from ...exceptions import FileError
     from ...files import Table, write
 
-    cls = next(getattr(module, MODELS[model]) for module in (estimators, graph, hmm) if hasattr(module, MODELS[model]))
+    cls = MODELS[model]
+    for criterion in given["criteria"]:
+        CRITERIA[criterion]
     settings = {"divergence": sharing.number_or_text(given["divergence"])}
     settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
     estimator = sharing.made(cls, settings, given["assignments"])

@@ -1,0 +1,79 @@
+"""Where a new part must appear: each name of a registry, in every place that lists the names of its kind.
+
+Lists that can follow from the registry do (command line, fuzzer, strategies); these are the others. A missing name fails with the
+place where it is to be written.
+"""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import nonneg
+from nonneg import constraints, divergences, estimators, files, initialization, selection, solvers
+from nonneg.selection import criteria
+
+ROOT = Path(__file__).parents[1]
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf8")
+
+
+def braces(function, parameter):
+    """Names that a docstring lists in braces for a parameter."""
+    found = re.search(rf"^ *{parameter} : .*?\{{(.*?)\}}", inspect.getdoc(function), re.MULTILINE)
+    return re.findall(r'"([\w-]+)"', found[1]) if found else []
+
+
+DIVERGENCES = [
+    cls.__name__ for cls in vars(divergences).values() if inspect.isclass(cls) and issubclass(cls, divergences.Objective)
+]
+DIVERGENCES = [name for name in DIVERGENCES if name not in ("Divergence", "Objective")]
+FORMULAE = [name for name in DIVERGENCES if name not in ("WeightedSum", "Trace")]
+ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
+ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
+
+PLACES = {
+    "divergence": [
+        (DIVERGENCES, "nonneg.divergences.__all__", divergences.__all__),
+        (DIVERGENCES, "divergence_value and divergence_parts in src/nonneg/testing.py", text("src/nonneg/testing.py")),
+        (FORMULAE, "its bounds, in the table of tests/equations/test_qnmf.py", text("tests/equations/test_qnmf.py")),
+        (FORMULAE, "DIVERGENCES in tests/properties/strategies.py", text("tests/properties/strategies.py")),
+        ([name for name in FORMULAE if name != "DualI"], "DIVERGENCES in fuzz/dense.py, with its formula", text("fuzz/dense.py")),
+        (FORMULAE, "the list of divergences in README.md", text("README.md")),
+    ],
+    "constraint": [
+        ([type(one).__name__ for one in constraints.NAMES.values()], "nonneg.constraints.__all__", constraints.__all__),
+    ],
+    "solver": [
+        ([type(one).__name__ for one in solvers.NAMES.values()], "nonneg.solvers.__all__", solvers.__all__),
+        (solvers.NAMES, "the docstring of factorize, solver", braces(nonneg.factorize, "solver")),
+    ],
+    "start": [
+        (initialization.NAMES, "the docstring of factorize, init", braces(nonneg.factorize, "init")),
+    ],
+    "estimator": [
+        (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
+        (ESTIMATORS, "src/nonneg/catalogue.py", text("src/nonneg/catalogue.py")),
+        (ESTIMATORS, "README.md", text("README.md")),
+        (ESTIMATORS, "docs/estimators.md", text("docs/estimators.md") + text("docs/discriminants.md")),
+        (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),
+    ],
+    "criterion": [
+        ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),
+        (criteria.NAMES, "docs/ranks.md", text("docs/ranks.md")),
+        (criteria.NAMES, "the docstring of rank_scan, criteria", inspect.getdoc(selection.rank_scan)),
+    ],
+    "kind of file": [
+        (ENDINGS, "docs/command-line.md", text("docs/command-line.md")),
+    ],
+}
+CASES = [(kind, names, where, found) for kind, places in PLACES.items() for names, where, found in places]
+
+
+@pytest.mark.parametrize(("kind", "names", "where", "found"), CASES, ids=[f"{kind} in {where}" for kind, _, where, _ in CASES])
+def test_every_part_is_listed(kind, names, where, found):
+    missing = [name for name in names if name not in found]
+    assert not missing, f"Not listed in {where}: the {kind} {', '.join(missing)}."
