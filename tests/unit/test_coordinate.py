@@ -1,6 +1,7 @@
 """Coordinate descent: each step is the exact minimum, nothing rises, and where it ends the K.K.T. conditions hold."""
 
 import gc
+from itertools import product
 
 import numba
 import numpy as np
@@ -118,9 +119,19 @@ def least_of(c1, c2, c3, c4, least):
 class TestQuartic:
     @pytest.mark.parametrize("seed", range(200))
     def test_it_is_the_least(self, seed):
+        self.check(seed, is_cubic=False)
+
+    def test_a_cubic_or_a_parabola(self):
+        for seed in range(200):
+            self.check(seed, is_cubic=True)
+
+    def check(self, seed, is_cubic):
         g = np.random.default_rng(seed)
         c1, c2, c3 = g.normal(size=3) * 10.0 ** g.integers(-3, 3, size=3)
         c4, least = 10.0 ** g.uniform(-2, 2), -g.uniform(0, 2)
+        if is_cubic:
+            c3, c4 = (abs(c3) if seed % 2 else 0.0), 0.0
+            c2 = c2 if c3 else abs(c2)  # else it has no minimum
         d = least_of(c1, c2, c3, c4, least)
 
         def value(x):
@@ -224,6 +235,28 @@ class TestOneSweep:
         order = np.random.default_rng(0).permutation(np.arange(12))
         expected = naive_sweep(lambda F: 0.5 * np.sum((X - F @ F.T @ X) ** 2), W, order, 3, degree=4)
         np.testing.assert_allclose(solution.factors["W"], expected, atol=1e-5)
+
+    def test_beside_rows_of_zeros(self):
+        """The objective has degree two in an entry there."""
+        g = np.random.default_rng(3)
+        W, A = 0.3 * g.random((12, 3)), g.random((12, 17))
+        A[[2, 7]] = 0
+        settings = {"init": {"W": W, "A": A}, "solver": Coordinate(warmup=0, passes=1), "max_iter": 1, "tol": 0}
+        solution = nonneg.factorize(X, "W W.T A", constraints={"A": "fixed"}, **settings)
+        order = np.random.default_rng(0).permutation(np.arange(12))
+        expected = naive_sweep(lambda F: 0.5 * np.sum((X - F @ F.T @ A) ** 2), W, order, 3, degree=4)
+        np.testing.assert_allclose(solution.factors["W"], expected, atol=1e-5)
+
+    def test_gram_without_a_diagonal(self):
+        """The objective has degree three in an entry."""
+        W = np.random.default_rng(3).random((12, 3)) * 0.3
+        K = AFFINITY - np.diag(np.diag(AFFINITY))
+        order = np.random.default_rng(0).permutation(np.arange(12))
+        expected = naive_sweep(lambda F: -np.sum(F * (K @ F)) + np.sum((F.T @ K @ F) * (F.T @ F)) / 2, W, order, 3, degree=3)
+        settings = {"init": {"W": W}, "solver": Coordinate(warmup=0, passes=1), "max_iter": 1, "tol": 0}
+        for kernel in (K, sparse.csr_array(K)):
+            solution = nonneg.factorize(Gram(kernel, checked=False), "W W.T X", **settings)
+            np.testing.assert_allclose(solution.factors["W"], expected, atol=1e-5)
 
     def test_linear(self):
         g = np.random.default_rng(3)
@@ -420,16 +453,23 @@ def test_a_feature_without_data_has_no_part(store, shape):
     assert solution.objective <= 1e-10 * np.sum(X**2)
 
 
-def test_rows_without_data_are_let_go_of_once():
-    """FᵀF is kept, and what is given of such rows."""
-    F = rng.random((6, 4))
-    G, empty = F.T @ F, np.array([4, 1])
-    places._let_go(F, G, empty, 2)
-    assert not F[empty, 2:].any()
-    assert F[empty, :2].all()
-    np.testing.assert_allclose(G[2:], (F.T @ F)[2:], rtol=1e-12)
-    np.testing.assert_allclose(G[:, 2:], (F.T @ F)[:, 2:], rtol=1e-12)
-    np.testing.assert_allclose(G[:2, :2], (F.T @ F)[:2, :2], rtol=1e-12)
+def test_nothing_rises_where_the_rest_of_the_form_has_zeros():
+    """Rows of zeros in A leave rows of W to be learned: X̂ᵢ = wᵢ WᵀA."""
+    data = np.random.default_rng(11).random((12, 5))
+    for form, X, side in (("W W.T A", data, 1), ("W W.T A B", data, 1), ("A W W.T", data.T, 0)):
+        solution = nonneg.factorize(X, form, 5, max_iter=120, check_every=1, random_state=2)
+        assert np.diff(solution.history.objective).max() <= 1e-13 * solution.history.objective[0], form
+        assert (solution.factors["A"] == 0).all(axis=side).any(), "there is nothing to see here"
+
+
+def test_similarities_that_are_not_positive_semidefinite():
+    """Three cliques without loops: rows with Kᵢᵢ = 0 have neighbours, and W is the indicator of the cliques."""
+    for store, diagonal in product((np.asarray, sparse.csr_array), (0.0, 1e-9, 1e-2)):
+        K = Gram(store(np.kron(np.eye(3), 1.0 - np.eye(4)) + diagonal * np.eye(12)), checked=False)
+        found = nonneg.factorize(K, "W W.T X", 3, random_state=0, check_every=1)
+        assert np.diff(found.history.objective).max() <= 1e-13 * abs(found.objective)
+        # The largest eigenvalue of each block is 3 + diagonal, and W has its eigenvectors: ½ tr K − Σλ + ½ Σλ; `tol` is 1e-5.
+        assert found.objective == pytest.approx(6 * diagonal - 3 * (3 + diagonal) / 2, rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e30, 1e100])

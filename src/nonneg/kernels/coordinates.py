@@ -153,8 +153,27 @@ def linked_rows(
 
 
 @inlined
+def _least_cubic(c1: float, c2: float, c3: float, least: float) -> float:
+    """Minimise c₁d + c₂d² + c₃d³ over d ≥ least, least ≤ 0. A negative c₃ is rounding, and counts as zero."""
+    c3 = max(c3, 0.0)
+    if c2 <= 0.0 and c3 == 0.0:
+        return least if c1 >= 0.0 else 0.0
+    discriminant = c2 * c2 - 3 * c1 * c3
+    if discriminant < 0.0:  # it rises everywhere
+        return least
+    root = sqrt(discriminant)
+    x = -c1 / (c2 + root) if c2 > 0.0 else (root - c2) / (3 * c3)  # the larger root of its derivative, without cancellation
+    if x <= least or least * (c1 + least * (c2 + least * c3)) < x * (c1 + x * (c2 + x * c3)):
+        return least
+    return x
+
+
+@inlined
 def least_quartic(c1: float, c2: float, c3: float, c4: float, least: float) -> float:
-    """The d ≥ least, least ≤ 0, at which c₁d + c₂d² + c₃d³ + c₄d⁴, c₄ > 0, is smallest; the nearest minimum where it is convex."""
+    """Minimise c₁d + c₂d² + c₃d³ + c₄d⁴, c₄ ≥ 0, over d ≥ least, least ≤ 0; where it is convex at 0, the nearest minimum.
+
+    Where c₄ = 0, c₃ ≥ 0 but for rounding. A polynomial that is zero, but for rounding, gives `least`.
+    """
     if c2 > 0.0:  # convex at zero: a few Newton steps reach the minimum, unless the polynomial is not convex on the way
         x = max(-0.5 * c1 / c2, least)
         for _ in range(8):
@@ -167,6 +186,8 @@ def least_quartic(c1: float, c2: float, c3: float, c4: float, least: float) -> f
                 if x * (c1 + x * (c2 + x * (c3 + x * c4))) <= 0.0:
                     return x
                 break
+    if c4 <= 0.0:
+        return _least_cubic(c1, c2, c3, least)
     # The roots of its derivative, d³ + αd² + βd + γ, by Cardano.
     third, beta, gamma = 0.25 * c3 / c4, 0.5 * c2 / c4, 0.25 * c1 / c4
     p, q = beta - 3 * third * third, gamma + third * (2 * third * third - beta)
@@ -258,16 +279,6 @@ def _quadratic_row(
             break
 
 
-@inlined
-def _empty_row(F: Array, i: int, G: Array, first: int) -> None:
-    """A row that no data speak for: all that it adds to the objective is ½ wᵀB w, which is least at zero. G is kept."""
-    for k in range(F.shape[1]):
-        for j in range(F.shape[1]):
-            if k >= first or j >= first:
-                G[k, j] -= float(F[i, k]) * float(F[i, j])
-    F[i, first:] = 0.0
-
-
 @compiled
 def quadratic_gram(
     order: Array,
@@ -287,16 +298,14 @@ def quadratic_gram(
 ) -> None:
     """Rows of F in the given order, with C and Q at hand. CF and QF hold (CF)ᵀ and (QF)ᵀ, and are brought up to date in place.
 
-    An empty Q stands for the identity; QF empty, for Q = C. Rows that Q has nothing of stay as they are. `work` are six rows of
-    double precision to work with: an array that is made here, and code for such rows, would take longer to compile.
+    An empty Q stands for the identity; QF empty, for Q = C. `work` are six rows of double precision to work with: an array that is
+    made here, and code for such rows, would take longer to compile.
     """
     m, r = F.shape
     w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     is_identity, is_same = Q.shape[0] == 0, QF.shape[0] == 0
     for i in order:
         q_own = 1.0 if is_identity else float(Q[i, i])
-        if q_own <= 0.0:
-            continue
         for k in range(r):
             w[k], a[k] = F[i, k], CF[k, i]
             b[k] = w[k] if is_identity else a[k] if is_same else QF[k, i]
@@ -346,9 +355,6 @@ def quadratic_rows(
             i, own = order[start + s], np.float64(K[s, s])
             for k in range(r):
                 D[s, k] = 0.0
-            if own <= 0.0:
-                _empty_row(F, i, G, first)
-                continue
             for k in range(r):
                 w[k], a[k] = F[i, k], A[s, k]
             for q in range(s):
@@ -403,9 +409,6 @@ def quadratic_sparse(
             for k in range(r):
                 a[k] += x * Z[j, k]
         q_own = 1.0 if is_identity else own
-        if q_own <= 0.0:
-            _empty_row(F, i, G, first)
-            continue
         for k in range(r):
             w[k] = F[i, k]
             b[k] = w[k] if is_identity else a[k]

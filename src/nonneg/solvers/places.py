@@ -325,26 +325,14 @@ class Quadratic(Place):
 
         C, work = _evaluated(point, self.C), np.empty((6, F.shape[1]))
         if self.is_gram_of_data:
-            _let_go(F, G, order[np.diagonal(C)[order] <= 0], options[2])
             CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, work, *options)
             return {self.CF: CF.T, self.FCF: B}
         C = C if np.array_equal(C, C.T) else (C + C.T) / 2  # which is all that ⟨C, F Fᵀ⟩ depends on
         Q = _evaluated(point, self.Q)
-        _let_go(F, G, order[np.diagonal(Q)[order] <= 0], options[2])
         CF, QF = np.ascontiguousarray((C @ F).T), np.ascontiguousarray((Q @ F).T)
         quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, work, *options)
         return {}
-
-
-def _let_go(F: Array, G: Array, empty: Array, first: int) -> None:
-    """Rows that no data speak for: all that each adds to the objective is ½ wᵀB w, which is least at zero. G = FᵀF is kept."""
-    if len(empty):
-        rows = F[empty].astype(np.float64)
-        change = rows.T @ rows
-        change[:first, :first] = 0.0  # of columns that are given
-        G -= change
-        F[empty, first:] = 0.0
 
 
 _ONCE = Settings(1, 0.0, keeps=False)
