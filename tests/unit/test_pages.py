@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
+from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, SymmetricNMF, open_data
 from nonneg.engine.solution import History, Record
-from nonneg.exceptions import DataError
+from nonneg.exceptions import DataError, ShapeError
+from nonneg.files import Table
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
 from nonneg.pages.drawing import curve, png, short, ticks
@@ -106,6 +107,34 @@ def test_names(tmp_path):
     text = page_of(NMF(3, random_state=0).fit(X), tmp_path, sparse.csr_array(X), feature_names=[f"<gene {j}>" for j in range(12)])
     assert "&lt;gene 3&gt;" in text
     assert "<gene" not in text
+
+
+@pytest.mark.parametrize("model", [NMF(3, random_state=0), OPNMF(3, random_state=0)], ids=repr)
+@pytest.mark.parametrize("count", [1, 30, 40])
+def test_the_relative_error_is_that_of_what_is_shown(model, count, tmp_path):
+    model = model.fit(X)
+    shown = X[:count]
+    error = np.linalg.norm(shown - model.inverse_transform(model.transform(shown))) / np.linalg.norm(shown)
+    text = page_of(model, tmp_path, shown)
+    assert float(re.search(r"Relative error</dt><dd>([\d.]+)", text)[1]) == pytest.approx(error, abs=1e-4)  # of printing
+    write_report(model, tmp_path / "page.html", shown, about={"shape": [40, 12]})
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert (f"Relative error of the {count} samples shown" in text) == (count < 40)
+
+
+def test_the_relative_error_of_similarities_is_not_one_of_x(tmp_path):
+    assert "Relative error" not in page_of(SymmetricNMF(2, affinity="rbf", random_state=0).fit(X), tmp_path, X)
+
+
+@pytest.mark.parametrize("given", [X[0], X[:, :5], X[None], 3, [[]], X[:0]], ids=lambda given: str(np.shape(given)))
+def test_x_of_another_shape_is_refused(given, tmp_path):
+    with pytest.raises(ShapeError, match=r"X has shape \(.*fitted to samples with 12 features"):
+        NMF(3, random_state=0).fit(X).report(tmp_path / "page.html", given)
+
+
+def test_tables_of_files(tmp_path):
+    model = NMF(3, random_state=0).fit(X)
+    assert page_of(model, tmp_path, Table(X)) == page_of(model, tmp_path, X)
 
 
 def test_without_data(tmp_path):

@@ -17,9 +17,10 @@ from scipy import sparse
 
 from ..atomic import written_whole
 from ..data import Data, opened, refuse_name
-from ..exceptions import IncompatibleError
-from ..files import Layout
-from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, row_labels, top_of
+from ..divergences import Beta
+from ..exceptions import IncompatibleError, ShapeError
+from ..files import Layout, Table
+from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
 from ..version import __version__
 from .drawing import curve, png, short
 
@@ -87,8 +88,8 @@ def write_report(
         Fitted.
     path : path
         Of the page, .html; what is there is overwritten.
-    X : array, sparse array, path, open file or Dask collection, optional
-        What was fitted, for what is not kept: sizes of parts in samples, and the reordered matrix.
+    X : array, sparse array, Table, path, open file or Dask collection, optional
+        What was fitted, or other samples: for what the estimator does not keep, the relative error and the reordered matrix.
     shape : tuple of int or Layout, optional
         How features lie in an image.
     feature_names : sequence of str, optional
@@ -109,11 +110,19 @@ def write_report(
 
 def _shown(model: Any, X: Any) -> Any:
     """X as a matrix: opened where it lies, as `fit` opens it. Sequences, which chains are fitted to, are not shown."""
-    if X is None or (hasattr(model, "transmat_") and not hasattr(X, "shape")):
+    if X is None or hasattr(model, "transmat_"):
         return None
+    X = X.values if isinstance(X, Table) else X
     refuse_name(X)
     X = opened(X)
-    return X if hasattr(X, "shape") else np.asarray(X)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    width = getattr(model, "n_features_in_", None)
+    if len(X.shape) != 2 or not X.shape[0] or X.shape[1] != (X.shape[1] if width is None else width):
+        raise ShapeError(
+            f"X has shape {tuple(X.shape)}; {type(model).__name__} was fitted to samples with {width} features. Give report the X "
+            "that was fitted, or rows of it."
+        )
+    return X
 
 
 def html(subject: Subject) -> str:
@@ -157,16 +166,12 @@ def summary(subject: Subject) -> Section:
     """What was run on what, and how it came out."""
     model, about = subject.model, subject.about
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
-    error, is_graph = None, hasattr(model, "vertices_")
-    if subject.X is not None and hasattr(model, "reconstruction_err_"):
-        is_euclidean = getattr(getattr(model, "model_", None), "divergence", None)
-        length = _length(subject.X)
-        if length > 0 and "Beta(b=2)" in repr(is_euclidean):
-            error = model.reconstruction_err_ / length
+    error, is_graph = _relative_error(model, subject.X), hasattr(model, "vertices_")
+    of = "" if subject.X is None or tuple(shape or ()) == tuple(subject.X.shape) else f" of the {subject.X.shape[0]} samples shown"
     known = {
         "Data": None if shape is None else f"{shape[0]} vertices" if is_graph else f"{shape[0]} samples × {shape[1]} features",
         "Objective": _number(model, "objective_"),
-        "Relative error": None if error is None else f"{error:.4f}",
+        f"Relative error{of}": None if error is None else f"{error:.4f}",
         "Iterations": _number(model, "n_iter_"),
         "Time to fit": None if "fit_seconds" not in about else f"{about['fit_seconds']:.3g} s",
         "Seed": None if getattr(model, "random_state", None) is None else str(model.random_state),
@@ -401,6 +406,20 @@ SECTIONS = {
 
 
 # ---- pieces
+
+
+def _relative_error(model: Any, X: Any) -> float | None:
+    """‖X − X̂‖ / ‖X‖ of the given X, where X̂ is made of its codes; None for other divergences, and where X has no codes."""
+    is_euclidean = hasattr(model, "model_") and model.model_.divergence == Beta(2)
+    approximates_kernel = getattr(model, "X_fit_", None) is not None
+    if X is None or not is_euclidean or approximates_kernel or not hasattr(model, "score"):
+        return None
+    try:
+        squared = -2 * X.shape[0] * quietly(model.score, X)
+    except ValueError:
+        return None
+    length = _length(X)
+    return math.sqrt(max(squared, 0.0)) / length if length > 0 and math.isfinite(squared) else None
 
 
 def _length(X: Any) -> float:
