@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import coclusters
 from ..atomic import written_whole
 from ..data import Data, opened, refuse_name
 from ..divergences import Beta
@@ -22,7 +23,7 @@ from ..exceptions import IncompatibleError, ShapeError
 from ..files import Layout, Table
 from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
 from ..version import __version__
-from .drawing import curve, png, short
+from .drawing import curve, png, short, told_apart
 
 _STYLE = Path(__file__).with_name("style.css")
 _MOST_PARTS = 100
@@ -63,6 +64,15 @@ class Subject:
             return row_labels(self.model, self.X)
         except (ValueError, TypeError):
             return None
+
+    @property
+    def blocks(self) -> tuple[int, int] | None:
+        """How many clusters of samples and of features a co-clustering has; None for models of other kinds."""
+        model = self.model
+        if not hasattr(model, "row_labels_") or not hasattr(model, "column_labels_") or getattr(model, "_is_paired", False):
+            return None
+        n, m = coclusters.sizes(model).shape
+        return n, m
 
     @property
     def what(self) -> str:
@@ -155,6 +165,8 @@ def frame(title: str, lead: str, sections: Mapping[str, Section]) -> str:
 def _title(subject: Subject) -> str:
     data = [Path(path).name for path in subject.about.get("data", ())]
     of = f" of {data[0]}{' and others' if len(data) > 1 else ''}" if data else ""
+    if subject.blocks is not None:
+        return f"{type(subject.model).__name__}{of}, {subject.blocks[0]} × {subject.blocks[1]} blocks"
     number = len(subject.parts) if subject.parts is not None else len(np.unique(subject.model.labels_))
     return f"{type(subject.model).__name__}{of}, {number} {subject.what}{'s' if number != 1 else ''}"
 
@@ -236,20 +248,23 @@ def convergence(subject: Subject) -> Section:
             label = f"The distance of {name} from its constraint {_went(values)}."
             figures.append(figure(curve(seconds, values, label=label, across="seconds", up=f"distance of {name}"), label))
     every = max(1, len(history) // 20)
-    rows = [(record.iteration, f"{record.seconds:.2f}", short(record.objective)) for record in history[::every]]
+    some = history[::every]
+    values = told_apart(record.objective for record in some)
+    rows = [(record.iteration, f"{record.seconds:.2f}", value) for record, value in zip(some, values, strict=True)]
     numbers = table("The objective at some of the checks", ("iteration", "seconds", "objective"), rows)
     return "Convergence", "".join(figures) + f"<details><summary>The numbers</summary>{numbers}</details>"
 
 
 def _went(values: np.ndarray) -> str:
-    """How numbers have changed from the first to the last, in words that hold for what is printed."""
+    """Say how numbers changed from the first to the last."""
     first, last = float(values[0]), float(values[-1])
     verb = "falls" if last < first else "rises"
     if first == last:
         return f"stays at {short(last)}"
-    if short(first) == short(last):
+    shown = told_apart([first, last], most=6)
+    if shown[0] == shown[1]:
         return f"is {short(last)} from the first check on, and {verb} by no more than {short(abs(first - last))}"
-    return f"{verb} from {short(first)} to {short(last)}"
+    return f"{verb} from {shown[0]} to {shown[1]}"
 
 
 def parts(subject: Subject) -> Section:
@@ -280,10 +295,28 @@ def parts(subject: Subject) -> Section:
     return title, f'<p>The features with the largest weights.</p>{more}<div class="tops">{"".join(tables)}</div>'
 
 
+def blocks(subject: Subject) -> Section:
+    """The blocks of a co-clustering: sizes of clusters, and the mean of each block where the data are given."""
+    if subject.blocks is None:
+        return None
+    model, X = subject.model, subject.X
+    n, m = subject.blocks
+    of_rows, of_columns = np.bincount(model.row_labels_, minlength=n), np.bincount(model.column_labels_, minlength=m)
+    is_fitted = X is not None and X.shape == (len(model.row_labels_), len(model.column_labels_)) and not isinstance(X, Data)
+    cells = coclusters.block_means(X, model) if is_fitted else coclusters.sizes(model)
+    header = ("", *(f"features {j + 1} ({count})" for j, count in enumerate(of_columns)))
+    rows = [
+        (f"samples {i + 1} ({count})", *("–" if np.isnan(cell) else short(cell) for cell in cells[i]))
+        for i, count in enumerate(of_rows)
+    ]
+    what = "The mean of the data in each block" if is_fitted else "The number of entries in each block"
+    return "The blocks", table(f"{what}; the sizes of clusters in brackets", header, rows)
+
+
 def sizes(subject: Subject) -> Section:
     """How many features and samples belong to each part most."""
     model = subject.model
-    if hasattr(model, "classes_"):
+    if hasattr(model, "classes_") or subject.blocks is not None:
         return None
     counts: dict[str, np.ndarray] = {}
     if hasattr(model, "startprob_"):
@@ -395,6 +428,7 @@ SECTIONS = {
     "notes": notes,
     "ranks": ranks,
     "convergence": convergence,
+    "blocks": blocks,
     "parts": parts,
     "sizes": sizes,
     "transitions": transitions,
