@@ -1,5 +1,6 @@
 """The widest grids are run by ``make test-all``; ``make test`` runs a part of them, the same each time."""
 
+import signal
 from zlib import crc32
 
 import pytest
@@ -91,7 +92,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Hypothesis draws the same examples in every run, and none is timed: the first of each kind compiles and imports."""
+    """Make hypothesis draw the same examples in every run, without a deadline, since the first example compiles and imports; and
+    restore SIGINT, which ``nohup make test &`` makes this process and its children ignore.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     drawn = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
     settings.register_profile("nonneg", max_examples=40 if config.getoption("--wide") else 10, **drawn)
     settings.load_profile("nonneg")

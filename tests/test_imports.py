@@ -13,7 +13,7 @@ SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
-    ("atomic", "labelling", "libraries"),
+    ("atomic", "coclusters", "labelling", "libraries"),
     ("data",),
     ("files",),
     ("plot",),
@@ -29,7 +29,7 @@ LAYERS = [
     ("pages",),
     ("shareable",),
     ("restarts",),
-    ("factorization", "rayleigh", "testing", "datasets", "coclusters", "validation"),
+    ("factorization", "rayleigh", "testing", "datasets", "validation"),
     ("encoding",),
     ("estimators",),
     ("graph", "hmm"),

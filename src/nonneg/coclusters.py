@@ -71,6 +71,7 @@ def block_means(X: Any, model: Any) -> np.ndarray:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Entries that are NaN are left out of the means.
     model : fitted co-clusterer
 
     Examples
@@ -84,9 +85,12 @@ def block_means(X: Any, model: Any) -> np.ndarray:
     """
     X = _matching(X, model)
     rows, columns = map(_indicators, _labels(model), _counts(model))
+    counts = sizes(model)
+    if not sparse.issparse(X) and np.isnan(np.sum(X)):
+        counts = (rows.T @ ~np.isnan(X)) @ columns
+        X = np.nan_to_num(X)
     sums = (rows.T @ X) @ columns
     sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
-    counts = sizes(model)
     return np.where(counts > 0, sums / np.where(counts > 0, counts, 1), np.nan)
 
 

@@ -36,8 +36,8 @@ class Shareable:
         ----------
         path : str or path
             What is there is overwritten.
-        X : array, sparse array, path, open file or Dask collection, optional
-            What was fitted. It is not kept by the estimator; with it, the page has sizes in samples and the reordered matrix.
+        X : array, sparse array, Table, path, open file or Dask collection, optional
+            What was fitted, or other samples. With it, the page has their relative error, sizes in samples and reordered matrix.
         shape : tuple of int or Layout, optional
             Height and width, where features are pixels.
         feature_names : sequence of str, optional

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import NMF, NMTF, OPNMF, QNMFHMM, NonnegativeKernelFDA, NonnegativeLDA, open_data
+from nonneg import NMF, NMTF, OPNMF, QNMFHMM, BiQNMF, NonnegativeKernelFDA, NonnegativeLDA, SymmetricNMF, open_data
 from nonneg.engine.solution import History, Record
-from nonneg.exceptions import DataError
+from nonneg.exceptions import DataError, ShapeError
+from nonneg.files import Table
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
-from nonneg.pages.drawing import curve, png, short, ticks
+from nonneg.pages.drawing import curve, png, short, ticks, told_apart
 from nonneg.selection import rank_scan
 
 RNG = np.random.default_rng(0)
@@ -108,6 +109,52 @@ def test_names(tmp_path):
     assert "<gene" not in text
 
 
+@pytest.mark.parametrize("model", [NMF(3, random_state=0), OPNMF(3, random_state=0)], ids=repr)
+@pytest.mark.parametrize("count", [1, 30, 40])
+def test_the_relative_error_is_that_of_what_is_shown(model, count, tmp_path):
+    model = model.fit(X)
+    shown = X[:count]
+    error = np.linalg.norm(shown - model.inverse_transform(model.transform(shown))) / np.linalg.norm(shown)
+    text = page_of(model, tmp_path, shown)
+    assert float(re.search(r"Relative error</dt><dd>([\d.]+)", text)[1]) == pytest.approx(error, abs=1e-4)  # of printing
+    write_report(model, tmp_path / "page.html", shown, about={"shape": [40, 12]})
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert (f"Relative error of the {count} samples shown" in text) == (count < 40)
+
+
+def test_the_relative_error_of_similarities_is_not_one_of_x(tmp_path):
+    assert "Relative error" not in page_of(SymmetricNMF(2, affinity="rbf", random_state=0).fit(X), tmp_path, X)
+
+
+@pytest.mark.parametrize("given", [X[0], X[:, :5], X[None], 3, [[]], X[:0]], ids=lambda given: str(np.shape(given)))
+def test_x_of_another_shape_is_refused(given, tmp_path):
+    with pytest.raises(ShapeError, match=r"X has shape \(.*fitted to samples with 12 features"):
+        NMF(3, random_state=0).fit(X).report(tmp_path / "page.html", given)
+
+
+def test_tables_of_files(tmp_path):
+    model = NMF(3, random_state=0).fit(X)
+    assert page_of(model, tmp_path, Table(X)) == page_of(model, tmp_path, X)
+
+
+def test_blocks_of_co_clusters(tmp_path):
+    """The title has both numbers of clusters, and the table the mean of each block, of entries that are known."""
+    means = np.array([[5.0, 1.0, 2.0], [1.0, 3.0, 9.0]])
+    blocks = np.kron(means, np.ones((4, 6)))
+    model = BiQNMF((2, 3), random_state=0).fit(blocks)
+    text = page_of(model, tmp_path, blocks)
+    assert "<h1>BiQNMF, 2 × 3 blocks</h1>" in text
+    with_gap = blocks.copy()
+    with_gap[0, 0] = np.nan
+    for page in (text, page_of(model, tmp_path, with_gap)):
+        section = re.search(r'<section id="blocks".*?</section>', page, re.DOTALL)[0]
+        assert sorted(map(float, re.findall(r"<td>([\d.]+)</td>", section))) == sorted(means.ravel())
+        assert section.count("(6)") == 3
+        assert section.count("(4)") == 2
+    assert "The number of entries in each block" in page_of(model, tmp_path)
+    assert "3 parts" in page_of(NMF(3, random_state=0).fit(X), tmp_path)
+
+
 def test_without_data(tmp_path):
     assert "The data, reordered" not in page_of(NMF(3, random_state=0).fit(X), tmp_path)
 
@@ -163,6 +210,31 @@ def test_curves_of_all_kinds():
 )
 def test_short_numbers(value, text):
     assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([3.0, 2.0], ["3", "2"]),
+        ([10_801_300.0, 10_801_200.0, 10_801_200.0], ["1.08013e7", "1.08012e7", "1.08012e7"]),
+        ([123456.78, 123456.77], ["123456.78", "123456.77"]),
+        ([1 + 1e-15, 1.0], ["1", "1"]),
+        ([], []),
+    ],
+)
+def test_numbers_are_told_apart(values, texts):
+    assert told_apart(values) == texts
+
+
+def test_a_slow_fall_is_seen(tmp_path):
+    """In the table and on the axis of large objectives, which differ late."""
+    model = NMF(3, random_state=0).fit(X)
+    model.history_ = History([Record(i, float(i), 1.0801e7 - 100 * i, {}, {}) for i in range(6)])
+    text = page_of(model, tmp_path)
+    section = re.search(r'<section id="convergence".*?</section>', text, re.DOTALL)[0]
+    for found in (re.findall(r"<td>(\S*e7)</td>", section), re.findall(r'text-anchor="end">([^<]+)', section)):
+        assert len(set(found)) == len(found) >= 3
+    assert "falls from 1.0801e7 to 1.08" in section
 
 
 def test_ticks_are_round():

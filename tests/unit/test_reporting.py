@@ -2,6 +2,9 @@
 
 import io
 import signal
+import subprocess
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -138,6 +141,15 @@ def test_ctrl_c_keeps_the_best_matching():
         match_graphs(A, A.T, n_init=1000, random_state=0)
     assert sorted(stopped.value.solution.permutation) == list(range(12))
     assert len(stopped.value.solution.errors) == 1
+
+
+def test_ctrl_c_tests_pass_where_the_shell_ignores_sigint():
+    """As ``nohup make test &`` does."""
+    this = f"{__file__}::test_ctrl_c_keeps_the_best_matching"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", this]
+    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    done = subprocess.run(command, preexec_fn=ignore, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

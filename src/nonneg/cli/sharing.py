@@ -20,6 +20,7 @@ from .. import files
 from ..exceptions import FileError, IncompatibleError
 from ..files import Table
 from ..files.delimited import is_number
+from ..plot.views import quietly as quietly
 from .running import Session, parsed, shell
 
 
@@ -216,13 +217,6 @@ def keep_names(estimator: Any, names: Any) -> None:
     """Features are called as in the file, as if it had been a data frame."""
     if names is not None and len(names) == getattr(estimator, "n_features_in_", -1):
         estimator.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-
-
-def quietly(method: Any, *arguments: Any) -> Any:
-    """A method of an estimator that knows names, called with an array that has none."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return method(*arguments)
 
 
 def part_names(count: int) -> list[str]:

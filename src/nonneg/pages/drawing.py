@@ -6,7 +6,9 @@ import base64
 import math
 import struct
 import zlib
+from collections.abc import Iterable
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,13 +55,14 @@ def curve(
 
     points = " ".join(f"{at_x(a):.1f},{at_y(b):.1f}" for a, b in zip(x, heights, strict=True))
     lines = "".join(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at_y(t):.1f}" y2="{at_y(t):.1f}" class="grid"/>' for t in ticks_y)
+    ticks_x = [t for t in ticks_x if start <= t <= end]
     names = "".join(
-        f'<text x="{LEFT - 8}" y="{at_y(t) + 4:.1f}" text-anchor="end">{short(10**t if is_log else t)}</text>' for t in ticks_y
+        f'<text x="{LEFT - 8}" y="{at_y(t) + 4:.1f}" text-anchor="end">{text}</text>'
+        for t, text in zip(ticks_y, told_apart(10**t if is_log else t for t in ticks_y), strict=True)
     )
     names += "".join(
-        f'<text x="{at_x(t):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{short(t)}</text>'
-        for t in ticks_x
-        if start <= t <= end
+        f'<text x="{at_x(t):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{text}</text>'
+        for t, text in zip(ticks_x, told_apart(ticks_x), strict=True)
     )
     names += f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(across)}</text>'
     names += f'<text transform="translate(13 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">{escape(up)}</text>'
@@ -85,14 +88,24 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(step * k, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def short(value: float) -> str:
-    """A number in few characters."""
+def short(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits; with one less where it has a power of ten."""
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:
-        return f"{float(f'{value:.4g}'):g}".replace("-", "−")
-    digits, _, power = f"{value:.2e}".partition("e")
-    return f"{float(digits):g}e{int(power)}".replace("-", "−")
+        return f"{float(f'{value:.{digits}g}'):.{max(digits, 6)}g}".replace("-", "−")
+    mantissa, _, power = f"{value:.{digits - 2}e}".partition("e")
+    return f"{float(mantissa):.{digits}g}e{int(power)}".replace("-", "−")
+
+
+def told_apart(values: Iterable[float], most: int = 12) -> list[str]:
+    """Numbers with as few digits as tell each from the next, if it differs; `most` digits at the most."""
+    given = [float(value) for value in values]
+    for digits in range(4, most + 1):
+        texts = [short(value, digits) for value in given]
+        if all(a != b or one == other for (a, b), (one, other) in zip(pairwise(texts), pairwise(given), strict=True)):
+            break
+    return texts
 
 
 def png(picture: np.ndarray, *, least: float = 0.0, most: float | None = None) -> str:

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import coclusters
 from ..atomic import written_whole
 from ..data import Data, opened, refuse_name
-from ..exceptions import IncompatibleError
-from ..files import Layout
-from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, row_labels, top_of
+from ..divergences import Beta
+from ..exceptions import IncompatibleError, ShapeError
+from ..files import Layout, Table
+from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
 from ..version import __version__
-from .drawing import curve, png, short
+from .drawing import curve, png, short, told_apart
 
 _STYLE = Path(__file__).with_name("style.css")
 _MOST_PARTS = 100
@@ -64,6 +66,15 @@ class Subject:
             return None
 
     @property
+    def blocks(self) -> tuple[int, int] | None:
+        """How many clusters of samples and of features a co-clustering has; None for models of other kinds."""
+        model = self.model
+        if not hasattr(model, "row_labels_") or not hasattr(model, "column_labels_") or getattr(model, "_is_paired", False):
+            return None
+        n, m = coclusters.sizes(model).shape
+        return n, m
+
+    @property
     def what(self) -> str:
         """What the parts are called."""
         return "state" if hasattr(self.model, "transmat_") else "direction" if hasattr(self.model, "classes_") else "part"
@@ -87,8 +98,8 @@ def write_report(
         Fitted.
     path : path
         Of the page, .html; what is there is overwritten.
-    X : array, sparse array, path, open file or Dask collection, optional
-        What was fitted, for what is not kept: sizes of parts in samples, and the reordered matrix.
+    X : array, sparse array, Table, path, open file or Dask collection, optional
+        What was fitted, or other samples: for what the estimator does not keep, the relative error and the reordered matrix.
     shape : tuple of int or Layout, optional
         How features lie in an image.
     feature_names : sequence of str, optional
@@ -109,11 +120,19 @@ def write_report(
 
 def _shown(model: Any, X: Any) -> Any:
     """X as a matrix: opened where it lies, as `fit` opens it. Sequences, which chains are fitted to, are not shown."""
-    if X is None or (hasattr(model, "transmat_") and not hasattr(X, "shape")):
+    if X is None or hasattr(model, "transmat_"):
         return None
+    X = X.values if isinstance(X, Table) else X
     refuse_name(X)
     X = opened(X)
-    return X if hasattr(X, "shape") else np.asarray(X)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    width = getattr(model, "n_features_in_", None)
+    if len(X.shape) != 2 or not X.shape[0] or X.shape[1] != (X.shape[1] if width is None else width):
+        raise ShapeError(
+            f"X has shape {tuple(X.shape)}; {type(model).__name__} was fitted to samples with {width} features. Give report the X "
+            "that was fitted, or rows of it."
+        )
+    return X
 
 
 def html(subject: Subject) -> str:
@@ -146,6 +165,8 @@ def frame(title: str, lead: str, sections: Mapping[str, Section]) -> str:
 def _title(subject: Subject) -> str:
     data = [Path(path).name for path in subject.about.get("data", ())]
     of = f" of {data[0]}{' and others' if len(data) > 1 else ''}" if data else ""
+    if subject.blocks is not None:
+        return f"{type(subject.model).__name__}{of}, {subject.blocks[0]} × {subject.blocks[1]} blocks"
     number = len(subject.parts) if subject.parts is not None else len(np.unique(subject.model.labels_))
     return f"{type(subject.model).__name__}{of}, {number} {subject.what}{'s' if number != 1 else ''}"
 
@@ -157,16 +178,12 @@ def summary(subject: Subject) -> Section:
     """What was run on what, and how it came out."""
     model, about = subject.model, subject.about
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
-    error, is_graph = None, hasattr(model, "vertices_")
-    if subject.X is not None and hasattr(model, "reconstruction_err_"):
-        is_euclidean = getattr(getattr(model, "model_", None), "divergence", None)
-        length = _length(subject.X)
-        if length > 0 and "Beta(b=2)" in repr(is_euclidean):
-            error = model.reconstruction_err_ / length
+    error, is_graph = _relative_error(model, subject.X), hasattr(model, "vertices_")
+    of = "" if subject.X is None or tuple(shape or ()) == tuple(subject.X.shape) else f" of the {subject.X.shape[0]} samples shown"
     known = {
         "Data": None if shape is None else f"{shape[0]} vertices" if is_graph else f"{shape[0]} samples × {shape[1]} features",
         "Objective": _number(model, "objective_"),
-        "Relative error": None if error is None else f"{error:.4f}",
+        f"Relative error{of}": None if error is None else f"{error:.4f}",
         "Iterations": _number(model, "n_iter_"),
         "Time to fit": None if "fit_seconds" not in about else f"{about['fit_seconds']:.3g} s",
         "Seed": None if getattr(model, "random_state", None) is None else str(model.random_state),
@@ -231,20 +248,23 @@ def convergence(subject: Subject) -> Section:
             label = f"The distance of {name} from its constraint {_went(values)}."
             figures.append(figure(curve(seconds, values, label=label, across="seconds", up=f"distance of {name}"), label))
     every = max(1, len(history) // 20)
-    rows = [(record.iteration, f"{record.seconds:.2f}", short(record.objective)) for record in history[::every]]
+    some = history[::every]
+    values = told_apart(record.objective for record in some)
+    rows = [(record.iteration, f"{record.seconds:.2f}", value) for record, value in zip(some, values, strict=True)]
     numbers = table("The objective at some of the checks", ("iteration", "seconds", "objective"), rows)
     return "Convergence", "".join(figures) + f"<details><summary>The numbers</summary>{numbers}</details>"
 
 
 def _went(values: np.ndarray) -> str:
-    """How numbers have changed from the first to the last, in words that hold for what is printed."""
+    """Say how numbers changed from the first to the last."""
     first, last = float(values[0]), float(values[-1])
     verb = "falls" if last < first else "rises"
     if first == last:
         return f"stays at {short(last)}"
-    if short(first) == short(last):
+    shown = told_apart([first, last], most=6)
+    if shown[0] == shown[1]:
         return f"is {short(last)} from the first check on, and {verb} by no more than {short(abs(first - last))}"
-    return f"{verb} from {short(first)} to {short(last)}"
+    return f"{verb} from {shown[0]} to {shown[1]}"
 
 
 def parts(subject: Subject) -> Section:
@@ -275,10 +295,28 @@ def parts(subject: Subject) -> Section:
     return title, f'<p>The features with the largest weights.</p>{more}<div class="tops">{"".join(tables)}</div>'
 
 
+def blocks(subject: Subject) -> Section:
+    """The blocks of a co-clustering: sizes of clusters, and the mean of each block where the data are given."""
+    if subject.blocks is None:
+        return None
+    model, X = subject.model, subject.X
+    n, m = subject.blocks
+    of_rows, of_columns = np.bincount(model.row_labels_, minlength=n), np.bincount(model.column_labels_, minlength=m)
+    is_fitted = X is not None and X.shape == (len(model.row_labels_), len(model.column_labels_)) and not isinstance(X, Data)
+    cells = coclusters.block_means(X, model) if is_fitted else coclusters.sizes(model)
+    header = ("", *(f"features {j + 1} ({count})" for j, count in enumerate(of_columns)))
+    rows = [
+        (f"samples {i + 1} ({count})", *("–" if np.isnan(cell) else short(cell) for cell in cells[i]))
+        for i, count in enumerate(of_rows)
+    ]
+    what = "The mean of the data in each block" if is_fitted else "The number of entries in each block"
+    return "The blocks", table(f"{what}; the sizes of clusters in brackets", header, rows)
+
+
 def sizes(subject: Subject) -> Section:
     """How many features and samples belong to each part most."""
     model = subject.model
-    if hasattr(model, "classes_"):
+    if hasattr(model, "classes_") or subject.blocks is not None:
         return None
     counts: dict[str, np.ndarray] = {}
     if hasattr(model, "startprob_"):
@@ -390,6 +428,7 @@ SECTIONS = {
     "notes": notes,
     "ranks": ranks,
     "convergence": convergence,
+    "blocks": blocks,
     "parts": parts,
     "sizes": sizes,
     "transitions": transitions,
@@ -401,6 +440,20 @@ SECTIONS = {
 
 
 # ---- pieces
+
+
+def _relative_error(model: Any, X: Any) -> float | None:
+    """‖X − X̂‖ / ‖X‖ of the given X, where X̂ is made of its codes; None for other divergences, and where X has no codes."""
+    is_euclidean = hasattr(model, "model_") and model.model_.divergence == Beta(2)
+    approximates_kernel = getattr(model, "X_fit_", None) is not None
+    if X is None or not is_euclidean or approximates_kernel or not hasattr(model, "score"):
+        return None
+    try:
+        squared = -2 * X.shape[0] * quietly(model.score, X)
+    except ValueError:
+        return None
+    length = _length(X)
+    return math.sqrt(max(squared, 0.0)) / length if length > 0 and math.isfinite(squared) else None
 
 
 def _length(X: Any) -> float:

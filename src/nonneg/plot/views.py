@@ -69,10 +69,15 @@ def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
     if hasattr(model, "memberships_"):
         return np.asarray(model.memberships_)
     if X is not None and hasattr(model, "transform"):
-        with warnings.catch_warnings():  # names of features are of no matter to a picture
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return np.asarray(model.transform(X))
+        return np.asarray(quietly(model.transform, X))
     return None
+
+
+def quietly(method: Any, *arguments: Any) -> Any:
+    """Call a method of an estimator that knows feature names, without its warning about an array that has none."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return method(*arguments)
 
 
 def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
