@@ -2,9 +2,9 @@
 
 >>> from nonneg import methods
 >>> print(methods("OPNMF"))
-method  what                            printed             here            status
-------  ------------------------------  ------------------  --------------  ------
-OPNMF   D(X‖W WᵀX), WᵀW = I; also NLHN  ONL 31, 35; NNP 40  `nonneg.OPNMF`  ready
+method  what                            printed             here                                                      status
+------  ------------------------------  ------------------  --------------------------------------------------------  ------
+OPNMF   D(X‖W WᵀX), WᵀW = I; also NLHN  ONL 31, 35; NNP 40  `nonneg.OPNMF(solver="paper")`; `nonneg.OPNMF` runs PNMF  ready
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ _TABLE = (
     Method("NNSC", "½‖X − W H‖² + α ΣH, unit columns of W", "PNMF §6.2 (Hoyer 2002)", "`nonneg.NonnegativeSparseCoding`"),
     Method("PNMF", "D(X‖W WᵀX)", "PNMF 20–21, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
     Method("PNMF, ONL's form", "its denominator may be negative", "ONL 29", "docs/equations.md", DERIVED),
-    Method("OPNMF", "D(X‖W WᵀX), WᵀW = I; also NLHN", "ONL 31, 35; NNP 40", "`nonneg.OPNMF`"),
+    Method(
+        "OPNMF", "D(X‖W WᵀX), WᵀW = I; also NLHN", "ONL 31, 35; NNP 40", '`nonneg.OPNMF(solver="paper")`; `nonneg.OPNMF` runs PNMF'
+    ),
     Method("online PNMF", "PNMF of a stream", "QNMF §3", "`nonneg.PNMF.partial_fit`"),
     Method(
         "online NLHN",

@@ -289,7 +289,7 @@ class StartKeeper:
 
     def finish(self, solution: Solution) -> None:
         """Take down what the start came to."""
-        names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective")
+        names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")
         found = {name: getattr(solution, name) for name in names}
         filling = None if self.filling is None else tuple(self.filling)
         own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}

@@ -28,7 +28,7 @@ from .engine.units import Units
 from .exceptions import DataError
 from .initialization import RandomState, best_scale, initial_factors
 from .kernels.threads import suited_to
-from .solvers import Solver, solver_for
+from .solvers import Solver, name_of, solver_for
 
 _CANCELLED, _CANCELLED_FAR = 1e6, 1e3
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter; and where to find them
@@ -80,6 +80,7 @@ def solve_from(
         model=model,
         data=inside(point.problem) if model.data in model.form.names else None,
         scaled_objective=point.objective()[0],
+        solver=name_of(solver),
     )
 
 

@@ -171,6 +171,8 @@ class Solution:
     scaled_objective : float
         What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
         scale of the data makes of their objectives.
+    solver : str
+        What moved the factors: "coordinate", "newton", "multiplicative", …
     """
 
     factors: dict[str, Array]
@@ -181,6 +183,7 @@ class Solution:
     model: Model
     data: Data | None = field(default=None, repr=False)
     scaled_objective: float = field(default=math.nan, repr=False)
+    solver: str = ""
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
-from ..constraints import Constraint, FixedMultiplier, Orthogonal, PartlyFixed
+from ..constraints import FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import (
     Data,
     Observed,
@@ -92,15 +92,15 @@ def _can_transform(estimator: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Callbacks, Parameters, BaseEstimator):
-    """The base of the estimators; see `_model`, `_minimised` and `_start` for what they add."""
+    """The base of the estimators; see `_model`, `_first_model`, `_orthogonal` and `_start` for what they add."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
-    def _minimised(self, model: Model) -> Model:
-        """What is minimised in place of the model, where that serves better."""
-        return model
+    def _first_model(self) -> Model:
+        """The model of the runs; another than `_model` where `_finished` goes on from their end with that."""
+        return self._model()
 
     # ---- fitting
 
@@ -173,16 +173,16 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return X.with_inside(solution.data) if isinstance(X, Partial) and X.has_gaps and solution.data is not None else X
 
     def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
-        """The best solution there is, in a fit that began at this time, by `time.perf_counter`."""
-        model, rank = self._model(), self._rank(X.shape)
+        """The best solution of all starts. `began` is the start of the fit, by `time.perf_counter`."""
+        model, first, rank = self._model(), self._first_model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
         self._check_numbers()
         self._warn_of_many(rank)
-        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal(model)))
+        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
         if X.is_far:
-            self._begin_readings(X, self._minimised(model), rank)
+            self._begin_readings(X, first, rank)
             check_observed(X, "X")
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
@@ -194,7 +194,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
         solutions = run_starts(
             self._data(X),
-            self._minimised(model),
+            first,
             solver,
             rank,
             starts,
@@ -211,7 +211,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         )
         if X.log is not None:
             X.log.over = None  # what is left to do is done, lest what was found is lost
-        solutions = [self._finished(self._with_fills(X, solution), replace(solution, model=model)) for solution in solutions]
+        solutions = [self._finished(self._with_fills(X, solution), solution) for solution in solutions]
         best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
         self.objectives_ = np.array([solution.objective for solution in solutions])
         return self._hardened(self._with_fills(X, best), best)
@@ -237,7 +237,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             foresee(model, X, rank, {})
 
     def _finished(self, X: Data, solution: Solution) -> Solution:
-        """What is left to do with a solution before it is compared with others."""
+        """The end of a run, improved before it is compared with those of other starts."""
         return solution
 
     def _warm_factors(self, X: Data, model: Model, rank: Any) -> dict[str, np.ndarray]:
@@ -258,7 +258,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
-        self.factors_, self.model_ = solution.factors, solution.model
+        self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
         self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
@@ -285,25 +285,24 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     # ---- orthogonality
 
-    def _orthogonal(self, model: Model) -> dict[str, Constraint]:
-        """The factors that are to be orthogonal; their constraints, without what is given of them."""
-        learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in model.constraints.items()}
-        return {name: c for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
+    def _orthogonal(self) -> dict[str, str]:
+        """The factors that should be orthogonal, and which axis of them: those with such a constraint."""
+        learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in self._model().constraints.items()}
+        return {name: c.axis for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
 
     def _hardened(self, X: Data, solution: Solution) -> Solution:
-        """The solution after what `orthogonality` asks for, and `orthogonality_`."""
-        orthogonal = self._orthogonal(solution.model)
+        """Apply `orthogonality` to a solution, and measure `orthogonality_`."""
+        axes = self._orthogonal()
         self._soft_factors = solution.factors  # where a stream, or another fit, goes on from
         self.__dict__.pop("orthogonality_", None)
-        if not orthogonal:
+        if not axes:
             return solution
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            axes = {name: c.axis for name, c in orthogonal.items()}  # type: ignore[attr-defined]
             solution = hardened(self._data(X), solution, axes, how, self.max_iter, self.tol)
         self.orthogonality_ = {}
-        for name, constraint in orthogonal.items():
-            W = solution.factors[name] if constraint.axis == "columns" else solution.factors[name].T  # type: ignore[attr-defined]
+        for name, axis in axes.items():
+            W = solution.factors[name] if axis == "columns" else solution.factors[name].T
             self.orthogonality_[name] = Orthogonality(orthogonality(W), orthogonality_error(W))
         return solution
 

@@ -82,7 +82,7 @@ class OrthogonalCoclusters(Coclusters):
         """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
         if self._is_printed:
             return solution
-        found = refitted(X, solution, list(self._orthogonal(solution.model)), self.max_iter, self.tol)
+        found = refitted(X, solution, list(self._orthogonal()), self.max_iter, self.tol)
         return found if found.objective < solution.objective else solution
 
 

@@ -74,7 +74,7 @@ class OnlineMixin(Factorizer):
 
     def _seeded(self, X: Data) -> Stream:
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
-        model, W = self._minimised(self._model()), self._soft_factors["W"]
+        model, W = self._model(), self._soft_factors["W"]
         stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
         X = self._complete(X)
         X = X if stream.unit == 1 else X.in_units(stream.unit)
@@ -87,7 +87,7 @@ class OnlineMixin(Factorizer):
         """Samples with what is missing filled, as a stream takes them up, which knows weights of samples, and not of entries."""
         if not X.weighted:
             return X
-        X = absorbed(self._minimised(self._model()), X)
+        X = absorbed(self._model(), X)
         if isinstance(X, Partial) and X.missing:
             return X.inside or X.filled(LowRank(self._settled(X), self.components_))
         return X.items if X.weighted else X
@@ -123,18 +123,18 @@ class OnlineMixin(Factorizer):
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
         X = self._complete(X)
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
-        model, solver = self._minimised(self._model()), self._get_solver()[0]
+        model, solver = self._model(), self._get_solver()[0]
         if self._has_sketch:
             energy = stream.energy + X.power_sum(2)  # by a reading, which checks what is in a file: rows at a time are not checked
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
             stream = replace(stream, sketch=sketch, energy=energy)
             solution, stream = self._learned(stream, model, solver)
-            solution = self._hardened(read_data(Sketch(sketch)), replace(solution, model=self._model()))
+            solution = self._hardened(read_data(Sketch(sketch)), solution)
             objective = solution.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
         else:
             stream, objective = averaged_step(X, model, solver, stream)
             solution = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
-            solution = self._hardened(X, replace(solution, model=self._model()))
+            solution = self._hardened(X, solution)
             objective = solution.objective
         self._stream = replace(stream, n_steps=stream.n_steps + 1)
         _, doublings = model.divergence.in_units(math.log2(stream.unit))

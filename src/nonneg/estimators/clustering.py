@@ -86,7 +86,9 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     reconstruction_err_ : float
         √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
         Euclidean distance.

@@ -115,7 +115,9 @@ class BiQNMF(_TwoWay):
     factors_ : dict of arrays
         "L" (n_samples, k) and "R" (n_features, l).
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     reconstruction_err_ : float
         √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
         Euclidean distance.
@@ -244,7 +246,9 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     factors_ : dict of arrays
         "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     reconstruction_err_ : float
         √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
         Euclidean distance.

@@ -92,7 +92,9 @@ class NMF(Coclusters, Factorizer):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -214,7 +216,9 @@ class NonnegativeSparseCoding(Factorizer):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float

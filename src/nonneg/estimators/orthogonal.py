@@ -52,7 +52,8 @@ class ONMF(Factorizer):
 
     .. math:: \min_{W, H \ge 0} D(X \| W H) \quad \text{with } H H^T = I
 
-    Unlike in `OPNMF`, codes W are free, so the error is lower. `fit_transform` equals `fit` and then `transform`.
+    Unlike in `OPNMF`, codes W are free, so the error is lower. `fit_transform` equals `fit` and then `transform`. The rule leads to
+    nearly orthogonal H; `orthogonality` enforces H Hᵀ = I.
 
     Parameters
     ----------
@@ -100,13 +101,14 @@ class ONMF(Factorizer):
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
         `nonneg.divergences`.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
-        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
-        never exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        How H Hᵀ = I is enforced in the end. "soft" returns what the rule leads to: nearly orthogonal, never
+        exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
         at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
         on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
         keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
         W(WᵀW)^(−1/2), which is orthogonal, and makes its negative entries zero, after which it is nearly so. All
-        raise the error; scale and other factors are fitted again.
+        raise the error; scale and other factors are fitted again. With ``solver="auto"``, "exact" and numbers
+        give the components of `OPNMF`, with codes fitted to them.
 
     Attributes
     ----------
@@ -118,7 +120,10 @@ class ONMF(Factorizer):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it. H is
+        fixed in it where the fit of the codes came last: to components of the Euclidean distance, or of `OPNMF`.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -178,7 +183,8 @@ class ONMF(Factorizer):
         is_auto = isinstance(self.solver, str) and self.solver == "auto"
         return is_auto and get_divergence(self.divergence) != Beta(2)
 
-    def _minimised(self, model: Model) -> Model:
+    def _first_model(self) -> Model:
+        model = self._model()
         return Model(model.form, "euclidean", model.constraints) if self._begins_euclidean else model
 
     def _auto_solver(self) -> str:
@@ -197,10 +203,11 @@ class ONMF(Factorizer):
         return found if found.objective < solution.objective else solution
 
     def _with_divergence(self, X: Data, solution: Solution) -> Solution:
-        """What components of the Euclidean distance come to with another divergence: codes fitted to them, and both moved on by its
-        rule, where that lowers the objective and leaves them about as orthogonal as they were.
+        """Components of the Euclidean distance with codes fitted to them by the divergence.
+
+        Both are moved on by its rule if that lowers the objective and leaves them about as orthogonal.
         """
-        model, H = solution.model, solution.factors["H"]
+        model, H = self._model(), solution.factors["H"]
         xp = X.namespace.xp
         eps = X.namespace.eps
         start = {name: xp.maximum(factor, eps * xp.max(factor)) for name, factor in solution.factors.items()}
@@ -211,7 +218,7 @@ class ONMF(Factorizer):
         moved = refitted(X, moved, ["H"], self.max_iter, self.tol)
         error, after = (orthogonality_error(to_host(factor).T) for factor in (H, moved.factors["H"]))
         is_better = moved.objective < codes.objective and after <= _LESS * error + _ANYWAY
-        found = moved if is_better else replace(codes, model=model)
+        found = moved if is_better else codes
         n_iter = solution.n_iter + codes.n_iter + (moved.n_iter if is_better else 0)
         return replace(found, n_iter=n_iter, status=solution.status if solution.status in _CUT_OFF else found.status)
 
@@ -223,7 +230,7 @@ class ONMF(Factorizer):
         return self._projected(X, began, interrupt)
 
     def _projected(self, X: Data, began: float, interrupt: Event | None) -> Solution:
-        """Where components share nothing, codes are projections, and the problem is that of `OPNMF`, which is faster."""
+        """The components of `OPNMF`, with codes fitted to them: if components share nothing, both have the same."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         init = warm or self.init
         if isinstance(init, Mapping):
@@ -238,7 +245,7 @@ class ONMF(Factorizer):
         twin._check_numbers()
         solution = twin._fit(X, began, interrupt)
         H = np.ascontiguousarray(solution.factors["W"].T)
-        model = self._model()
+        model = Model("W H", self.divergence, {"H": "fixed"})
         factors = {"W": encode(X, H, model.divergence), "H": H}
         self.objectives_, self._soft_factors = twin.objectives_, {"H": twin._soft_factors["W"].T}
         self.orthogonality_ = {"H": twin.orthogonality_["W"]}

@@ -93,7 +93,9 @@ class PNMF(OnlineMixin, Factorizer):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -196,12 +198,18 @@ class PNMF(OnlineMixin, Factorizer):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OPNMF(PNMF):
-    r"""Orthogonal projective non-negative matrix factorization, X ≈ X W Wᵀ with WᵀW = I. Also known as NLHN.
+    r"""Orthogonal projective non-negative matrix factorization, X ≈ X W Wᵀ with W nearly orthogonal. Also known as NLHN.
 
-    Parts that do not overlap, such as regions of the brain, onto which X is projected with the least loss. Choose it where each
+    It minimises what `PNMF` minimises, without the constraint WᵀW = I, and measures how orthogonal W is (`orthogonality_`):
+
+    .. math:: \min_{W \ge 0} D(X \| X W W^T)
+
+    Its minima are nearly orthogonal. X W Wᵀ is the sum of the projections onto the components, in which what two of them share is
+    counted twice; entries of W ≥ 0 cannot cancel that, so it costs least where components hardly overlap. WᵀW = I is enforced in
+    two cases: by `orthogonality`, on that minimum, and, as far as they go, by the papers' rules, with any other `solver`.
+
+    Parts that hardly overlap, such as regions of the brain, onto which X is projected with the least loss. Choose it where each
     feature should belong to one part and new samples should have codes by one product; choose `NMF` where parts may overlap.
-
-    .. math:: \min_{W \ge 0} D(X \| X W W^T) \quad \text{with } W^T W = I
 
     Codes are X W. OPNMF and NLHN (Non-negative Linear Hebbian Network) are the same rule under two names: ONL Eq. 31 is NNP Eq.
     40. What the `opnmf` package (and its MATLAB and R kin) takes is the transpose of what this takes: here samples are rows, as
@@ -219,11 +227,12 @@ class OPNMF(PNMF):
         from, (n_components, n_features); a dict gives factors by name, the others are drawn at random. Zeros in
         them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is that of `PNMF`, whose objective leads to orthogonal components by itself. "paper" is the papers'
-        own protocol: exponent 1 and spectral norm one after each step, from a random start. "multiplicative" is
-        the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
-        "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
-        (L-BFGS); or an object of `nonneg.solvers`.
+        "auto" minimises without WᵀW = I, by the solver of `PNMF`: "coordinate" for the Euclidean distance,
+        "quasi-newton" for other divergences. All others take steps with the multipliers of WᵀW = I, as
+        `model_` says. "paper" is the papers' own protocol: exponent 1 and spectral norm one after each step, from a random
+        start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while
+        the objective falls; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
+        "coordinate" is refused: WᵀW = I ties entries together.
     n_init : int, default=1
         How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
     max_iter : int, default=5000
@@ -257,8 +266,8 @@ class OPNMF(PNMF):
         Components that are known and stay as they are; those that are learned come after them. In projective
         models they act as X w wᵀ, so they should have unit length.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
-        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
-        never exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        How WᵀW = I is enforced on the minimum of `model_`. "soft" does nothing: W is nearly orthogonal, never
+        exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
         at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
         on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
         keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
@@ -280,7 +289,9 @@ class OPNMF(PNMF):
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -303,12 +314,11 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the error
-    nor the orthogonality is at its best. ``solver="auto"`` minimises the objective of `PNMF`, without multipliers, by the solver
-    that suits it, coordinate descent with the Euclidean distance; it ends lower, and *more* orthogonal (see the table in
-    docs/estimators.md). ``solver="paper"`` is the rule as printed and as the codes run it: exponent 1, W divided by its largest
-    singular value, entries kept above 1e-16, from a random start; it stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own.
-    I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
+    The papers' rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the
+    error nor the orthogonality is at its best. So ``solver="auto"`` does not run it. It runs `PNMF`, with the same result to the
+    bit, which ends lower and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed
+    and as the codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it
+    stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 
     References
     ----------
@@ -332,12 +342,12 @@ class OPNMF(PNMF):
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
 
     def _constraint(self) -> Constraint:
-        return Orthogonal("columns")
+        """WᵀW = I for the rules that have its multipliers; none with ``solver="auto"``."""
+        is_auto = isinstance(self.solver, str) and self.solver == "auto"
+        return Free() if is_auto else Orthogonal("columns")
 
-    def _minimised(self, model: Model) -> Model:
-        if isinstance(self.solver, str) and self.solver == "auto":
-            return Model(model.form, model.divergence, {"W": self._with_fixed(Free())})
-        return model
+    def _orthogonal(self) -> dict[str, str]:
+        return {"W": "columns"}
 
     def _check_fits(self, rank: int, n_features: int) -> None:
         check_components_fit(rank, n_features)

@@ -91,7 +91,9 @@ class NMTF(Coclusters, Factorizer):
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -231,7 +233,9 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
@@ -367,7 +371,9 @@ class FONT(ONMTF):
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
     model_ : Model
-        What was fitted; ``print(model_)`` shows the objective and the update rules.
+        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+    solver_ : str
+        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float

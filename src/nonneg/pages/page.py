@@ -409,8 +409,18 @@ def details(subject: Subject) -> Section:
     model = subject.model
     rows = [(name, _cut(repr(value))) for name, value in model.get_params(deep=False).items()]
     found = table("Parameters", ("name", "value"), rows)
-    rules = f"<p>The objective, and the rules that follow from it:</p>{code(str(model.model_))}" if hasattr(model, "model_") else ""
-    return "Details", found + rules + versions()
+    return "Details", found + _minimised(model) + versions()
+
+
+def _minimised(model: Any) -> str:
+    """The objective, what minimised it, and how factors were made orthogonal after it."""
+    if not hasattr(model, "model_"):
+        return ""
+    solver, how = getattr(model, "solver_", ""), getattr(model, "orthogonality", "soft")
+    by = f", minimised by the solver {solver!r}" if solver else ""
+    after = "" if how in ("soft", 0) else f" Then orthogonality={how!r} was applied to {', '.join(model.orthogonality_)}."
+    text = f"The objective{by}, and the multiplicative rules that follow from it.{after}"
+    return f"<p>{escape(text)}</p>{code(str(model.model_))}"
 
 
 def ranks(subject: Subject) -> Section:

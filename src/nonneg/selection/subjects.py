@@ -161,7 +161,8 @@ class Matrix(Subject):
         """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
         if isinstance(model, BiQNMF):
             return {"L": "columns", "R": "columns"}
-        return {name: constraint.axis for name, constraint in model._orthogonal(model.model_).items()}
+        found: dict[str, str] = model._orthogonal()
+        return found
 
 
 class Items(Subject):

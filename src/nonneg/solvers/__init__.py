@@ -26,6 +26,7 @@ __all__ = [
     "best_solver",
     "get_solver",
     "is_auto",
+    "name_of",
     "solver_for",
 ]
 
@@ -54,6 +55,11 @@ def solver_for(problem: Problem, solver: str | Solver) -> Solver:
 def is_auto(solver: str | Solver) -> bool:
     """Whether it is left to us which solver to take."""
     return isinstance(solver, str) and solver == "auto"
+
+
+def name_of(solver: Solver) -> str:
+    """The name of a solver, whatever its settings; that of its class where it has none."""
+    return next((name for name, known in NAMES.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def get_solver(solver: str | Solver) -> Solver:
