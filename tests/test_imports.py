@@ -13,9 +13,9 @@ SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
-    ("atomic", "coclusters", "labelling", "libraries"),
+    ("atomic", "labelling", "libraries"),
     ("data",),
-    ("files",),
+    ("files", "coclusters"),
     ("plot",),
     ("algebra",),
     ("divergences", "constraints"),

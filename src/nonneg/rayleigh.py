@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from .data.compressed import to_csr
 from .engine.solution import Status
 from .exceptions import DataError, IncompatibleError, ShapeError
 from .naming import is_number
@@ -232,7 +233,9 @@ def read_start(init: Any, n: int, items: str) -> np.ndarray:
 def _read_matrix(A: Any, name: str) -> tuple[Any, int]:
     """A symmetric matrix in units of a power of two near its largest entry, and that power."""
     try:
-        A = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.array(A, dtype=np.float64)
+        A = to_csr(A, name, dtype=np.float64) if sparse.issparse(A) else np.array(A, dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError(f"{name} must be a square matrix of numbers; got {type(A).__name__}.") from None
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not A.shape[0]:

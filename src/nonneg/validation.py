@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data
+from .data.compressed import check_sparse
 from .data.reading import refuse_annotated, refuse_empty, refuse_masked
 from .exceptions import DataError, ShapeError
 from .reporting import users_line
@@ -52,6 +53,8 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
             f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
             "dense where entries are missing, with NaN in their place."
         )
+    if sparse.issparse(X):
+        check_sparse(X, "X")
     try:
         return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
     except (TypeError, ValueError) as error:

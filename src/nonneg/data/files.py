@@ -18,6 +18,7 @@ from ..exceptions import DataError
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .checking import bad_entry, where_in
+from .compressed import to_csr
 from .dense import DenseData
 from .host import as_dense
 from .memory import available_bytes
@@ -284,7 +285,7 @@ def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
 def as_block(values: Any, namespace: Namespace) -> Data:
     """Rows that were read, as data."""
     if sparse.issparse(values):
-        rows = sparse.csr_array(values)
+        rows = to_csr(values, "a block of X")
         if not rows.has_canonical_format:
             rows.sum_duplicates()
         if not rows.data.all():

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..exceptions import DataError
 from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan
+from .compressed import to_csr
 from .dense import DenseData
 from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
@@ -312,7 +313,7 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
         pair = (of_rows, of_columns) if namespace is None else (namespace.asarray(of_rows), namespace.asarray(of_columns))
         return Pair(*pair)
     if sparse.issparse(weights):
-        found = sparse.csr_array(weights, dtype=np.float64)
+        found = to_csr(weights, "weights", dtype=np.float64)
         found.sum_duplicates()
         check_weights(found.data, f"The weights of {name}")
     else:
@@ -362,7 +363,7 @@ def _read_observed(X: Observed, name: str, weights: Any) -> Data:
     if given.ndim != 2 or np.dtype(given.dtype).kind not in "fiub":
         raise DataError(f"{name} must be a sparse matrix of real numbers; got {given.ndim} dimensions of {given.dtype}.")
     dtype = np.dtype(np.float32 if given.dtype == np.float32 else np.float64)
-    values = sparse.csr_array(given, dtype=dtype)
+    values = to_csr(given, name, dtype=dtype)
     if not values.has_canonical_format:
         values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
         values.sum_duplicates()
@@ -413,7 +414,7 @@ def _read_sparse(X: Any, name: str) -> SparseData:
     if np.dtype(X.dtype).kind not in "fiub":
         raise DataError(f"{name} is sparse with entries of type {X.dtype}; only real numbers can be approximated.")
     dtype = X.dtype if X.dtype == np.float32 else np.float64
-    values = sparse.csr_array(X, dtype=dtype)
+    values = to_csr(X, name, dtype=dtype)
     if not values.has_canonical_format or not np.all(values.data):
         values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
         values.sum_duplicates()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import to_csr
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted, refuse_too_large
@@ -55,7 +56,7 @@ class Matlab(Kind):
         samples, features = (
             [str(np.squeeze(one)).strip() for one in np.ravel(found[name])] if name in found else None for name in _NAMES
         )
-        return Table(sparse.csr_array(values) if sparse.issparse(values) else values, samples, features)
+        return Table(to_csr(values, source.label) if sparse.issparse(values) else values, samples, features)
 
     def _read_seven(self, source: Source, wanted: Wanted) -> Table:
         h5py = needed("h5py", "files", "Reading MATLAB files of version 7.3")
@@ -64,7 +65,9 @@ class Matlab(Kind):
                 candidates = [name for name, item in file.items() if not name.startswith("#") and _is_matrix(h5py, item)]
                 item = file[chosen(candidates, wanted.variable, source.label)]
                 is_sparse = isinstance(item, h5py.Group)
-                return Table(_sparse(item) if is_sparse else numbers(read_dataset(item, source.label).T, source.label))
+                return Table(
+                    _sparse(item, source.label) if is_sparse else numbers(read_dataset(item, source.label).T, source.label)
+                )
         except OSError as error:
             raise FileError(f"{source.label} is not a whole file of MATLAB 7.3: {error}. It was cut off or altered.") from error
 
@@ -88,9 +91,13 @@ def _is_matrix(h5py: Any, item: Any) -> bool:
     return item.ndim == 2 and item.dtype.kind in "fiub" and item.attrs.get("MATLAB_class", b"double") != b"char"
 
 
-def _sparse(group: Any) -> sparse.csr_array:
+def _sparse(group: Any, label: str) -> sparse.csr_array:
     n_rows = int(group.attrs["MATLAB_sparse"])
     starts = np.asarray(group["jc"], dtype=np.int64)
     data = np.asarray(group["data"]) if "data" in group else np.empty(0)
     rows = np.asarray(group["ir"], dtype=np.int64) if "ir" in group else np.empty(0, dtype=np.int64)
-    return sparse.csr_array(sparse.csc_array((data, rows, starts), shape=(n_rows, len(starts) - 1)))
+    try:
+        values = sparse.csc_array((data, rows, starts), shape=(n_rows, len(starts) - 1))
+    except ValueError as error:
+        raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
+    return to_csr(values, label)

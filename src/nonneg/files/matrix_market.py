@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import to_csr
 from ..exceptions import FileError
 from .base import Kind, Source, Wanted
 from .table import Table
@@ -37,7 +38,7 @@ class MatrixMarket(Kind):
             raise FileError(f"{source.label} is not a whole file of Matrix Market: {error}. It was cut off or altered.") from error
         if found.dtype.kind == "c":
             raise FileError(f"{source.label} holds complex numbers.")
-        return Table(sparse.csr_array(found) if sparse.issparse(found) else np.asarray(found))
+        return Table(to_csr(found, source.label) if sparse.issparse(found) else np.asarray(found))
 
     def write(self, table: Table, path: Path) -> None:
         from scipy.io import mmwrite

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import to_csr
 from ..exceptions import FileError, ReadingError
 from .archives import opened, read_array
 from .base import Kind, Source, Wanted
@@ -88,10 +89,9 @@ def _sparse(parts: dict[str, np.ndarray], label: str) -> Any:
             found = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
         elif form in _SPARSE:
             found = _SPARSE[form]((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-            found.check_format(full_check=True)
         else:
             raise ValueError(f"the form {form!r} is not known")
     except (ValueError, KeyError, IndexError) as error:
         raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
     numbers(found, label)
-    return sparse.csr_array(found)
+    return to_csr(found, label)

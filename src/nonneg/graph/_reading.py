@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import to_csr
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 
@@ -104,7 +105,7 @@ def read_adjacency(graph: Any, label: str) -> Any:
     if not sparse.issparse(graph) and graph.shape[0] > _MANY and _FEW * np.count_nonzero(graph) < graph.size:
         graph = sparse.csr_array(graph)
     if sparse.issparse(graph):
-        adjacency = sparse.csr_array(graph, dtype=np.float64, copy=True)
+        adjacency = to_csr(graph, label, dtype=np.float64, copy=True)
         adjacency.sum_duplicates()
         adjacency.eliminate_zeros()
         return adjacency

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data import as_dense
+from ..data.compressed import to_csr
 from ..data.namespace import is_array, to_host
 from ..data.reading import read_matrix
 from ..exceptions import DataError, ShapeError
@@ -67,7 +68,7 @@ def checked_matrix(array: Any, name: str, *, signed: bool = False) -> Any:
     if sparse.issparse(array):
         if array.ndim != 2 or np.dtype(array.dtype).kind not in "fiub":
             raise DataError(f"{name} must be a matrix of real numbers; got a sparse array of {array.dtype}, shape {array.shape}.")
-        matrix = sparse.csr_array(array, dtype=np.float64, copy=True)
+        matrix = to_csr(array, name, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
         entries = matrix.data
     else:

@@ -200,9 +200,10 @@ class CompressedRows(Source):
         starts = self._starts[start : stop + 1]
         some = slice(int(starts[0]), int(starts[-1]))
         entries = np.asarray(self._data[some], dtype=real(self.dtype))
-        columns = np.asarray(self._indices[some], dtype=np.int32 if self.shape[1] < 2**31 else np.int64)
+        columns = np.asarray(self._indices[some])
         if columns.size and not 0 <= int(columns.min()) <= int(columns.max()) < self.shape[1]:
             raise DataError(f"{self.name} is damaged: a column index is outside 0 … {self.shape[1] - 1}, near {self.place(start)}.")
+        columns = columns.astype(np.int32 if self.shape[1] < 2**31 else np.int64, copy=False)
         places = (starts - starts[0]).astype(columns.dtype if some.stop - some.start < 2**31 else np.int64)
         return sparse.csr_array((entries, columns, places), shape=(stop - start, self.shape[1]))
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ...exceptions import DataError
 from ..base import Data
+from ..compressed import to_csr
 from ..dense import DenseData
 from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
@@ -98,7 +99,7 @@ class Weighing:
 def _in_memory(weights: Any, block: Data) -> Any:
     """The weights of the entries of a block, checked, as an array or a sparse array."""
     entries, by = weights if isinstance(weights, Scaled) else (weights, None)
-    entries = sparse.csr_array(entries) if sparse.issparse(entries) else np.asarray(entries, block.namespace.dtype)
+    entries = to_csr(entries, "weights") if sparse.issparse(entries) else np.asarray(entries, block.namespace.dtype)
     if entries.shape != block.shape:
         raise DataError(f"weights must have the shape of X; some rows of X are {block.shape}, and their weights {entries.shape}.")
     check_weights(entries.data if sparse.issparse(entries) else entries, "The weights of X")
@@ -174,7 +175,7 @@ def weighted_sparse(data: SparseData, weights: Any) -> Data:
     dtype = data.namespace.dtype
     if isinstance(weights, Pair):
         return PairWeighted(_without_hidden(data, weights), Pair(*(part.astype(dtype) for part in weights)))
-    weights = sparse.csr_array(weights)
+    weights = to_csr(weights, "weights")
     weights.sum_duplicates()
     weights.eliminate_zeros()
     if weights.nnz == data.shape[0] * data.shape[1] and (weights.data == 1).all():
