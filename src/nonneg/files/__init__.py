@@ -81,7 +81,7 @@ def read(
     variable : str, optional
         Which array, where a file has several by name.
     mask : path or Layout, optional
-        A volume that is neither zero nor NaN where voxels are to be read; or the layout of a table, to read the same ones. For NIfTI.
+        A volume that is neither zero nor NaN where voxels are to be read; or the layout of a table. For NIfTI.
     ignore : sequence of str, optional
         Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
     graph : bool, default=False
@@ -112,16 +112,14 @@ def _common_kind(paths: Sequence[Path]) -> Kind:
     if others:
         strays = [(path, kind.name) for path, kind in zip(paths, kinds, strict=True) if kind.name != usual]
         shown = ", ".join(f"{path} ({name})" for path, name in strays[:3]) + (", …" if len(strays) > 3 else "")
-        rest = (
-            f"the other {count} are" if count > 1 else f"{next(p for p, k in zip(paths, kinds, strict=True) if k.name == usual)} is"
-        )
         raise FileError(
-            f"Files that are read together have to be of one kind. {shown}: {rest} of {usual}. Leave out what is not meant."
+            f"Files that are read together have to be of one kind: {shown}; of {usual} there are {count}. Leave out "
+            "what is not meant."
         )
     if not kinds[0].several:
         raise FileError(
-            f"There are {len(paths)} files of {usual}, {paths[0]} first. Several files can be read as samples where they are images "
-            "or volumes; of others, give one."
+            f"There are {len(paths)} files of {usual}, {paths[0]} first. Several files can be read as samples where they are "
+            "images or volumes; of others, give one."
         )
     return kinds[0]
 

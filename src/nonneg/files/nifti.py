@@ -16,7 +16,8 @@ from .table import Layout, Table
 
 
 class NIfTI(Kind):
-    """Samples are volumes, features the voxels of the mask; without a mask, those that are neither zero nor NaN in one volume at least.
+    """Samples are volumes, features the voxels of the mask; without a mask, those that are neither zero nor NaN in
+    one volume at least.
 
     Written are maps, one volume a row; where a table is one row of whole numbers, an atlas.
     """
