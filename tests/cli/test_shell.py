@@ -368,6 +368,27 @@ class TestFit:
         if name != "cells.h5ad":
             fails("fit", name, "-r", "2", cwd=tmp_path, match="2 matrices.*: --variable layers/counts")
 
+    def test_raw_counts_of_annotated_matrices(self, tmp_path):
+        """raw/X has genes of its own; the command line reads what `open_data` reads."""
+        anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+        X = np.random.default_rng(0).random((12, 6))
+        genes = [f"gene {j}" for j in range(6)]
+        frames = {"obs": pandas.DataFrame(index=[f"cell {i}" for i in range(12)]), "var": pandas.DataFrame(index=genes)}
+        cells = anndata.AnnData(X, **frames)
+        cells.raw = cells
+        cells = cells[:, :4].copy()
+        cells.obsm["pca"] = X[:, :3]
+        cells.write_h5ad(tmp_path / "cells.h5ad")
+        status, _, err = run("fit", "cells.h5ad", "-r", "2", "--variable", "raw/X", "--loadings", "codes.csv", cwd=tmp_path)
+        assert status == 0, err
+        model = nonneg.load(tmp_path / "cells.nonneg")
+        data = nonneg.open_data(tmp_path / "cells.h5ad", key="raw/X")
+        np.testing.assert_allclose(model.components_, nonneg.OPNMF(2, random_state=0).fit(data).components_, atol=1e-9)
+        assert list(model.feature_names_in_) == genes
+        assert nonneg.files.read(tmp_path / "codes.csv").samples[:2].tolist() == ["cell 0", "cell 1"]
+        found = nonneg.files.read(tmp_path / "cells.h5ad", variable="obsm/pca")
+        assert (found.shape, found.features, len(found.samples)) == ((12, 3), None, 12)
+
     def test_a_folder_of_parquet(self, tmp_path):
         pandas = pytest.importorskip("pandas")
         pytest.importorskip("pyarrow")

@@ -370,6 +370,20 @@ class TestImages:
         with pytest.raises(FileError, match="not a whole image"):
             read(folder)
 
+    def test_a_stray_file_is_named(self, folder):
+        (folder / "notes.txt").write_text("1 2 3")
+        with pytest.raises(FileError, match=r"notes.txt \(a table of text\); of images there are 3"):
+            read(sorted(folder.iterdir()))
+        (folder / "more.txt").write_text("1 2 3")
+        with pytest.raises(FileError, match=r"There are 2 files of a table of text, .*more.txt first"):
+            read(sorted(folder.glob("*.txt")))
+
+    def test_a_folder_of_volumes(self, tmp_path):
+        pytest.importorskip("PIL")
+        (tmp_path / "a.nii.gz").write_bytes(b"a volume")
+        with pytest.raises(FileError, match=r"no images in it \(.*; it has a.nii.gz. Give volumes by their names: .*\*.nii"):
+            read(tmp_path)
+
     def test_no_images(self, tmp_path):
         pytest.importorskip("PIL")
         with pytest.raises(FileError, match="no images"):
@@ -406,6 +420,29 @@ class TestVolumes:
         atlas = nibabel.load(tmp_path / "atlas.nii.gz")
         assert atlas.get_data_dtype() == np.int16
         assert not np.asarray(atlas.dataobj)[~mask].any()
+
+    @pytest.mark.parametrize("background", [0.0, np.nan])
+    def test_background(self, brain, background, tmp_path):
+        """Zeros and NaN are outside of a mask, and of data without one."""
+        import nibabel
+
+        subjects, affine, mask = brain
+        nibabel.save(nibabel.Nifti1Image(np.where(subjects > 0, subjects, background), affine), tmp_path / "all.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(np.where(mask, 1.0, background), affine), tmp_path / "mask.nii.gz")
+        for given in (None, tmp_path / "mask.nii.gz"):
+            found = read(tmp_path / "all.nii.gz", mask=given)
+            np.testing.assert_array_equal(found.layout.mask, mask)
+            np.testing.assert_allclose(found.values, subjects[mask].T)
+
+    def test_a_mask_is_one_volume(self, brain, tmp_path):
+        import nibabel
+
+        subjects, affine, mask = brain
+        nibabel.save(nibabel.Nifti1Image(subjects, affine), tmp_path / "all.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(mask[..., None].astype(np.int16), affine), tmp_path / "mask.nii.gz")
+        assert read(tmp_path / "all.nii.gz", mask=tmp_path / "mask.nii.gz").shape == (4, mask.sum())
+        with pytest.raises(FileError, match=r"all.nii.gz has 4 volumes; a mask is one"):
+            read(tmp_path / "all.nii.gz", mask=tmp_path / "all.nii.gz")
 
     def test_several_of_three_dimensions(self, brain, tmp_path):
         import nibabel

@@ -69,7 +69,7 @@ reading = together(
     click.option(
         "--mask",
         type=PATH,
-        help="Which voxels to read: a NIfTI volume that is not zero there. By default, those not zero in one volume at least.",
+        help="Which voxels to read: one NIfTI volume that is neither zero nor NaN there. By default, those of any volume.",
     ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times."),
     click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),

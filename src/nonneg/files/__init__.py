@@ -15,6 +15,7 @@ is read can run code; whatever is written is there whole or not at all.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def read(
     variable : str, optional
         Which array, where a file has several by name.
     mask : path or Layout, optional
-        A volume that is not zero where voxels are to be read; or the layout of a table, to read the same ones. For NIfTI.
+        A volume that is neither zero nor NaN where voxels are to be read; or the layout of a table. For NIfTI.
     ignore : sequence of str, optional
         Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
     graph : bool, default=False
@@ -93,11 +94,7 @@ def read(
     if several is not None and len(several) != 1:
         if not several:
             raise FileError("There is no file to read.")
-        kinds = {type(kind_of(one)): kind_of(one) for one in several}
-        if len(kinds) > 1 or not next(iter(kinds.values())).several:
-            names = ", ".join(kind.name for kind in kinds.values())
-            raise FileError(f"Several files can be read as samples where they are images, or volumes; these are: {names}.")
-        kind, sources = next(iter(kinds.values())), [Source(one) for one in several]
+        kind, sources = _common_kind(several), [Source(one) for one in several]
     else:
         source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
         kind, sources = kind_of(source.path, graph=graph), [source]
@@ -106,6 +103,25 @@ def read(
     table = kind.read(sources, wanted)
     table.check_not_empty(sources[0].label)
     return table
+
+
+def _common_kind(paths: Sequence[Path]) -> Kind:
+    """The kind of several files that are samples of one table; an error names the files that are of another kind than most."""
+    kinds = [kind_of(path) for path in paths]
+    (usual, count), *others = Counter(kind.name for kind in kinds).most_common()
+    if others:
+        strays = [(path, kind.name) for path, kind in zip(paths, kinds, strict=True) if kind.name != usual]
+        shown = ", ".join(f"{path} ({name})" for path, name in strays[:3]) + (", …" if len(strays) > 3 else "")
+        raise FileError(
+            f"Files that are read together have to be of one kind: {shown}; of {usual} there are {count}. Leave out "
+            "what is not meant."
+        )
+    if not kinds[0].several:
+        raise FileError(
+            f"There are {len(paths)} files of {usual}, {paths[0]} first. Several files can be read as samples where they are "
+            "images or volumes; of others, give one."
+        )
+    return kinds[0]
 
 
 def write(table: Any, path: Path_) -> None:

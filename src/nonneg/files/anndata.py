@@ -20,7 +20,7 @@ from .table import Table
 
 
 class AnnData(Kind):
-    """X, or the layer that is asked for, with the names of observations and variables."""
+    """X, or the matrix that is asked for (a layer, raw/X), with the names of observations and variables."""
 
     name: ClassVar[str] = "AnnData"
     suffixes: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5")
@@ -31,22 +31,17 @@ class AnnData(Kind):
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
-        label = source.label
         h5py = needed("h5py", "files", "Reading .h5ad")
         try:
             with h5py.File(source.path, "r") as file:
-                if not {"X", "obs", "var"} <= set(file):
-                    found = hdf5.open_file(source.path, wanted.variable, "variable")
-                    return Table(values_of(found, in_blocks=wanted.in_blocks))
-                layers = [f"layers/{name}" for name in file["layers"]] if "layers" in file else []
-                asked = "X" if wanted.variable is None else wanted.variable
-                where = next((name for name in (asked, f"layers/{asked}") if name in ("X", *layers)), None)
-                if where is None:
-                    raise FileError(f"{label} has no layer {wanted.variable!r}; it has X, {', '.join(layers) or 'and no others'}.")
-                samples, features = names_in(file["obs"]), names_in(file["var"])
-            return Table(values_of(hdf5.open_file(source.path, where), in_blocks=wanted.in_blocks), samples, features)
+                observations = names_in(file["obs"]) if {"obs", "var"} <= set(file) else []
+            found = hdf5.open_file(source.path, wanted.variable, "variable")
+            values = values_of(found, in_blocks=wanted.in_blocks)
+            is_of_variables = (wanted.variable or "").startswith("var")
+            samples = observations if len(observations) == values.shape[0] and not is_of_variables else None
+            return Table(values, samples, found.columns)
         except (OSError, KeyError, RuntimeError) as error:
-            raise FileError(f"{label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
+            raise FileError(f"{source.label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
 
     def write(self, table: Table, path: Path) -> None:
         h5py = needed("h5py", "files", "Writing .h5ad")

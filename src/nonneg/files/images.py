@@ -48,8 +48,18 @@ class Images(Kind):
             pictures.append(picture)
             names.append(name)
         if not pictures:
-            raise FileError(f"{sources[0].label} has no images in it ({', '.join(_ENDINGS)}).")
+            raise FileError(f"{sources[0].label} has no images in it ({', '.join(_ENDINGS)}){_other_files(sources[0].path)}.")
         return Table(np.stack([picture.ravel() for picture in pictures]), samples=names, layout=Layout(pictures[0].shape))
+
+
+def _other_files(folder: Path) -> str:
+    """What a folder without images has in it, in words; volumes can be read by their names."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if not names:
+        return ""
+    volumes = [name for name in names if name.lower().endswith((".nii", ".nii.gz"))]
+    remedy = f". Give volumes by their names: {folder / '*.nii*'}" if volumes else ""
+    return f"; it has {', '.join(names[:3])}{', …' if len(names) > 3 else ''}{remedy}"
 
 
 def _contents(sources: Sequence[Source]) -> Any:

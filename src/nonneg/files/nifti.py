@@ -16,7 +16,8 @@ from .table import Layout, Table
 
 
 class NIfTI(Kind):
-    """Samples are volumes, features the voxels of the mask; without a mask, those that are not zero in one volume at least.
+    """Samples are volumes, features the voxels of the mask; without a mask, those that are neither zero nor NaN in
+    one volume at least.
 
     Written are maps, one volume a row; where a table is one row of whole numbers, an atlas.
     """
@@ -41,10 +42,10 @@ class NIfTI(Kind):
         if mask is None:
             mask = np.zeros(shape, dtype=bool)
             for source, volume in zip(sources, volumes, strict=True):
-                values = _values(volume, dtype, source.label)
-                mask |= (values != 0).any(axis=3) if values.ndim == 4 else values != 0
+                inside = _is_inside(_values(volume, dtype, source.label))
+                mask |= inside.any(axis=3) if inside.ndim == 4 else inside
             if not mask.any():
-                raise FileError(f"{sources[0].label} is zero in all voxels.")
+                raise FileError(f"{sources[0].label} is zero or NaN in all voxels.")
         rows, names = [], []
         for source, volume in zip(sources, volumes, strict=True):
             values = _values(volume, dtype, source.label)
@@ -65,10 +66,13 @@ class NIfTI(Kind):
             raise FileError(f"{source.label} is not a NIfTI volume, as a mask has to be.")
         volume = _volume(source)
         _check_alike(source.label, first, volume, shape, affine)
-        values = _values(volume, np.dtype(np.float32), source.label)
-        mask = np.asarray((values if values.ndim == 3 else values[..., 0]) != 0)
+        if volume.shape[3:] not in ((), (1,)):
+            raise FileError(
+                f"{source.label} has {volume.shape[3]} volumes; a mask is one. Write the volume that is meant to a file of its own."
+            )
+        mask = _is_inside(_values(volume, np.dtype(np.float32), source.label).reshape(shape))
         if not mask.any():
-            raise FileError(f"{source.label} is zero in all voxels, so that no voxel would be read.")
+            raise FileError(f"{source.label} is zero or NaN in all voxels, so that no voxel would be read.")
         return mask
 
     def write(self, table: Table, path: Path) -> None:
@@ -99,6 +103,11 @@ def _values(volume: Any, dtype: np.dtype, label: str) -> np.ndarray:
         return np.asarray(volume.dataobj, dtype=dtype)
     except (OSError, EOFError, ValueError) as error:
         raise FileError(f"{label} is not a whole NIfTI file: {error}. It was cut off or altered.") from error
+
+
+def _is_inside(values: np.ndarray) -> np.ndarray:
+    """Whether voxels are of a mask: neither zero nor NaN, which both stand for background."""
+    return np.asarray((values != 0) & ~np.isnan(values))
 
 
 def _check_alike(label: str, first: str, volume: Any, shape: tuple[int, ...], affine: np.ndarray) -> None:
