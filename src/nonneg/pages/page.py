@@ -17,6 +17,8 @@ from scipy import sparse
 
 from ..atomic import written_whole
 from ..data import Data, opened, refuse_name
+from ..data.annotated import matrix_of
+from ..data.reading import with_nan
 from ..exceptions import IncompatibleError
 from ..files import Layout
 from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, row_labels, top_of
@@ -54,6 +56,12 @@ class Subject:
     def features(self) -> np.ndarray:
         assert self.parts is not None
         return names_of(self.model, self.parts.shape[1], self.names)
+
+    @cached_property
+    def values(self) -> Any:
+        """X as a matrix of numbers, which tables are not."""
+        X = with_nan(matrix_of(self.X))
+        return np.asarray(X) if hasattr(X, "__dataframe__") else X
 
     @cached_property
     def rows(self) -> np.ndarray | None:
@@ -160,7 +168,7 @@ def summary(subject: Subject) -> Section:
     error, is_graph = None, hasattr(model, "vertices_")
     if subject.X is not None and hasattr(model, "reconstruction_err_"):
         is_euclidean = getattr(getattr(model, "model_", None), "divergence", None)
-        length = _length(subject.X)
+        length = _length(subject.values)
         if length > 0 and "Beta(b=2)" in repr(is_euclidean):
             error = model.reconstruction_err_ / length
     known = {
@@ -301,7 +309,7 @@ def sizes(subject: Subject) -> Section:
 
 def matrix(subject: Subject) -> Section:
     """The data in the order of the parts."""
-    X = subject.X
+    X = subject.values
     if X is None or subject.rows is None:
         return None
     try:
