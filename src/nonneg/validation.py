@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data
+from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data, refuse_name
+from .data.annotated import is_annotated, matrix_of, variable_names
 from .data.compressed import check_sparse
-from .data.reading import refuse_annotated, refuse_empty, refuse_masked
+from .data.reading import refuse_empty, refuse_masked
 from .exceptions import DataError, ShapeError
 from .reporting import users_line
 
@@ -39,32 +41,106 @@ def check_width(shape: tuple[Any, ...], count: int) -> None:
 
 
 def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
-    """What scikit-learn's `validate_data` gives, float32 or float64, dense or CSR; what is no matrix of numbers is called so."""
+    """Read X by scikit-learn's `validate_data`, as float32 or float64, dense or CSR, or say why it is no matrix of numbers.
+
+    The names of the variables of an AnnData are those of features. A tensor that requires a gradient is read without it.
+    """
     if is_elsewhere(X):
         since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
         raise DataError(
             f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
             "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
         )
-    refuse_annotated(X, "X")
+    refuse_name(X)
     refuse_empty(X, "X")
+    _refuse_repeated(X)
     if isinstance(X, Observed):
         raise DataError(
             f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
             "dense where entries are missing, with NaN in their place."
         )
+    settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings
+    annotated, X = X, matrix_of(X)
+    X = X.detach() if getattr(X, "requires_grad", False) else X
     if sparse.issparse(X):
         check_sparse(X, "X")
     try:
-        return validate_data(estimator, X, *others, **{"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings)
-    except (TypeError, ValueError) as error:
+        if not is_annotated(annotated):
+            return validate_data(estimator, X, *others, **settings)
+        reset = settings.pop("reset", True)
+        check_features(estimator, X.shape[1], variable_names(annotated), reset=reset)
+        if others:
+            return check_X_y(X, *others, estimator=estimator, **settings)
+        return check_array(X, input_name="X", estimator=estimator, **settings)
+    except (TypeError, ValueError, RuntimeError) as error:
         for what in ("NaN", "infinity"):
             if str(error).startswith(f"Input X contains {what}"):
                 _say_where(X, what)
+        _refuse_text_columns(X, error)
+        _refuse_elsewhere(X, estimator, error)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:
             raise
         raise type(error)(f"X cannot be read as a matrix of numbers: {why}") from error
+
+
+def _refuse_repeated(X: Any) -> None:
+    """Refuse a table in which columns share a name."""
+    names = list(getattr(X, "columns", ())) if hasattr(X, "__dataframe__") else []
+    repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(
+            f"X has several columns of one name: {_some(repeated)}. Features are told apart by name: rename or drop columns, or "
+            "give the array, X.to_numpy()."
+        )
+
+
+def _refuse_text_columns(X: Any, error: Exception) -> None:
+    """Refuse a table for its columns that are no numbers, by their names."""
+    if not hasattr(X, "__dataframe__"):
+        return
+    found = []
+    for name in X.columns:
+        values = np.asarray(X[name])
+        try:
+            values.astype(np.float64, casting="same_kind" if values.dtype.kind in "mM" else "unsafe")
+        except (TypeError, ValueError):
+            found.append(f"{name!r} ({_first_text(values)})")
+    if found:
+        raise DataError(
+            f"X cannot be read as a matrix of numbers: it holds text, or what else is no number, in column{'s' * (len(found) > 1)} "
+            f"{_some(found)}. Drop what is no feature, X.drop(columns=...), or turn it into numbers."
+        ) from error
+
+
+def _first_text(values: np.ndarray) -> str:
+    """The first value of a column that is no number."""
+    for value in values.tolist() if values.dtype.kind in "OUS" else ():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r}"
+    return str(values.dtype)
+
+
+def _refuse_elsewhere(X: Any, estimator: Any, error: Exception) -> None:
+    """Refuse an array that NumPy cannot reach, as one on a GPU."""
+    if isinstance(X, np.ndarray | list | tuple) or not hasattr(X, "__array__"):
+        return
+    try:
+        np.asarray(X)
+    except (TypeError, ValueError, RuntimeError) as reason:
+        where = f" on the device {X.device}" if hasattr(X, "device") else ""
+        raise DataError(
+            f"X is a {type(X).__module__}.{type(X).__name__}{where}, which NumPy cannot read: {reason} {type(estimator).__name__} "
+            "works in main memory: move X there first, X.cpu() of PyTorch, X.get() of CuPy; or call nonneg.factorize, which works "
+            "where the array is."
+        ) from error
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few of many names."""
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
 
 
 _NOT_NUMBERS = {

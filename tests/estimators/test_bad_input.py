@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-from nonneg import NMFImputer, Observed, factorize
+from nonneg import NMFImputer, Observed
 from nonneg.data import read_data
 from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Factorization, KernelPNMF, SymmetricNMF, TruncatedNonnegativeSVD
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
@@ -359,14 +359,6 @@ def test_those_that_take_nothing_observed_say_so(cls, X, no_work):
 def test_sparse_data_are_not_filled_in(X, no_work):
     for estimator in (NMFImputer(2), NMFImputer(estimator=NMF(2))):
         refused(estimator, sparse.csr_array(X), "X is sparse, and what is filled in is dense")
-
-
-def test_annotated_data_in_memory(X, no_work):
-    annotated = pytest.importorskip("anndata").AnnData(X)
-    for estimator in (NMF(2), KernelPNMF(2), NMFImputer(2)):
-        refused(estimator, annotated, r"X is an AnnData in memory: give its matrix, \.X or", DataError)
-    with pytest.raises(DataError, match="X is an AnnData in memory"):
-        factorize(annotated, "W H", 2)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

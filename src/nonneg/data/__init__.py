@@ -1,5 +1,6 @@
 """The data: one class for each kind, and the only code that touches X."""
 
+from .annotated import sample_names
 from .base import Data, Facts, Need, Total
 from .given import Gram, Observed, Signed, Sketch
 from .host import as_dense
@@ -38,4 +39,5 @@ __all__ = [
     "read_data",
     "read_weighted",
     "refuse_name",
+    "sample_names",
 ]

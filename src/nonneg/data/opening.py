@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..exceptions import DataError, IncompatibleError
 from ..naming import is_count
+from .annotated import is_annotated, variable_names
 from .base import Data
 from .files import BLOCK_BYTES, FileBlocks, RowsOfFile
 from .memory import available_bytes
@@ -104,12 +106,16 @@ def opened_to_fit(X: Any) -> Any:
 
 
 def opened(X: Any) -> Any:
-    """Data, where X says where they lie; X as it is, where it is what it is.
+    """Data for a path, an open file or a Dask collection, also in an AnnData; anything else as it is.
 
-    An array that is mapped into memory is left where it is if it is larger than that.
+    A memory map that is larger than the free memory is read in blocks.
     """
     if isinstance(X, Data):
         return X
+    if is_annotated(X) and not is_location(X) and _may_be_dask(X.X):
+        data = opened(X.X)
+        data.feature_names = variable_names(X)
+        return data
     if isinstance(X, np.memmap) and X.ndim == 2:
         free = available_bytes()
         return open_data(X) if free is not None and X.nbytes > free else X
@@ -165,6 +171,14 @@ def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[File
 
 
 def refuse_name(X: Any) -> None:
-    """Refuse a text that is the name of no file."""
-    if isinstance(X, str) and not is_location(X):
-        raise DataError(f"{X!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}.")
+    """Refuse a text, or a list of texts, that is not the name of a file that can be opened here."""
+    names = [X] if isinstance(X, str) else X if isinstance(X, list | tuple) else []
+    if not names or not all(isinstance(name, str | os.PathLike) for name in names) or is_location(X):
+        return
+    unknown = next(str(name) for name in names if not is_location(name))
+    of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
+    raise DataError(
+        f"{of_list}{unknown!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}, and "
+        "lists of these, the row blocks of one matrix. Other files are read first: nonneg.files.read(path).values; of images and "
+        "NIfTI volumes it takes a list, one sample each."
+    )

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from .annotated import matrix_of
 from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan
 from .compressed import to_csr
@@ -67,7 +68,7 @@ def read_data(
         return sketch
     if isinstance(X, SketchData):
         return X
-    X = read_weighted(X, name) if isinstance(X, Observed) else opened(X)
+    X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
     data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
@@ -113,7 +114,8 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         if weights is not None:
             raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
         return X
-    X = opened(with_nan(X) if ignores else X)
+    X = opened(matrix_of(X))
+    X = with_nan(X) if ignores else X
     weights = weights if isinstance(X, Data) and X.is_far else weights_in_memory(weights)
     blocks, is_turned = X.in_blocks or (None, False) if isinstance(X, Data) else (None, False)
     if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
@@ -233,8 +235,8 @@ def read_array(X: Any, name: str) -> np.ndarray:
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
+    array = matrix_of(array)
     refuse_masked(array, name)
-    refuse_annotated(array, name)
     refuse_empty(array, name)
     if not is_array(array):
         try:
@@ -280,14 +282,6 @@ def refuse_empty(X: Any, name: str) -> None:
     """Refuse a list without anything in it."""
     if isinstance(X, list | tuple) and not X:
         raise DataError(f"{name} is empty: there are no samples in it. At least one row and one column are needed.")
-
-
-def refuse_annotated(X: Any, name: str) -> None:
-    """Refuse an AnnData in memory, which is more than a matrix."""
-    if type(X).__module__.partition(".")[0] == "anndata":
-        raise DataError(
-            f"{name} is an AnnData in memory: give its matrix, .X or one of .layers, or .to_df(), which has the names of variables."
-        )
 
 
 def with_nan(X: Any) -> Any:

@@ -111,7 +111,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
         Parameters
         ----------
-        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
+        X : array, sparse array, table, AnnData, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         y : None
             Not used; there for pipelines.
@@ -336,7 +336,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
         Parameters
         ----------
-        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
+        X : array, sparse array, table, AnnData, Observed, path or open file of shape (n_samples, n_features)
             Non-negative.
         """
         return self._transformed(X)
@@ -426,7 +426,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
         Parameters
         ----------
-        X : array, sparse array, Observed, path or open file of shape (n_samples, n_features)
+        X : array, sparse array, table, AnnData, Observed, path or open file of shape (n_samples, n_features)
         y : None
             Not used.
         """

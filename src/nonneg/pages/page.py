@@ -18,6 +18,8 @@ from scipy import sparse
 from .. import coclusters
 from ..atomic import written_whole
 from ..data import Data, opened, refuse_name
+from ..data.annotated import matrix_of
+from ..data.reading import with_nan
 from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
 from ..files import Layout, Table
@@ -56,6 +58,12 @@ class Subject:
     def features(self) -> np.ndarray:
         assert self.parts is not None
         return names_of(self.model, self.parts.shape[1], self.names)
+
+    @cached_property
+    def values(self) -> Any:
+        """X as a matrix of numbers, which tables are not."""
+        X = with_nan(matrix_of(self.X))
+        return np.asarray(X) if hasattr(X, "__dataframe__") else X
 
     @cached_property
     def rows(self) -> np.ndarray | None:
@@ -178,7 +186,7 @@ def summary(subject: Subject) -> Section:
     """What was run on what, and how it came out."""
     model, about = subject.model, subject.about
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
-    error, is_graph = _relative_error(model, subject.X), hasattr(model, "vertices_")
+    error, is_graph = _relative_error(model, subject.X, subject.values), hasattr(model, "vertices_")
     of = "" if subject.X is None or tuple(shape or ()) == tuple(subject.X.shape) else f" of the {subject.X.shape[0]} samples shown"
     known = {
         "Data": None if shape is None else f"{shape[0]} vertices" if is_graph else f"{shape[0]} samples × {shape[1]} features",
@@ -339,7 +347,7 @@ def sizes(subject: Subject) -> Section:
 
 def matrix(subject: Subject) -> Section:
     """The data in the order of the parts."""
-    X = subject.X
+    X = subject.values
     if X is None or subject.rows is None:
         return None
     try:
@@ -452,7 +460,7 @@ SECTIONS = {
 # ---- pieces
 
 
-def _relative_error(model: Any, X: Any) -> float | None:
+def _relative_error(model: Any, X: Any, values: Any) -> float | None:
     """‖X − X̂‖ / ‖X‖ of the given X, where X̂ is made of its codes; None for other divergences, and where X has no codes."""
     is_euclidean = hasattr(model, "model_") and model.model_.divergence == Beta(2)
     approximates_kernel = getattr(model, "X_fit_", None) is not None
@@ -462,7 +470,7 @@ def _relative_error(model: Any, X: Any) -> float | None:
         squared = -2 * X.shape[0] * quietly(model.score, X)
     except ValueError:
         return None
-    length = _length(X)
+    length = _length(values)
     return math.sqrt(max(squared, 0.0)) / length if length > 0 and math.isfinite(squared) else None
 
 

@@ -25,13 +25,15 @@ def parts_of(model: Any) -> np.ndarray:
 
 
 def names_of(model: Any, count: int, given: Any = None) -> np.ndarray:
-    """What features are called: as given, as they were called in `fit`, or by number."""
+    """The names of the columns of the parts: as given, as those of features were in `fit`, or numbers.
+
+    Parts over items, as those of a kernel, have as many columns as there are items, whatever the features are called.
+    """
+    if given is not None and len(given) != count:
+        raise IncompatibleError(f"There are {len(given)} names for {count} features.")
     if given is None:
-        given = next((getattr(model, name) for name in ("feature_names_in_", "symbols_") if hasattr(model, name)), None)
-    if given is None or len(given) != count:
-        if given is not None:
-            raise IncompatibleError(f"There are {len(given)} names for {count} features.")
-        return np.array([str(number) for number in range(count)])
+        known = (getattr(model, name) for name in ("feature_names_in_", "symbols_") if hasattr(model, name))
+        given = next((names for names in known if len(names) == count), range(count))
     return np.array([str(name) if str(name).strip() else "␣" * len(str(name)) for name in given])
 
 

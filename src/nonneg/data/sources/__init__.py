@@ -75,7 +75,7 @@ def open_source(X: Any, key: str | None = None) -> Source:
                 "give it to fit as it is."
             )
         if found is None and library == "anndata":
-            raise DataError("This AnnData is in memory, and no file: give its matrix, .X or one of .layers, to fit.")
+            raise DataError("This AnnData is in memory, and no file: give it, or one of its layers, to fit.")
         if found is None and hasattr(X, "shape"):
             raise DataError(f"open_data is for files, and a {library}.{type(X).__name__} is none: give it to fit as it is.")
         if found is None:
@@ -88,7 +88,8 @@ def open_source(X: Any, key: str | None = None) -> Source:
     if kind is None:
         raise DataError(
             f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}. Tables of text, as "
-            ".csv, are to be read first: pandas.read_csv, or nonneg.files.read(path).values, which knows other kinds, too."
+            ".csv, are to be read first: pandas.read_csv, or nonneg.files.read(path).values, which knows other kinds, too, and "
+            "takes a list of images or NIfTI volumes, one sample each."
         )
     if not path.exists():
         raise DataError(f"{path} does not exist.")

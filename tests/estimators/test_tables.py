@@ -1,0 +1,150 @@
+"""Tables, AnnData, tensors and lists of names in place of X: what is taken, with its names, and what is refused, in plain words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from nonneg import NMF, OPNMF, PNMF, KernelPNMF, NMFImputer, NonnegativeLDA, TruncatedNonnegativeSVD, factorize
+from nonneg.exceptions import DataError
+
+from .cases import MAKERS, parts
+
+X = parts(20, 12, 3)
+NAMES = [f"gene {number}" for number in range(12)]
+CELLS = [f"cell {number}" for number in range(20)]
+
+
+def same_numbers(first, second):
+    """Equal but for rounding: the entries of a view may lie in another order than those of a slice, and are summed in it."""
+    np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-9)
+
+
+def annotated(values=X):
+    anndata = pytest.importorskip("anndata")
+    return anndata.AnnData(values, obs=pd.DataFrame(index=CELLS), var=pd.DataFrame(index=NAMES))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
+@pytest.mark.parametrize("make", [lambda: NMF(2, random_state=0), lambda: TruncatedNonnegativeSVD(2), lambda: NMFImputer(2)])
+def test_matrices_of_views(form, make):
+    if form is not np.asarray and isinstance(make(), NMFImputer):
+        pytest.skip("fills in dense data only")
+    view, some = annotated(form(X))[:, NAMES[2:9]].X, form(X)[:, 2:9]
+    same_numbers(make().fit_transform(view), make().fit_transform(some))
+
+
+def test_view_in_factorize():
+    view = annotated()[3:, NAMES[2:9]].X
+    found, same = (factorize(each, "W H", 2, random_state=0).factors["H"] for each in (view, X[3:, 2:9]))
+    same_numbers(found, same)
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name != "SymmetricNMF"])
+def test_annotated(name):
+    """As the same table: X, and the names of the variables."""
+    options = {} if name == "TruncatedNonnegativeSVD" else {"max_iter": 5, "tol": 0}
+    model, same = (MAKERS[name](**options).fit(each) for each in (annotated(), pd.DataFrame(X, columns=NAMES)))
+    assert model.feature_names_in_.tolist() == NAMES
+    if hasattr(model, "transform"):
+        np.testing.assert_array_equal(model.transform(annotated()), same.transform(pd.DataFrame(X, columns=NAMES)))
+
+
+def test_annotated_with_classes_and_gaps_and_in_factorize():
+    y = np.arange(20) % 2
+    assert NonnegativeLDA().fit(annotated(), y).feature_names_in_.tolist() == NAMES
+    gaps = X.copy()
+    gaps[2, 3] = np.nan
+    same_numbers(
+        NMF(2, missing="ignore", random_state=0).fit(annotated(gaps)).components_,
+        NMF(2, missing="ignore", random_state=0).fit(gaps).components_,
+    )
+    with pytest.raises(DataError, match="NaN"):
+        NMF(2).fit(annotated(gaps))
+    assert factorize(annotated(sparse.csr_matrix(X)), "W H", 2).factors["H"].shape == (2, 12)
+    with pytest.raises(DataError, match="feature names should match"):
+        NMF(2, random_state=0).fit(annotated()).transform(annotated()[:, NAMES[::-1]])
+    nothing = annotated()
+    nothing.X = None
+    with pytest.raises(DataError, match="has no X"):
+        NMF(2).fit(nothing)
+
+
+@pytest.mark.parametrize("make", [NMF, KernelPNMF, TruncatedNonnegativeSVD])
+def test_text_in_a_table_is_named(make):
+    table = pd.DataFrame(X, columns=NAMES).assign(sample=CELLS)
+    with pytest.raises(DataError, match=r"column 'sample' \('cell 0'\)"):
+        make(2).fit(table)
+
+
+def test_dates_in_a_table_are_named():
+    table = pd.DataFrame(X, columns=NAMES).assign(day=pd.date_range("2020-01-01", periods=20), sample=CELLS)
+    with pytest.raises(DataError, match=r"columns 'day' \(datetime.*\), 'sample'"):
+        NMF(2).fit(table)
+
+
+@pytest.mark.parametrize("make", [NMF, KernelPNMF, TruncatedNonnegativeSVD])
+def test_columns_of_one_name(make):
+    with pytest.raises(DataError, match=r"several columns of one name: 'gene 0'\."):
+        make(2).fit(pd.DataFrame(X, columns=["gene 0", *NAMES[:-1]]))
+
+
+class OnGPU:
+    """As a tensor of CUDA is to NumPy."""
+
+    shape, ndim, device = (20, 12), 2, "cuda:0"
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+
+
+@pytest.mark.parametrize("make", [OPNMF, KernelPNMF, TruncatedNonnegativeSVD])
+def test_arrays_on_a_device(make):
+    with pytest.raises(DataError, match=r"on the device cuda:0.*X\.cpu\(\).*nonneg\.factorize"):
+        make(2).fit(OnGPU())
+
+
+def test_tensors():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(DataError, match=r"torch\.Tensor on the device meta.*X\.cpu\(\).*nonneg\.factorize"):
+        OPNMF(2).fit(torch.empty((20, 12), device="meta"))
+    model, same = (OPNMF(2, random_state=0).fit(each) for each in (torch.tensor(X, requires_grad=True), X))
+    np.testing.assert_array_equal(model.components_, same.components_)
+
+
+@pytest.mark.parametrize("make", [OPNMF, KernelPNMF, TruncatedNonnegativeSVD])
+@pytest.mark.parametrize("names", [["a.nii.gz"], ("a.png", "b.png")])
+def test_lists_of_names(make, names):
+    with pytest.raises(DataError, match=rf"list of {len(names)}, '{names[0]}' is no file.*nonneg\.files\.read"):
+        make(2).fit(names)
+
+
+def test_lists_of_files_of_other_kinds(tmp_path):
+    paths = [tmp_path / "a.nii.gz", tmp_path / "b.nii.gz"]
+    for path in paths:
+        path.write_bytes(b"")
+    with pytest.raises(DataError, match=r"nonneg\.files\.read\(path\).*a list of images or NIfTI volumes"):
+        OPNMF(2).fit(paths)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("form", [lambda: pd.DataFrame(X, index=CELLS, columns=NAMES), annotated])
+@pytest.mark.filterwarnings("error")
+def test_report_of_a_table(name, form, tmp_path):
+    options = {} if name == "TruncatedNonnegativeSVD" else {"max_iter": 5, "tol": 0}
+    table = form()
+    model = MAKERS[name](**options).fit(table).set_output(transform="pandas")
+    model.report(tmp_path / "page.html", table)
+    page = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert "20 samples × 12 features" in page
+    if not name.startswith(("Kernel", "Symmetric")):
+        assert "The data, reordered" in page
+
+
+def test_report_of_a_table_with_gaps(tmp_path):
+    table = pd.DataFrame(X, columns=NAMES).astype("Float64")
+    table.iloc[2, 3] = pd.NA
+    PNMF(2, missing="ignore", random_state=0).fit(table).report(tmp_path / "page.html", table)
+    assert "The data, reordered" in (tmp_path / "page.html").read_text(encoding="utf8")
