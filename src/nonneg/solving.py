@@ -20,9 +20,9 @@ from .engine.filling import Filling, inside, with_first_fill
 from .engine.model import Model
 from .engine.point import Point
 from .engine.problem import Problem
-from .engine.run import Callback, begin, readings, solve
+from .engine.run import Callback, Run, begin, readings, solve
 from .engine.sketching import Sketched
-from .engine.solution import History, Solution, Status
+from .engine.solution import Solution, Status
 from .engine.stopping import Stopping
 from .engine.units import Units
 from .exceptions import DataError
@@ -73,7 +73,7 @@ def solve_from(
     everything = units.to_user(learned | problem.fixed)
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
-        objective=_objective(point, everything, run.history, run.status),
+        objective=_objective(run, everything),
         history=run.history,
         n_iter=run.n_iter,
         status=run.status,
@@ -99,7 +99,9 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     learned = {name: solution.factors[name] for name in problem.learned}
     value = problem.point(units.from_user(learned)).objective_by_entries()
     objective = units.objective_to_user(value)
-    history = solution.history.ending_with(objective=objective, readings=readings(problem))
+    is_last = solution.objective == solution.history[-1].objective  # or an earlier point was lower
+    last = {"objective": objective} if is_last else {}
+    history = solution.history.ending_with(**last, readings=readings(problem))
     return replace(solution, objective=objective, scaled_objective=value, history=history)
 
 
@@ -157,15 +159,15 @@ def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
     return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
 
 
-def _objective(point: Point, factors: Mapping[str, Array], history: History, status: Status) -> float:
-    """The objective at what is returned; a penalty with the weight that the user gave it, which units may have cut off."""
+def _objective(run: Run, factors: Mapping[str, Array]) -> float:
+    """The objective of the factors returned; a penalty with the weight that the user gave it, which units may have cut off."""
+    point = run.best
     units, model = point.problem.units, point.problem.user_model
-    last = history[-1].objective if status != "non_finite" or len(history) < 2 else history[-2].objective
     if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
-        return last
+        return run.objective
     with np.errstate(over="ignore", invalid="ignore"):
         divergence = units.objective_to_user(point.divergence()[0])
-    return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else last
+    return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else run.objective
 
 
 def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequence[str] | None = None) -> float:

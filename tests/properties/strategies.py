@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -89,15 +90,27 @@ class Case:
 
 
 @st.composite
+def short_forms(draw: st.DrawFn) -> Word:
+    """One to four letters, any of them transposed: one to three learned factors, and X or not."""
+    names = draw(st.lists(st.sampled_from("WHSX"), min_size=1, max_size=4).filter(lambda names: set(names) != {"X"}))
+    return Word(Letter(name, draw(st.booleans())) for name in names)
+
+
+@st.composite
 def forms(draw: st.DrawFn, names: str = "WHSBX") -> Word:
     """One to five letters, any of them more than once or transposed, at least one of them not the data."""
     letters = st.lists(st.builds(Letter, st.sampled_from(names), st.booleans()), min_size=1, max_size=5)
     return Word(draw(letters.filter(lambda word: any(letter.name != "X" for letter in word))))
 
 
-def fitting(model: Model, ranks: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, ...]]:
-    """A shape of X and ranks that the form allows: X is square only where it must be."""
-    for shape, count in product([(7, 5), (6, 6)], range(len(ranks) + 1)):
+SHAPES = ((7, 5), (6, 6))
+
+
+def fitting(
+    model: Model, ranks: tuple[int, ...], shapes: Sequence[tuple[int, int]] = SHAPES
+) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """The first shape of X, with ranks, that the form allows: X is square only where it must be."""
+    for shape, count in product(shapes, range(len(ranks) + 1)):
         with suppress(ShapeError):
             infer_shapes(model, shape, ranks[:count], {})
             return shape, ranks[:count]
@@ -154,5 +167,6 @@ __all__ = [
     "forms",
     "parse",
     "positive_data",
+    "short_forms",
     "without",
 ]

@@ -7,14 +7,17 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
-from strategies import DIVERGENCES, MODELS, positive_data
+from strategies import DIVERGENCES, MODELS, fitting, parse, positive_data, short_forms
 
 from nonneg import Model, factorize
 from nonneg.constraints import DoublyStochastic, Orthogonal
 from nonneg.divergences import Beta, DualI, Gamma
 from nonneg.engine.solution import History
-from nonneg.solvers import Multiplicative
+from nonneg.exceptions import IncompatibleError
+from nonneg.solvers import NAMES, Multiplicative
 from nonneg.testing import assert_monotone
 
 SWEEPS = 200
@@ -82,6 +85,65 @@ class TestFree:
         solution = run(form, divergence, constraints, "auto", *drawn(form, divergence, store))
         assert_monotone(solution, rtol=1e-13)
         assert solution.objective < solution.history[0].objective
+
+
+FOR_COORDINATES = [
+    parse(text)
+    for text in (
+        *("W H", "W S H", "W W.T", "W W.T X", "W W.T H", "W W.T H S", "W W.T S H.T", "W W.T H X", "W W.T X H", "W W.T H H.T"),
+        *("W H X", "W X H", "W.T W H", "W.T W X", "W H S X", "W X H S", "X W H X", "H X.T W"),
+    )
+]
+"""Words in which every factor occurs once, or as F Fᵀ at an end."""
+WIDE_OR_TALL = ((12, 5), (5, 12))
+RANKS = ((5, 5, 5, 5), (2, 3, 4, 8))
+"""As many components as the smaller side of X, so that entries of factors become zero; and few."""
+
+
+def check_descent(form, divergence, solver, ranks, seed, shape):
+    """Every check of a short run, and what it returns; False where the solver refuses the form."""
+    shape, rank = fitting(Model(form, divergence), ranks, [shape, (6, 6)])
+    X = np.random.default_rng(seed).uniform(0.05, 1, shape)
+    iterations = 30 if divergence == Beta(2) else 12  # past the warm-up of every solver
+    try:
+        solution = factorize(
+            X, Model(form, divergence), rank, solver=solver, random_state=seed, max_iter=iterations, tol=0, check_every=1
+        )
+    except IncompatibleError:
+        return False
+    values = solution.history.objective
+    size = abs(values).max() + np.sum(X**2)
+    # A difference of sums of 72 products of up to six factors.
+    assert solution.objective <= values.min() + 1e-12 * size, form.text
+    if solver != "least-squares":
+        assert np.diff(values).max() <= 1e-12 * size, form.text
+    return True
+
+
+class TestEveryForm:
+    """Forms of up to four letters, one to three learned factors, each solver: no check above the last, none below the result."""
+
+    @settings(max_examples=60)
+    @given(short_forms(), st.sampled_from(sorted(NAMES)), st.sampled_from(RANKS), st.integers(0, 99), st.sampled_from(WIDE_OR_TALL))
+    def test_euclidean(self, form, solver, ranks, seed, shape):
+        check_descent(form, Beta(2), solver, ranks, seed, shape)
+
+    @settings(max_examples=20)
+    @given(
+        short_forms(),
+        st.sampled_from(DIVERGENCES),
+        st.sampled_from(sorted(NAMES)),
+        st.integers(0, 99),
+        st.sampled_from(WIDE_OR_TALL),
+    )
+    def test_other_divergences(self, form, divergence, solver, seed, shape):
+        check_descent(form, divergence, solver, RANKS[0], seed, shape)
+
+    @settings(max_examples=40)
+    @given(st.sampled_from(FOR_COORDINATES), st.sampled_from(RANKS), st.integers(0, 99), st.sampled_from(WIDE_OR_TALL))
+    def test_coordinate_descent(self, form, ranks, seed, shape):
+        """The forms that it takes, which are few among all."""
+        assert check_descent(form, Beta(2), "coordinate", ranks, seed, shape)
 
 
 def overlap(factor, axis):

@@ -40,7 +40,7 @@ REACHED = {
     Status.CONVERGED: ({"tol": 1e-3, "max_iter": 10**5}, "has settled within tol"),
     Status.MAX_ITER: ({"tol": 0, "max_iter": 7}, "raise max_iter to let it go on"),
     Status.NO_PROGRESS: ({"solver": Stalled(), "tol": 0}, "no step improves the objective"),
-    Status.NON_FINITE: ({"solver": Spoils(), "check_every": 1}, "The last finite point is returned; try float64"),
+    Status.NON_FINITE: ({"solver": Spoils(), "check_every": 1}, "The best point before is returned; try float64"),
     Status.STOPPED_BY_CALLBACK: (
         {"callback": lambda progress: progress.iteration >= 5, "check_every": 5, "tol": 0},
         "callback asked",
@@ -69,13 +69,15 @@ def test_n_iter_of_each_status(X):
     assert n_iter[Status.STOPPED_BY_CALLBACK] == 5
 
 
-def test_after_a_spoilt_step_the_last_good_point_is_returned(X):
+def test_after_a_spoilt_step_the_best_point_is_returned(X):
     kwargs, _ = REACHED[Status.NON_FINITE]
     start = factorize(X, "W H", 2, init="random", random_state=0, max_iter=0)
-    solution = factorize(X, "W H", 2, init="random", random_state=0, **kwargs)
-    np.testing.assert_allclose(solution.factors["W"], start.factors["W"] / 4)
-    assert solution.objective == solution.history[-2].objective
-    assert math.isnan(solution.history[-1].objective)
+    for scale, steps in ((4.0, 2), (1.0, 0)):  # too large a W, which the steps mend, and one of the right size
+        init = {"W": start.factors["W"] * scale, "H": start.factors["H"]}
+        solution = factorize(X, "W H", init=init, **kwargs)
+        np.testing.assert_allclose(solution.factors["W"], init["W"] / 2**steps)
+        assert solution.objective == solution.history[steps].objective
+        assert math.isnan(solution.history[-1].objective)
 
 
 class Worse(Multiplicative):
@@ -88,6 +90,30 @@ def test_patience_ends_a_run_that_only_gets_worse(X, check_every):
     solution = factorize(X, "W H", 2, random_state=0, solver=Worse(), check_every=check_every)
     assert solution.status is Status.NO_PROGRESS
     assert solution.n_iter == Stopping().patience
+
+
+class Rises(Multiplicative):
+    """Leaves the start for a worse point, and stays there."""
+
+    def step(self, point, state):
+        state.stalled = True
+        return point.with_factor("W", point.factors["W"] * 1.01)
+
+
+def test_the_lowest_point_is_returned(X):
+    start = factorize(X, "W H", 2, random_state=0, max_iter=500, tol=0)
+    for solver, status in ((Worse(), Status.MAX_ITER), (Rises(), Status.NO_PROGRESS)):
+        solution = factorize(X, "W H", init=start.factors, solver=solver, max_iter=20, check_every=5)
+        assert solution.objective == solution.history.objective.min() == solution.history[0].objective
+        assert solution.history[-1].objective > solution.objective
+        np.testing.assert_array_equal(solution.factors["W"], start.factors["W"])
+        assert solution.status is status, "an earlier point than the last has not converged"
+
+
+def test_the_last_point_is_returned_where_a_constraint_is_approached(X):
+    """The objective of orthogonal factors rises while they become orthogonal."""
+    solution = factorize(X, "W H", 2, constraints={"W": "orthogonal"}, random_state=0, solver=Worse(), max_iter=5, tol=0)
+    assert solution.objective == solution.history[-1].objective > solution.history[0].objective
 
 
 def test_without_tolerance_a_run_goes_on(X):

@@ -51,10 +51,6 @@ class Filling(Solver):
     solver: Solver
 
     @property
-    def stays_finite(self) -> bool:  # type: ignore[override]
-        return self.solver.stays_finite
-
-    @property
     def window(self) -> float:  # type: ignore[override]
         return self.solver.window
 

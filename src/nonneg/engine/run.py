@@ -53,12 +53,17 @@ class Run:
     status: Status | None = None
     """Why it is over, if it is."""
     good: Point | None = None
-    """The last point that was looked at and finite, where a step may end in what is not, or a reading may be broken off."""
+    """The point to return: the lowest of all checks; the last finite one if a constraint is only approached."""
 
     @property
     def best(self) -> Point:
-        """What a run that is over has come to."""
+        """The point to return."""
         return self.good or self.point.bare()
+
+    @property
+    def objective(self) -> float:
+        """The objective of `best`, in the user's units."""
+        return _objective_to_user(self.best.problem, self.best.objective()[0])
 
     def copy(self) -> Run:
         """The run as it is now, whatever becomes of it. Steps make arrays anew, so that these need no copy."""
@@ -133,9 +138,8 @@ def solve(
     if not run.history:
         if not stopping.max_iter:
             _keep_unended(run, keep)
+        run.good = run.point.bare()
         run.status = _check(run, None, began, callback)
-        is_kept = not solver.stays_finite or is_far or run.point.problem.model.weighted
-        run.good = run.point.bare() if is_kept else None  # factors of many rows take memory
     noted, next_look = run.copy() if is_far else run, time.perf_counter() + _PATIENCE
     while run.status is None and run.n_iter != pause_at:
         run.n_iter += 1
@@ -163,8 +167,6 @@ def solve(
             vars(run).update(vars(noted))
             _end_here(run, began, keep)
             break
-        if run.good is not None and run.status is not Status.NON_FINITE:
-            run.good = run.point.bare()
         if keep is not None and (run.status is None or (is_check and run.status is Status.STOPPED_BY_USER)):
             run.seconds = time.perf_counter() - began
             keep(run)
@@ -193,7 +195,7 @@ def _end_here(run: Run, began: float, keep: Callable[[Run], None] | None) -> Non
         log = run.point.problem.data.log
         with nullcontext() if log is None else log.unbroken():  # one reading at most: what is not known cannot be compared
             run.history.append(_record(run, run.point, began))
-    run.good = run.point.bare() if run.good is not None else None
+            _keep_lowest(run)
 
 
 def counted_on(callback: Callback | None, history: History) -> Callback | None:
@@ -222,6 +224,8 @@ def _check(run: Run, previous: Point | None, began: float, callback: Callback | 
     step = _step(point, previous) if previous is not None else math.inf
     status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.kkt_residual)
     run.history.append(_record(run, point, began, value, violation))
+    if status is not Status.NON_FINITE and not _keep_lowest(run) and status is Status.CONVERGED:
+        status = Status.NO_PROGRESS  # an earlier point is returned, and not the stationary one
     answer = _answer(run, run.history[-1], callback)
     return status or answer
 
@@ -240,7 +244,23 @@ def _look(run: Run, began: float, callback: Callback | None, keep: Callable[[Run
         _end_here(run, began, keep)
     elif status is not None:
         run.history.append(record)
+        run.point = point
+        _keep_lowest(run)
     return status
+
+
+def _keep_lowest(run: Run) -> bool:
+    """Keep the point as the one to return unless an earlier check was lower by more than rounding; whether it is kept.
+
+    A constraint that is only approached may take the objective up: the last point is kept then.
+    """
+    problem, (value, magnitude) = run.point.problem, run.point.objective()
+    constraints = (problem.model.constraints[name] for name in problem.learned)
+    approaches = any(not constraint.is_free and not constraint.restores_fully for constraint in constraints)
+    is_kept = approaches or value <= run.watch.least[0] + run.watch.rounding(magnitude)
+    if is_kept:
+        run.good = run.point.bare()
+    return is_kept
 
 
 def _record(
@@ -248,10 +268,14 @@ def _record(
 ) -> Record:
     """What is known of a run at a point."""
     problem = point.problem
-    value = point.objective()[0] if value is None else value
-    objective = problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
+    objective = _objective_to_user(problem, point.objective()[0] if value is None else value)
     violation = _violations(point, run.state) if violation is None else violation
     return Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(run.state.exponents), readings(problem))
+
+
+def _objective_to_user(problem: Problem, value: float) -> float:
+    """The objective in the user's units, given what is minimised."""
+    return problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
 
 
 def _answer(run: Run, record: Record, callback: Callback | None) -> Status | None:
@@ -287,7 +311,7 @@ def readings(problem: Problem) -> int:
 def _has_diverged(run: Run, value: float) -> bool:
     """Whether steps that may rise have led above the start, to an X̂ so near zero that the objective cannot be computed."""
     problem, divergence = run.point.problem, run.point.problem.model.divergence
-    if run.good is None or not run.history or not divergence.infinite_at_zero:
+    if not run.history or not divergence.infinite_at_zero:
         return False
     return problem.units.objective_to_user(value) > run.history[0].objective and run.point.unreached() > 0
 

@@ -38,7 +38,7 @@ _SENTENCES = {
     Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter to let it go on, or tol to be content with less.",
     Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
     "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
-    Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The last finite point is returned; try "
+    Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The best point before is returned; try "
     "float64, or rescale the data.",
     Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
     Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
@@ -159,7 +159,8 @@ class Solution:
     factors : dict of arrays
         Every factor of the form, learned or fixed, by name.
     objective : float
-        Its final value: the divergence, or the trace where that is maximised.
+        Of `factors`: the divergence, or the trace where that is maximised. No check of `history` was better by more than rounding,
+        unless a constraint is only approached, as orthogonality is: then it is that of the last check.
     history : History
         Iteration, seconds, objective, constraint violation and exponent at every check.
     n_iter : int

@@ -31,8 +31,6 @@ class State:
 class Solver(ABC):
     """A way of taking steps; a record of its settings, which a run does not change."""
 
-    stays_finite: ClassVar[bool] = False
-    """Whether no step can end in numbers that are not finite."""
     window: ClassVar[float] = 1.0
     """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
     shape_by: ClassVar[int] = 40

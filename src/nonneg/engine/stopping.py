@@ -138,6 +138,10 @@ class Watch:
         every = self.stopping.check_every
         return iteration + 1 if self.settled else (iteration // every + 1) * every
 
+    def rounding(self, magnitude: float) -> float:
+        """Rounding error of an objective that is a difference of terms of this size."""
+        return 4 * self.eps * magnitude
+
     def note(self, iteration: int, value: float) -> None:
         """Take note of an objective that a solver has computed between two checks: it makes the curve clearer."""
         self.curve.append((iteration, value, self.violation))
@@ -170,7 +174,7 @@ class Watch:
         """
         if not math.isfinite(value):
             return Status.NON_FINITE
-        tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
+        tol, rounding = self.stopping.tol, self.rounding(magnitude)
         is_confirmed = self._confirms(
             iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise)
         )

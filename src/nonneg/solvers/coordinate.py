@@ -98,7 +98,6 @@ class Coordinate(Solver):
     momentum: float = 0.7
     trial: ClassVar[int] = 30
     window: ClassVar[float] = 1 / 5
-    stays_finite: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("passes", 1), ("refresh", 1)):
