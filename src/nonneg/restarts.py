@@ -403,8 +403,7 @@ def _projected(problem: Problem, seed: int, reporter: Reporter) -> dict[str, Any
     facing = found.T if own.transposed else found
     codes = data.apply(facing.T) if is_last else data.apply(facing, transposed=True).T
     factors = {own.name: found, other.name: codes.T if other.transposed else codes}
-    lifted = {name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()}
-    return {name: model.constraints[name].restore(np, factor) for name, factor in lifted.items()}
+    return {name: model.constraints[name].restore(np, _lift(factor)) for name, factor in factors.items()}
 
 
 def _groups(model: Model, letter: Letter, axis: str) -> bool:
@@ -429,7 +428,57 @@ def _from_afar(problem: Problem, init: Any, solver: Solver, seed: int, reporter:
     if small is None or not Coordinate().suits(small):
         can_search_or_project = init[0] == "projective" or (isinstance(solver, Coordinate) and can_search(problem))
         return (init[0], names[0]) if isinstance(init, tuple) and can_search_or_project else names[0], solver
-    return _euclidean(problem, small, names[0], _SHORT, seed, reporter), solver.resumed
+    start = _euclidean(problem, small, names[0], _SHORT, seed, reporter)
+    return _refined_on_sample(problem, start, seed, reporter), solver.resumed
+
+
+_SAMPLE_ROWS, _SAMPLE_ENTRIES = 4000, 2**24
+"""Rows and entries of a sample in memory, where blocks have fewer; with more, it has as many rows as a block."""
+_CODING = Stopping(tol=1e-3, max_iter=10)
+"""When to stop solving for the codes of a block, of which the run is to begin."""
+
+
+def _refined_on_sample(problem: Problem, start: dict[str, np.ndarray], seed: int, reporter: Reporter) -> dict[str, np.ndarray]:
+    """Refine a start for data in blocks with the divergence of the problem: solve for a random sample of rows in memory, then, in
+    one reading, for the rows that the first factor has for all others.
+
+    A Euclidean solution may miss components of counts, which variances of frequent features outweigh. To find them from there takes
+    hundreds of readings; a sample finds them without any. A start is returned as it is for forms that tie rows to each other.
+    """
+    model, data, first = problem.user_model, problem.user_data, problem.user_model.form[0]
+    has_codes = first.name in model.learned and not first.transposed and model.form.count(first.name) == 1
+    if model.form.count(model.data) != (first == Letter(model.data)) or not (has_codes or first == Letter(model.data)):
+        return start
+    m, n = data.shape
+    assert data.in_blocks is not None
+    blocks, _ = data.in_blocks
+    count = min(m, max(m // len(blocks.stops), min(_SAMPLE_ROWS, _SAMPLE_ENTRIES // n)))
+    items = np.sort(np.random.default_rng(seed).choice(m, count, replace=False))
+    given = problem.units.to_user(problem.fixed)
+    own = {name: factor[items] if has_codes and name == first.name else factor for name, factor in start.items()}
+    sample = bind(model, blocks.some(items), init={**given, **own})
+    found = solve_from(sample, own, best_solver(sample).resumed, _SHORT, seed, reporter.looked).factors
+    factors = {name: _lift(found[name]) for name in model.learned}
+    if has_codes:
+        others = {name: factor for name, factor in (given | factors).items() if name != first.name}
+        coding = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(others, "fixed")}, data=model.data)
+        (codes,) = blocks.reading(_solve_block, ("stack",), (coding, others, first.name), (start[first.name],))
+        factors[first.name] = _lift(codes)
+    reporter.say(f"refined the start on {count} rows")
+    return factors
+
+
+def _solve_block(block: Any, shared: Any, own: Any) -> tuple[np.ndarray]:
+    """The rows of a factor that belong to a block, given all other factors; for `Blocks.reading`."""
+    model, others, name = shared
+    init = {**others, name: own[0]}
+    problem = bind(model, block, init=init)
+    return (solve_from(problem, init, best_solver(problem).resumed, _CODING).factors[name],)
+
+
+def _lift(factor: np.ndarray) -> np.ndarray:
+    """The factor with a small share of its mean in place of zeros, which multiplicative rules cannot leave."""
+    return np.maximum(factor, _LIFTED * factor.mean())
 
 
 def _euclidean(
@@ -439,7 +488,7 @@ def _euclidean(
     found = solve_from(twin, init, Coordinate(), stopping, seed, reporter.looked)
     reporter.say("found a start for the Euclidean distance")
     factors = {name: problem.units.from_user(found.factors)[name] for name in problem.learned}
-    return problem.units.to_user({name: np.maximum(factor, _LIFTED * factor.mean()) for name, factor in factors.items()})
+    return problem.units.to_user({name: _lift(factor) for name, factor in factors.items()})
 
 
 def _nearby(problem: Problem, solver: Solver) -> Problem | None:

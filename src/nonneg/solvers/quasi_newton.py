@@ -110,8 +110,8 @@ class QuasiNewton(Solver):
 
     @property
     def shape_by(self) -> int:  # type: ignore[override]
-        """From a start that has shape already, its curve tells more, and sooner: the objective is known after every step."""
-        return 40 if self.warmup else 20
+        """Fewer from a refined start, unless an iteration is a single attempt, which may fail."""
+        return 40 if self.warmup or self.together else 20
 
     def obstacle(self, problem: Problem) -> str | None:
         signed = [name for name in problem.learned if problem.model.constraints[name].is_signed]
