@@ -59,7 +59,7 @@ def encode(
     if isinstance(X, Data) and X.weighted:
         return _of_weighted(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):
-        codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.blocks()]
+        codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.stored_blocks()]
         return np.concatenate(codes)
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)

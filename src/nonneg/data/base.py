@@ -247,6 +247,10 @@ class Data(ABC):
         for some in chunks(rows, columns):
             yield slice(int(some[0]), int(some[-1]) + 1), self.take(some, axis=int(transposed))
 
+    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        """Blocks of rows of X, or of Xᵀ, as they are stored: sparse ones are cut by non-zeros, and too wide to be made dense."""
+        return self.blocks(transposed=transposed)
+
     def can_sweep(self, *, transposed: bool = False) -> bool:
         """Whether `sweep` can be used; kernels are compiled for arrays on the host."""
         return self.namespace.is_host
@@ -316,7 +320,7 @@ class Data(ABC):
     def _measured_lengths(self, axis: int) -> np.ndarray:
         squares = [
             np.asarray((block.multiply(block) if hasattr(block, "multiply") else block * block).sum(axis=1, dtype=np.float64))
-            for _, block in self.blocks(transposed=axis == 1)
+            for _, block in self.stored_blocks(transposed=axis == 1)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
 

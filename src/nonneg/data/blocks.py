@@ -202,6 +202,14 @@ class Blocks(Data):
                 stop = min(start + step, rows.stop)
                 yield slice(start, stop), block.take(np.arange(start, stop) - rows.start, axis=0)
 
+    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        if transposed:
+            yield from self.blocks(transposed=True)
+            return
+        for rows, block in self.pieces():
+            for some, part in block.stored_blocks():
+                yield slice(rows.start + some.start, rows.start + some.stop), part
+
     def itself(self) -> Any:
         from .memory import check_memory
 

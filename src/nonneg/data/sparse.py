@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -95,6 +95,16 @@ class SparseData(Data):
     def subset(self, items: np.ndarray, axis: int) -> SparseData:
         some = self.take(items, axis)
         return SparseData(some.T.tocsr() if axis else some, self.namespace)
+
+    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, sparse.csr_array]]:
+        X = self._transposed if transposed else self.values
+        rows, columns = X.shape
+        each = max(_BLOCK, columns)  # work in proportion to the columns, done for every block, stays below that for the non-zeros
+        start = 0
+        while start < rows:
+            stop = max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + each, side="right")) - 1)
+            yield slice(start, stop), X if stop - start == rows else X[start:stop]
+            start = stop
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
@@ -334,6 +344,8 @@ _RANGE, _REACH = 1e6, 1e24
 """By how much the largest entry of a factor may differ from one for single precision, and the power that is taken of that of X̂."""
 _LARGE, _PIECE = 2**22, 2**17
 """Non-zeros from which on a survey looks at some at a time, and how many: what is made of them on the way stays in the cache."""
+_BLOCK = 2**20
+"""Non-zeros of a block of rows, or as many as there are columns where these are more."""
 _WORTH_A_RANGE = 2 * 10**7
 """Multiplications that are worth a thread."""
 

@@ -90,6 +90,9 @@ class TransposedData(Data):
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
         return self.inner.blocks(transposed=not transposed)
 
+    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.inner.stored_blocks(transposed=not transposed)
+
     def itself(self) -> Any:
         return self.inner.itself().T
 
