@@ -69,7 +69,7 @@ def case(t: Trial) -> None:
 
 
 def _check(t: Trial, scan: Any, ranks: list[int]) -> None:
-    found = [rank for rank in scan.columns_["rank"]]
+    found = list(scan.columns_["rank"])
     singles = {int(value) for rank in found for value in np.atleast_1d(np.asarray(rank, dtype=int))}
     t.check("table", singles <= set(ranks), f"ranks {sorted(singles)} of {ranks}")
     t.check("table", set(ranks) <= singles, f"ranks {sorted(singles)} of {ranks}")

@@ -42,6 +42,8 @@ _IMPORTS = {
     "Path(": "from pathlib import Path",
     "tempfile.": "import tempfile",
     "da.": "import dask.array as da",
+    "dask.": "import dask",
+    "dd.": "import dask.dataframe as dd",
     "h5py.": "import h5py",
     "zarr.": "import zarr",
     "pa.": "import pyarrow as pa, pyarrow.parquet",
