@@ -21,12 +21,23 @@ def main(arguments: Sequence[str]) -> int:
         if area not in (*AREAS, "peer"):
             _parser().error(f"no area is called {area!r}; there are {', '.join(AREAS)}")
     if given.table:
-        rewrite(Path(given.table), _results(False), _results(True))
+        own = sorted(FOLDER.glob("results*.json"))
+        rewrite(Path(given.table), own, FOLDER / "peer.json")
         return 0
     if given.case:
         return _again(given.case)
-    tally = run(areas, given.seed, given.seconds, given.calls, given.workers, given.first)
-    _write(tally, given.peer)
+    limit = 120.0 if given.cases == float("inf") else float("inf")
+    tally = run(
+        areas,
+        given.seed,
+        limit if given.seconds is None else given.seconds,
+        given.calls,
+        given.workers,
+        given.first,
+        count=given.cases,
+        shard=_shard(given.shard),
+    )
+    _write(tally, "peer" if given.peer else "results", given.label)
     print(table(tally.counts))
     print(f"\n{tally.calls} calls in {tally.seconds:.0f} s, {len(tally.reports)} kinds of findings (in {FOLDER}).")
     print(f"To go on: python fuzz --seed {tally.seed} --first {tally.last + 1}")
@@ -42,26 +53,39 @@ def _again(case: str) -> int:
     return int(finding is not None)
 
 
-def _results(peer: bool) -> Path:
-    return FOLDER / ("peer.json" if peer else "results.json")
+def _shard(text: str) -> tuple[int, int]:
+    """Read K/N, K from 1 to N."""
+    try:
+        place, number = map(int, text.split("/"))
+    except ValueError:
+        place = number = 0
+    if not 1 <= place <= number:
+        _parser().error(f"--shard is K/N with K from 1 to N, such as 1/2; got {text!r}")
+    return place - 1, number
 
 
-def _write(tally: Tally, peer: bool) -> None:
+def _write(tally: Tally, name: str, label: str) -> None:
+    """Write counts and findings; a label keeps them beside those of other runs, and `--table` adds all of them up."""
     FOLDER.mkdir(exist_ok=True)
-    _results(peer).write_text(tally.to_json())
+    ending = f"-{label}" if label else ""
+    (FOLDER / f"{name}{ending}.json").write_text(tally.to_json())
     lines = map(str, sorted(tally.reports.values(), key=lambda report: -report.count))
-    (FOLDER / ("peer.txt" if peer else "findings.txt")).write_text("\n".join(lines))
+    name = "findings" if name == "results" else name
+    (FOLDER / f"{name}{ending}.txt").write_text("\n".join(lines))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python fuzz", description=__doc__)
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"of {', '.join(AREAS)}; all of them if none is named")
-    parser.add_argument("--seconds", type=float, default=120, help="when to stop (default 120)")
+    parser.add_argument("--seconds", type=float, help="when to stop (default 120; without a limit if --cases is given)")
     parser.add_argument("--calls", type=float, default=float("inf"), help="stop after so many calls")
+    parser.add_argument("--cases", type=float, default=float("inf"), help="stop after so many cases")
+    parser.add_argument("--shard", default="1/1", metavar="K/N", help="every N-th case, from the K-th on, for N processes at once")
+    parser.add_argument("--label", default="", help="keep the counts of this run in results-LABEL.json, beside those of others")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, metavar="I", help="the number of the first case, to go on from another run")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--case", metavar="SEED:I:AREA", help="run one case again")
     parser.add_argument("--peer", action="store_true", help="scikit-learn's NMF in place of this library")
-    parser.add_argument("--table", metavar="FILE", help="write the counts of the last runs into a document")
+    parser.add_argument("--table", metavar="FILE", help="write the counts of all results*.json into a document")
     return parser

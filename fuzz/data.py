@@ -8,6 +8,11 @@ import numpy as np
 
 from .trial import Trial
 
+WORDS = (
+    "X", "weights", "weight", "sample_weight", "missing", "divergence", "form", "factor", "solver", "rank", "n_components",
+    "n_clusters", "entries", "entry", "row", "column", "data", "samples", "features", "Sparse", "sparse",
+)  # fmt: skip
+"""Words of which a refusal of stored or weighted data has to have one."""
 SCALES = ("", " * 1e-3", " * 1e6", " * 1e100", " * 1e-100", " * 1e150", " * 1e-150", " * 1e300", " * 1e-300")
 CONTAINERS = (
     "{}",

@@ -150,6 +150,12 @@ def value(divergence: Divergence, X: Array, Y: Array) -> tuple[Wide, Wide]:
         return sum(sums), sum(np.sum(abs(term)) for term in terms)
 
 
+def weighted_value(divergence: Divergence, X: Array, Y: Array, weights: Array) -> tuple[Wide, Wide]:
+    """The same with weights that are whole numbers: each entry as often as its weight says."""
+    counts = np.asarray(weights).astype(int).ravel()
+    return value(divergence, np.repeat(X.ravel(), counts), np.repeat(Y.ravel(), counts))
+
+
 def _times_log(X: Array, Y: Array) -> Array:
     return np.where(X > 0, X * np.log(Y), 0)
 

@@ -45,6 +45,18 @@ DESCRIPTIONS = {
     "scaled": "scaled data lead to scaled objectives, from the same start",
     "stationary": "where a run says that it has converged, the K.K.T. residual is small",
     "codes": "fit_transform is fit and then transform",
+    "stored = memory": "data in files and on Dask lead to what they lead to in memory, step by step from the same start",
+    "weight": "an entry, or a sample, of weight 0 or NaN counts nothing, one of weight 2 counts twice",
+    "score": "score is that of the same data in memory",
+    "exit codes": "a command ends with 0, 1 or 2, and never with a traceback",
+    "sentences": "a command that fails says why, in a sentence on standard error",
+    "outputs": "files that a command says it wrote are there, and can be read",
+    "table": "a scan has a row for each rank, and a number for each criterion",
+    "choice": "the chosen rank is one of those offered",
+    "resumed": "a scan that goes on from its folder gives what a whole one gives",
+    "well-formed": "every tag of a report is closed, and no text of the data becomes markup",
+    "printed": "the relative error in a report is that of the data it is about",
+    "single": "in single precision the objective ends near that of double precision",
     "round trip": "clones, pickles and representations work, and give the same results",
 }
 
@@ -177,13 +189,19 @@ def residual(
     constraints: Mapping[str, str],
     learned: Sequence[str],
     data: str = "X",
+    weights: np.ndarray | None = None,
 ) -> float | None:
     """How far the K.K.T. conditions are from holding, the worst of all factors; None where that cannot be said.
 
     Of a factor F with gradient ∇ = ∇⁺ − ∇⁻, less the multipliers of its constraint, it is Σ max(|F∘∇|, F̄ [−∇]₊) / Σ F∘(∇⁺ + ∇⁻),
     F̄ the mean of F: what could be gained by moving entries, as a share of what the gradient is made of. It has no units.
     """
-    P, Q = dense.slopes(divergence, matrices[data], dense.product(dense.letters(form), matrices))
+    approximation = dense.product(dense.letters(form), matrices)
+    if weights is None:
+        P, Q = dense.slopes(divergence, matrices[data], approximation)
+    else:  # hidden entries, which may be anything, count nothing
+        slopes = dense.slopes(divergence, np.where(weights > 0, matrices[data], 1), np.where(weights > 0, approximation, 1))
+        P, Q = (weights * slope for slope in slopes)
     worst = 0.0
     for name in learned:
         F, constraint = matrices[name], constraints.get(name, "free")

@@ -17,7 +17,22 @@ from typing import Any
 from .choices import Choices, shrunk
 from .trial import Finding, Refused, Trial
 
-AREAS = ("engine", "estimators", "graphs", "chains", "discriminants", "metrics", "coclusters", "messages")
+AREAS = (
+    "engine",
+    "estimators",
+    "graphs",
+    "chains",
+    "discriminants",
+    "metrics",
+    "coclusters",
+    "messages",
+    "weights",
+    "storages",
+    "shell",
+    "ranks",
+    "reports",
+    "wide",
+)
 SHARES = {
     "engine": 8,
     "estimators": 6,
@@ -27,6 +42,12 @@ SHARES = {
     "metrics": 1,
     "coclusters": 1,
     "messages": 5,
+    "weights": 3,
+    "storages": 2,
+    "shell": 2,
+    "ranks": 1,
+    "reports": 1,
+    "wide": 1,
     "peer": 1,
 }
 """How many cases of an area come before one of the next."""
@@ -86,6 +107,7 @@ def run_case(area: str, choices: Choices, counts: Counter[str] | None = None) ->
         return Finding("unforeseen", f"{type(error).__name__} {Path(place.filename).name}:{place.lineno}", what, trial.script)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        trial.close()
     return None
 
 
@@ -106,20 +128,20 @@ def investigate(area: str, case: str, choices: list[int], finding: Finding) -> R
     return Report(area, case, finding.invariant, finding.subject, finding.what, finding.script)
 
 
-def cases(areas: Sequence[str], seed: int, first: int, step: int) -> Iterator[tuple[int, str, Choices]]:
+def cases(areas: Sequence[str], seed: int, first: int, step: int, end: float = float("inf")) -> Iterator[tuple[int, str, Choices]]:
     """Number, area and choices of every case of a worker: all of them follow from the seed and the number."""
     turns, number = schedule(areas), first
-    while True:
+    while number < end:
         area = turns[number % len(turns)]
         yield number, area, Choices(f"{seed}:{number}:{area}")
         number += step
 
 
-def _work(areas: Sequence[str], seed: int, first: int, step: int, now: Any, results: Any) -> None:
-    """A worker: run cases until it is ended, and tell what was found."""
+def _work(areas: Sequence[str], seed: int, first: int, step: int, end: float, now: Any, results: Any) -> None:
+    """Run the cases of one worker, until they end or the process is killed, and send what was found."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     known: set[tuple[str, str, str]] = set()
-    for number, area, choices in cases(areas, seed, first, step):
+    for number, area, choices in cases(areas, seed, first, step, end):
         now[0], now[1] = number, time.time()
         counts: Counter[str] = Counter()
         finding = run_case(area, choices, counts)
@@ -172,32 +194,54 @@ class Tally:
 
 
 def run(
-    areas: Sequence[str], seed: int, seconds: float, calls: float, workers: int = 2, first: int = 0, tell: Any = print
+    areas: Sequence[str],
+    seed: int,
+    seconds: float,
+    calls: float,
+    workers: int = 2,
+    first: int = 0,
+    tell: Any = print,
+    count: float = float("inf"),
+    shard: tuple[int, int] = (0, 1),
 ) -> Tally:
-    """Cases in worker processes until the time is over or there have been enough calls."""
+    """Run cases in worker processes until time, calls or cases are used up.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first case.
+    count : float
+        How many cases, those of other shards included.
+    shard : pair of int
+        (k, n): run the cases whose number is k modulo n after `first`.
+    """
     context = multiprocessing.get_context("fork")
     results: Any = context.Queue()
     tally, begun = Tally({}, {}, seed), time.time()
     states, processes = [], []
+    begin, step = first + shard[0], workers * shard[1]
 
     def start(place: int, number: int) -> None:
-        process = context.Process(target=_work, args=(areas, seed, number, workers, states[place], results), daemon=True)
+        work = (areas, seed, number, step, first + count, states[place], results)
+        process = context.Process(target=_work, args=work, daemon=True)
         process.start()
         processes[place : place + 1] = [process]
 
     for place in range(workers):
-        states.append(context.Array("d", [first + place, time.time()], lock=False))
-        start(place, first + place)
+        states.append(context.Array("d", [begin + place * shard[1], time.time()], lock=False))
+        start(place, begin + place * shard[1])
     try:
         while time.time() - begun < seconds and tally.calls < calls:
+            are_done = all(process.exitcode == 0 for process in processes)
             try:
                 if tally.add(*(arrived := results.get(timeout=1.0))):
                     tell(str(arrived[3]))
             except multiprocessing.queues.Empty:  # type: ignore[attr-defined]
-                pass
+                if are_done:
+                    break
             for place, process in enumerate(processes):
                 number, since = int(states[place][0]), states[place][1]
-                if process.is_alive() and time.time() - since < PATIENCE:
+                if process.exitcode == 0 or (process.is_alive() and time.time() - since < PATIENCE):
                     continue
                 process.kill()
                 area = schedule(areas)[number % len(schedule(areas))]
@@ -206,7 +250,7 @@ def run(
                 if tally.add(number, area, Counter(cases=1), report):
                     tell(str(report))
                 states[place][1] = time.time()
-                start(place, number + workers)
+                start(place, number + step)
     except KeyboardInterrupt:
         tell("Interrupted; what was counted so far is kept.")
     finally:

@@ -44,20 +44,27 @@ def table(counts: Counts) -> str:
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
 
 
-def rewrite(document: Path, own: Path, peer: Path) -> None:
-    """Put the counts of the last run between the marks of a document."""
+def rewrite(document: Path, own: Sequence[Path], peer: Path) -> None:
+    """Put the counts of runs, added up, between the marks of a document."""
     text = document.read_text()
     before, rest = text.split(_BEGIN)
     _, after = rest.split(_END)
-    parts = [_markdown(json.loads(own.read_text()))]
+    parts = [_markdown([json.loads(path.read_text()) for path in own])]
     if peer.exists():
         parts.append(_peer(json.loads(peer.read_text())))
     document.write_text(f"{before}{_BEGIN}\n{''.join(parts)}{_END}{after}")
 
 
-def _markdown(results: Mapping) -> str:
-    counts = results["areas"]
-    lines = [f"Seed {results['seed']}, {results['last_case'] + 1} cases, {results['seconds']:.0f} s.", ""]
+def _markdown(runs: Sequence[Mapping]) -> str:
+    counts: dict[str, dict[str, int]] = {}
+    for one in runs:
+        for area, of in one["areas"].items():
+            total = counts.setdefault(area, {})
+            for key, value in of.items():
+                total[key] = total.get(key, 0) + value
+    seeds = sorted({one["seed"] for one in runs})
+    cases, seconds = sum(of.get("cases", 0) for of in counts.values()), sum(one["seconds"] for one in runs)
+    lines = [f"Seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}, {cases} cases, {seconds:.0f} s.", ""]
     lines += [" | ".join(("", *line, "")).strip() for line in (_COLUMNS, ["---"] * len(_COLUMNS), *rows(counts))]
     lines += ["", "| invariant | what it says | times checked |", "|---|---|---|"]
     lines += [f"| {name} | {DESCRIPTIONS.get(name, '')} | {count} |" for name, count in sorted(checked(counts).items())]

@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import io
 import resource
+import shutil
+import tempfile
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +37,18 @@ _IMPORTS = {
     "sparse.": "from scipy import sparse",
     "nonneg.": "import nonneg",
     "nonneg.graph.": "import nonneg.graph",
+    "nonneg.selection.": "import nonneg.selection",
     "sklearn.": "import sklearn.base, sklearn.decomposition",
+    "Path(": "from pathlib import Path",
+    "tempfile.": "import tempfile",
+    "da.": "import dask.array as da",
+    "dask.": "import dask",
+    "dd.": "import dask.dataframe as dd",
+    "h5py.": "import h5py",
+    "zarr.": "import zarr",
+    "pa.": "import pyarrow as pa, pyarrow.parquet",
+    "anndata.": "import anndata",
+    "CliRunner": "from click.testing import CliRunner; from nonneg.cli.app import app",
 }
 _MEMORY = 400_000
 """Kilobytes by which one call on data of this size may raise the most memory that the process ever had, compiling included."""
@@ -74,6 +88,7 @@ class Trial:
         self.subject = ""
         self._lines: list[str] = []
         self._kept: dict[str, Any] = {}
+        self._folders: list[Path] = []
 
     def __getitem__(self, name: str) -> Any:
         return self.namespace[name]
@@ -81,6 +96,17 @@ class Trial:
     def offer(self, name: str, module: Any) -> None:
         """A module that source may name."""
         self.namespace[name] = module
+
+    def folder(self, name: str = "folder") -> Path:
+        """Make a folder for files, deleted after the case."""
+        self.namespace |= {"Path": Path, "tempfile": tempfile}
+        self._folders.append(self.let(name, "Path(tempfile.mkdtemp())"))
+        return self._folders[-1]
+
+    def close(self) -> None:
+        """Delete the folders of the case."""
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
     # ---- running
 
@@ -93,11 +119,14 @@ class Trial:
         self._kept[name] = _print_of(self.namespace[name])
         return self.namespace[name]
 
-    def do(self, source: str, touched: str) -> None:
-        """Change a variable before it is used."""
+    def do(self, source: str, touched: str = "") -> None:
+        """Run a statement before the call; it may change a variable."""
         self._lines.append(source)
-        exec(source, self.namespace)
-        self._kept[touched] = _print_of(self.namespace[touched])
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            exec(source, self.namespace)
+        if touched:
+            self._kept[touched] = _print_of(self.namespace[touched])
 
     def call(self, source: str, name: str = "result", *, refusal: Iterable[str] | None = None, must_refuse: bool = False) -> Any:
         """One call of a public function or method, whose value goes by a name.

@@ -30,18 +30,6 @@ def first_finding(area, seed, cases=400):
     raise AssertionError("nothing was found")
 
 
-@pytest.mark.parametrize("area", ["engine", "estimators", "graphs", "chains", "discriminants", "metrics", "coclusters", "messages"])
-def test_a_short_run_finds_nothing(area):
-    from fuzz.running import cases, run_case
-
-    counts = Counter()
-    for _, name, choices in itertools.islice(cases((area,), seed=0, first=0, step=1), SHORT[area]):
-        finding = run_case(name, choices, counts)
-        assert finding is None, f"{finding.invariant}: {finding.what}\n{finding.script}"
-    assert counts["calls"] > 10
-    assert counts["refusals"] < (counts["calls"] if area != "messages" else np.inf)
-
-
 SHORT = {
     "engine": 40,
     "estimators": 12,
@@ -51,8 +39,26 @@ SHORT = {
     "metrics": 60,
     "coclusters": 10,
     "messages": 60,
+    "weights": 30,
+    "storages": 15,
+    "shell": 20,
+    "ranks": 8,
+    "reports": 12,
+    "wide": 4,
 }
 """Cases that take a second or two."""
+
+
+@pytest.mark.parametrize("area", SHORT)
+def test_a_short_run_finds_nothing(area):
+    from fuzz.running import cases, run_case
+
+    counts = Counter()
+    for _, name, choices in itertools.islice(cases((area,), seed=0, first=0, step=1), SHORT[area]):
+        finding = run_case(name, choices, counts)
+        assert finding is None, f"{finding.invariant}: {finding.what}\n{finding.script}"
+    assert counts["calls"] >= SHORT[area] / 2
+    assert counts["refusals"] < (counts["calls"] if area not in ("messages", "shell") else np.inf)
 
 
 def test_every_case_follows_from_its_name():
@@ -185,13 +191,28 @@ def test_the_command_counts_writes_and_goes_on(monkeypatch, tmp_path, capsys):
     assert "--first" in printed
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- fuzz: begin -->\nold\n<!-- fuzz: end -->\nafter\n")
-    table.rewrite(document, tmp_path / "results.json", tmp_path / "peer.json")
+    table.rewrite(document, [tmp_path / "results.json"] * 2, tmp_path / "peer.json")
     text = document.read_text()
     assert text.startswith("before")
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| metrics |" in text
     assert command.main(["--case", "0:0:metrics"]) == 0
+
+
+def test_shards_share_a_given_number_of_cases(monkeypatch, tmp_path):
+    import json
+
+    from fuzz import command
+
+    monkeypatch.setattr(command, "FOLDER", tmp_path)
+    for label, shard, cases in (("a", "1/2", 4), ("b", "2/2", 3)):
+        assert command.main(["metrics", "--cases", "7", "--shard", shard, "--label", label, "--workers", "1"]) == 0
+        assert json.loads((tmp_path / f"results-{label}.json").read_text())["areas"]["metrics"]["cases"] == cases
+    document = tmp_path / "document.md"
+    document.write_text("<!-- fuzz: begin -->\n<!-- fuzz: end -->\n")
+    assert command.main(["--table", str(document)]) == 0
+    assert "7 cases" in document.read_text()
 
 
 def test_a_case_that_never_ends_is_a_finding(monkeypatch):
