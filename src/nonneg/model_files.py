@@ -34,6 +34,8 @@ VERSION = 1
 FORMAT = "nonneg model"
 _JSON = "model.json"
 _TAG = "of"
+_OUTPUT = "_sklearn_output_config"
+"""Where scikit-learn keeps what `set_output` was told; its other attributes, such as callbacks, are not written."""
 
 
 class Stored(NamedTuple):
@@ -192,7 +194,11 @@ class _Writer:
     def estimator(self, value: Any, where: str) -> Any:
         parameters = value.get_params(deep=False)
         left_out = (*parameters, *getattr(type(value), "_left_out", ()))
-        attributes = {name: item for name, item in vars(value).items() if name not in left_out and not name.startswith("_skl")}
+        attributes = {
+            name: item
+            for name, item in vars(value).items()
+            if name not in left_out and (name == _OUTPUT or not name.startswith("_skl"))
+        }
         return {
             _TAG: type(value).__name__,
             "parameters": {name: self.written(item, f"{where}.{name}") for name, item in parameters.items()},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from .exceptions import IncompatibleError
 
@@ -49,6 +50,22 @@ def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str = "") ->
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-").replace(" ", "-")
+
+
+class KnownParameters:
+    """An error with a suggestion for a parameter that an estimator does not have."""
+
+    _called_otherwise: ClassVar[Mapping[str, str]] = {}
+    """What to say of parameters that other libraries have."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        own = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        for name in kwargs:
+            if name not in own:
+                close = get_close_matches(name, own, 1, cutoff=0.75)
+                hint = f"Did you mean {close[0]!r}?" if close else f"Its parameters are {', '.join(own)}."
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {cls._called_otherwise.get(name, hint)}")
+        return super().__new__(cls)
 
 
 def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:

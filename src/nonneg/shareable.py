@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .model_files import write_model
+from .naming import KnownParameters
 from .pages import write_report
 
 
-class Shareable:
+class Shareable(KnownParameters):
     """`save` and `report`, for any estimator; `nonneg.load` reads again what was saved."""
 
     _made_of: ClassVar[tuple[type, ...]] = ()

@@ -11,7 +11,7 @@ import numpy as np
 
 from .checkpoints import StartKeeper
 from .data import Data, Need, Request
-from .data.namespace import Array
+from .data.namespace import Array, Namespace
 from .divergences import Beta
 from .divergences.base import Operand
 from .engine.binding import point_at, read_init
@@ -56,6 +56,8 @@ def solve_from(
         is_begun = keeper is not None and keeper.is_begun
         near = sketched.small if sketched is not None and problem.data.is_far else problem
         factors = {} if is_begun else start_factors(near, init, random_state)
+        if not stopping.max_iter and isinstance(init, Mapping):  # no rule is run, so zeros may be zeros
+            factors = {name: _with_zeros_of(init.get(name), factor, near.namespace) for name, factor in factors.items()}
         if sketched is None:
             stepper = solver if problem.partial is None else Filling(solver)
             run = (keeper.run(problem) if keeper is not None else None) or begin(
@@ -145,6 +147,11 @@ def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state:
     factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
     _check_reach(problem.point(factors))
     return factors
+
+
+def _with_zeros_of(given: Any, factor: Array, namespace: Namespace) -> Array:
+    """A factor with the zeros of the one that was given for it, if one was."""
+    return factor if given is None else namespace.xp.where(namespace.asarray(given) != 0, factor, 0.0 * factor)
 
 
 def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -19,7 +18,7 @@ from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import CLUSTERING, STARTS
-from ..naming import is_count, unknown
+from ..naming import KnownParameters, is_count, unknown
 from ..solvers import NAMES as SOLVERS
 from ..solvers import Solver, Stopping
 from ._fixed import read_fixed_components
@@ -56,7 +55,7 @@ _ELSEWHERE = {
 
 
 @dataclass(eq=False, repr=False)
-class Parameters(ABC):
+class Parameters(KnownParameters, ABC):
     """What a user can say, and how it is read. A subclass says what its model is, and what an array given as `init` stands for."""
 
     n_components: Any = "auto"
@@ -74,19 +73,12 @@ class Parameters(ABC):
     checkpoint: Any = None
     missing: str = "raise"
 
+    _called_otherwise: ClassVar[Mapping[str, str]] = _ELSEWHERE
     _paper: ClassVar[Procedure]
     _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
     """The name of a start, or several names: a short run from each shows which one to go on from."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Say what scikit-learn's parameters are called here, where there is no such parameter."""
-        own = inspect.signature(cls.__init__).parameters
-        for name in kwargs:
-            if name in _ELSEWHERE and name not in own:
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {_ELSEWHERE[name]}")
-        return super().__new__(cls)
 
     @abstractmethod
     def _model(self) -> Model:
@@ -105,7 +97,10 @@ class Parameters(ABC):
         """`n_components`, checked."""
         given, most = self.n_components, min(shape)
         if given is None or (isinstance(given, str) and given == "auto"):
-            return most if isinstance(self.init, str) else None  # factors that are given say it
+            if not isinstance(self.init, str):
+                return None  # the factors given as `init` say it
+            fixed = getattr(self, "fixed_components", None)
+            return most if fixed is None else len(read_fixed_components(fixed))
         if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
             raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {given!r}.")
         return int(given)
@@ -188,7 +183,8 @@ class Parameters(ABC):
         if procedure is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
             floor = getattr(procedure.solver, "floor", None) or 0.0
             return {name: np.where(np.equal(value, 0), floor, value) if floor else value for name, value in given.items()}
-        return {name: _without_zeros(value, name) if name in model.learned else value for name, value in given.items()}
+        read = _without_zeros if self.max_iter else _read_factor
+        return {name: read(value, name) if name in model.learned else value for name, value in given.items()}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
         """Whether there are as many samples (0) or features (1) as components, where a start would make clusters of them."""
@@ -203,7 +199,12 @@ def _read_start(array: Any) -> np.ndarray:
     return values
 
 
+def _read_factor(value: Any, name: str) -> np.ndarray:
+    """A factor given as `init`, checked."""
+    return read_array(value, f"init[{name!r}]")
+
+
 def _without_zeros(value: Any, name: str) -> np.ndarray:
     """A starting factor with its zeros made a thousandth of the mean: a multiplicative rule would take long to leave less."""
-    factor = read_array(value, f"init[{name!r}]")
+    factor = _read_factor(value, name)
     return np.where(factor > 0, factor, 1e-3 * factor.mean()) if factor.any() else factor

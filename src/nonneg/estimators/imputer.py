@@ -18,7 +18,7 @@ from ..data import read_weighted
 from ..data.reading import with_nan
 from ..divergences import get_divergence
 from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..naming import KnownParameters, is_number
 from ..validation import read_samples
 from ._base import Factorizer, divergence_of
 from .generic import Factorization
@@ -47,7 +47,7 @@ class _Choice(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class NMFImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEstimator):
     r"""Fill in missing values by non-negative matrix factorization.
 
     A factorization is fitted to the entries that are known; those that are not become what it makes of them. What is known stays as

@@ -75,8 +75,8 @@ class NMF(Coclusters, Factorizer):
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
         `nonneg.divergences`.
     fixed_components : array of shape (n_fixed, n_features), default=None
-        Components that are known and stay as they are; those that are learned come after them. In projective
-        models they act as X w wᵀ, so they should have unit length.
+        Components that are known and stay as they are; those that are learned come after them. n_components counts
+        both; with "auto" there are the fixed ones only, and codes are learned.
 
     Attributes
     ----------

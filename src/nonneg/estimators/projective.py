@@ -78,8 +78,8 @@ class PNMF(OnlineMixin, Factorizer):
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
         `nonneg.divergences`.
     fixed_components : array of shape (n_fixed, n_features), default=None
-        Components that are known and stay as they are; those that are learned come after them. In projective
-        models they act as X w wᵀ, so they should have unit length.
+        Components that are known and stay as they are; those that are learned come after them. n_components counts
+        both, and must be given. They act as X w wᵀ, so they should have unit length.
 
     Attributes
     ----------
@@ -163,7 +163,8 @@ class PNMF(OnlineMixin, Factorizer):
         self._check_fits(np.shape(init["W"])[1] if rank is None else rank, X.shape[1])
         if self.fixed_components is not None and len(read_fixed_components(self.fixed_components)) == rank:
             raise ShapeError(
-                f"fixed_components gives all of n_components={rank}, which leaves none to learn. Give fewer, or ask for more."
+                f"fixed_components gives all {rank} components, which leaves none to learn. Give n_components above {rank}: "
+                "it counts fixed and learned ones."
             )
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
@@ -263,8 +264,8 @@ class OPNMF(PNMF):
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
         `nonneg.divergences`.
     fixed_components : array of shape (n_fixed, n_features), default=None
-        Components that are known and stay as they are; those that are learned come after them. In projective
-        models they act as X w wᵀ, so they should have unit length.
+        Components that are known and stay as they are; those that are learned come after them. n_components counts
+        both, and must be given. They act as X w wᵀ, so they should have unit length.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
         How WᵀW = I is enforced on the minimum of `model_`. "soft" does nothing: W is nearly orthogonal, never
         exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
