@@ -580,6 +580,28 @@ class TestInterrupted:
 
 
 class TestWhatGoesWrong:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("fit", "table.csv", "-r", "2", "--rank", "3"),
+            ("model", "A B", "--data", "A", "--data", "B"),
+            ("cocluster", "table.csv", "-r", "2", "--seed", "1", "--seed", "2"),
+        ],
+    )
+    def test_an_option_given_twice(self, words, table):
+        """Which of the two was meant is not guessed."""
+        fails(*words, cwd=table, match="was given 2 times, and takes one value", code=2)
+
+    def test_data_of_a_page_given_twice(self, table):
+        """Volumes and images are samples, of one table each; a graph is one."""
+        pytest.importorskip("networkx")
+        assert run("datasets", "karate", "-o", "karate.edges", cwd=table)[0] == 0
+        assert run("partition", "karate.edges", "-k", "2", cwd=table)[0] == 0
+        assert run("fit", "table.csv", "-r", "2", cwd=table)[0] == 0
+        for model, data in (("karate.partition.nonneg", "karate.edges"), ("table.nonneg", "table.csv")):
+            given = ("--data", data, "--data", data, "-o", "page.html")
+            fails("report", model, *given, cwd=table, match="names 2: karate.edges|There are 2 files of")
+
     def test_no_file(self, tmp_path):
         fails("fit", "nothing.csv", "-r", "2", cwd=tmp_path, match="There is no file nothing.csv")
 

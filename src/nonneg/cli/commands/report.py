@@ -13,7 +13,9 @@ from ..running import Session
 
 @shell_command("report")
 @click.argument("model", type=PATH)
-@click.option("--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model: loadings, the matrix.")
+@click.option(
+    "--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model; several times for several."
+)
 @reading
 @file_option("-o", "--out", required=True, help="The page: .html.")
 @click.pass_obj
@@ -26,6 +28,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         nonneg fit digits.npz --rank 16 -o digits.nonneg
         nonneg report digits.nonneg --data digits.npz -o digits.html
     """
+    from ...exceptions import FileError
     from ...loading import read_stored
     from ...pages import write_report
     from .. import sharing
@@ -34,6 +37,8 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):
+        if len(data) > 1:
+            raise FileError(f"{model} is of one graph, and --data names {len(data)}: {', '.join(map(str, data[:3]))}. Give one.")
         values = sharing.read_graph(data[0]).values
     elif data:
         layout = stored.about.get("layout")
