@@ -127,6 +127,11 @@ class Session:
         if not self.quiet:
             echo(line, err=True)
 
+    def note(self, text: str) -> None:
+        """Warn, on standard error, in the result for machines, and on the page."""
+        self.warn(f"Warning: {text}")
+        self.result["warnings"] = [*self.result.get("warnings", ()), text]
+
     def phase(self, text: str) -> None:
         """What is being done now, on standard error, for people."""
         if not self.as_json and not self.quiet:

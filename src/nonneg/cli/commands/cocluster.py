@@ -7,7 +7,19 @@ from typing import Any
 
 import click
 
-from ..options import PATH, assignments, checkpoint, file_option, missing, model_file, reading, report, seed, shell_command
+from ..options import (
+    PATH,
+    assignments,
+    checkpoint,
+    file_option,
+    missing,
+    model_file,
+    negative,
+    reading,
+    report,
+    seed,
+    shell_command,
+)
 from ..running import Session
 
 MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "ONMTF", "font": "FONT"}
@@ -23,6 +35,7 @@ MODELS = {"biornm3f": "BiORNM3F", "biqnmf": "BiQNMF", "nmtf": "NMTF", "onmtf": "
 @assignments
 @reading
 @missing
+@negative
 @checkpoint
 @model_file(".cocluster.nonneg")
 @file_option("--rows", help="Write to which group each sample belongs: .csv, …")
@@ -63,7 +76,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     estimator = sharing.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
     chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=True)
+    table = sharing.read_table(*chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=True)
+    sharing.tell_of_many_parts(session, table, ranks[0])
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)

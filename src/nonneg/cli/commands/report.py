@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, file_option, reading, shell_command
+from ..options import PATH, file_option, negative, reading, shell_command
 from ..running import Session
 
 
@@ -17,6 +17,7 @@ from ..running import Session
     "--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model; several times for several."
 )
 @reading
+@negative
 @file_option("-o", "--out", required=True, help="The page: .html.")
 @click.pass_obj
 def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
@@ -43,9 +44,10 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     elif data:
         layout = stored.about.get("layout")
         mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
-        is_signed, missing = hasattr(stored.estimator, "classes_"), getattr(stored.estimator, "missing", "raise")
+        missing = getattr(stored.estimator, "missing", "raise")
+        negative = "keep" if hasattr(stored.estimator, "classes_") else given["negative"]
         chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-        table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
+        table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
         values = sharing.in_order(table, stored.estimator, str(data[0])).values
     write_report(stored.estimator, given["out"], values, about=stored.about)
     session.result["model"] = type(stored.estimator).__name__
