@@ -309,6 +309,61 @@ class TestFit:
         assert run("transform", "table.nonneg", "table.csv", "-o", "again.csv", cwd=table)[0] == 0
         fails("fit", "table.csv", "-m", "svd", "-r", "2", "--missing", "ignore", cwd=table, match="no parameter missing", code=2)
 
+    def test_samples_of_which_nothing_is_known(self, table):
+        """They are named, on the page too; nobody takes what stands in their place for what they are made of."""
+        for column in range(1, 7):
+            changed(table, 3, column, "")
+            changed(table, 5, column, "0")
+        status, out, err = run("fit", "table.csv", "-r", "2", "--missing", "ignore", "--json", "--report", "page.html", cwd=table)
+        assert status == 0, err
+        unknown, zeros = json.loads(out)["warnings"]
+        assert unknown.startswith("Sample 3 ('s2') without any known value")
+        assert zeros.startswith("Sample 5 ('s4') with zeros only")
+        assert html.escape(unknown) in (table / "page.html").read_text(encoding="utf8")
+        _, _, err = run("transform", "table.nonneg", "table.csv", "-o", "codes.csv", cwd=table)
+        assert "Warning: Sample 3 ('s2') without any known value" in err
+        X = nonneg.files.read(table / "table.csv").values
+        nonneg.files.write(nonneg.files.Table(sparse.csr_array(np.nan_to_num(X))), table / "X.npz")
+        assert "Warning: Samples 3, 5 with zeros only" in run("fit", "X.npz", "-r", "2", cwd=table)[2]
+
+    def test_more_parts_than_samples(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((4, 40)))
+        assert "10 parts are more than the 4 samples" in run("fit", "X.npy", "-r", "10", "--max-iter", "50", cwd=tmp_path)[2]
+        assert "more than" not in run("fit", "X.npy", "-r", "4", "--max-iter", "50", cwd=tmp_path)[2]
+
+    def test_cells_below_zero(self, table):
+        """An error names the option that takes them as zero; with it, it is said how many there were."""
+        changed(table, 3, 2, "-1e-7")
+        changed(table, 4, 2, "-2e-7")
+        fails("fit", "table.csv", "-r", "2", cwd=table, match="column 'b' is -1e-07, which is below zero.*: --negative clip")
+        status, _, err = run("fit", "table.csv", "-r", "2", "--negative", "clip", "--report", "page.html", cwd=table)
+        assert (status, "2 of 72 cells are below zero, down to -2e-07, and taken as 0" in err) == (0, True), err
+        page = html.unescape((table / "page.html").read_text(encoding="utf8"))
+        code, found = re.search(r">The same in Python</h2><pre[^>]*>(.*?)</pre>", page, re.DOTALL)[1], {}
+        with chdir(table):
+            exec(code, found)
+        np.testing.assert_array_equal(found["model"].components_, nonneg.load(table / "table.nonneg").components_)
+        for command in (("transform", "table.nonneg", "table.csv", "-o", "codes.csv"), ("rank", "table.csv", "-r", "1,2")):
+            fails(*command, cwd=table, match="--negative clip")
+        assert run("transform", "table.nonneg", "table.csv", "-o", "codes.csv", "--negative", "clip", cwd=table)[0] == 0
+        values = sparse.csr_array(nonneg.files.read(table / "table.csv").values)
+        clipped, count, lowest = nonneg.files.Table(values).clipped()
+        assert (count, lowest, clipped.values.min()) == (2, -2e-7, 0.0)
+
+    def test_volumes_for_a_model_that_knows_no_mask(self, tmp_path):
+        """One that was saved from Python: the error says what to give."""
+        nibabel = pytest.importorskip("nibabel")
+        volumes = np.random.default_rng(0).uniform(1, 2, (4, 3, 2, 8))
+        mask = np.zeros((4, 3, 2), dtype=np.int16)
+        mask[1:3] = 1
+        for name, array in (("all.nii", volumes), ("mask.nii", mask)):
+            nibabel.save(nibabel.Nifti1Image(array, np.eye(4)), tmp_path / name)
+        X = nonneg.files.read(tmp_path / "all.nii", mask=tmp_path / "mask.nii").values
+        nonneg.OPNMF(2, random_state=0).fit(X).save(tmp_path / "m.nonneg")
+        given = ("transform", "m.nonneg", "all.nii", "-o", "codes.csv")
+        fails(*given, cwd=tmp_path, match="in 24 voxels, and the model was fitted to 12.*--mask FILE")
+        assert run(*given, "--mask", "mask.nii", cwd=tmp_path)[0] == 0
+
     def test_large_files_are_read_where_they_lie(self, table, monkeypatch):
         X = nonneg.files.read(table / "table.csv").values
         np.save(table / "X.npy", X)
@@ -580,6 +635,28 @@ class TestInterrupted:
 
 
 class TestWhatGoesWrong:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("fit", "table.csv", "-r", "2", "--rank", "3"),
+            ("model", "A B", "--data", "A", "--data", "B"),
+            ("cocluster", "table.csv", "-r", "2", "--seed", "1", "--seed", "2"),
+        ],
+    )
+    def test_an_option_given_twice(self, words, table):
+        """Which of the two was meant is not guessed."""
+        fails(*words, cwd=table, match="was given 2 times, and takes one value", code=2)
+
+    def test_data_of_a_page_given_twice(self, table):
+        """Volumes and images are samples, of one table each; a graph is one."""
+        pytest.importorskip("networkx")
+        assert run("datasets", "karate", "-o", "karate.edges", cwd=table)[0] == 0
+        assert run("partition", "karate.edges", "-k", "2", cwd=table)[0] == 0
+        assert run("fit", "table.csv", "-r", "2", cwd=table)[0] == 0
+        for model, data in (("karate.partition.nonneg", "karate.edges"), ("table.nonneg", "table.csv")):
+            given = ("--data", data, "--data", data, "-o", "page.html")
+            fails("report", model, *given, cwd=table, match="names 2: karate.edges|There are 2 files of")
+
     def test_no_file(self, tmp_path):
         fails("fit", "nothing.csv", "-r", "2", cwd=tmp_path, match="There is no file nothing.csv")
 

@@ -84,6 +84,13 @@ missing = click.option(
     show_default=True,
     help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
 )
+negative = click.option(
+    "--negative",
+    type=click.Choice(["raise", "clip"]),
+    default="raise",
+    show_default=True,
+    help="What to do about cells below zero: name the first one, or take them as 0 and say how many there are.",
+)
 checkpoint = file_option(
     "--checkpoint", help="Write down here how far the fit is, once a minute; the same command goes on from there."
 )

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,6 +26,15 @@ class Command(click.Command):
             click.Option(["--json", "as_json"], is_flag=True, help="Print the result as one JSON object, for machines."),
             click.Option(["-q", "--quiet"], is_flag=True, help="Print nothing but errors."),
         ]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, of which click would take the last in silence."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option, count in Counter(order).items():
+            if isinstance(option, click.Option) and count > 1 and not (option.multiple or option.is_flag or option.count):
+                name = max(option.opts, key=len)
+                raise click.UsageError(f"{name} was given {count} times, and takes one value: give it once.", ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         as_json = bool(ctx.params.pop("as_json", False))
@@ -116,6 +126,11 @@ class Session:
         """A line about something to know, on standard error."""
         if not self.quiet:
             echo(line, err=True)
+
+    def note(self, text: str) -> None:
+        """Warn, on standard error, in the result for machines, and on the page."""
+        self.warn(f"Warning: {text}")
+        self.result["warnings"] = [*self.result.get("warnings", ()), text]
 
     def phase(self, text: str) -> None:
         """What is being done now, on standard error, for people."""

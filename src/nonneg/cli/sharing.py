@@ -31,15 +31,28 @@ def read_table(
     ignore: Sequence[str] = (),
     transpose: bool = False,
     *,
-    negative: bool = False,
+    negative: str = "raise",
     missing: str = "raise",
     in_blocks: bool = False,
     is_fitted: bool = False,
+    session: Session | None = None,
 ) -> Table:
-    """Data to fit, or for a model that is fitted, checked: an error names the cell. Large files may be left where they lie, and are
-    checked as they are read.
+    """Read data to fit, or for a model that is fitted, and check them: an error names the cell.
+
+    Parameters
+    ----------
+    negative : {"raise", "clip", "keep"}
+        What to do about cells below zero.
+    missing : {"raise", "ignore"}
+        What to do about cells that are NaN.
+    in_blocks : bool
+        Whether large files may be left where they lie; they are checked as they are read.
+    is_fitted : bool
+        Whether the data are for a model that is fitted, which has no option --missing.
+    session : Session, optional
+        Is told of cells that were clipped, and of samples without values.
     """
-    in_blocks = in_blocks and missing == "raise"  # cells that are missing are left out of data in memory only
+    in_blocks = in_blocks and missing == "raise" and negative != "clip"  # both are done in memory only
     table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
     table = table.T if transpose else table
     label = str(data[0]) if len(data) == 1 else f"{data[0]} and others"
@@ -49,9 +62,38 @@ def read_table(
         new = "Fill such cells, or leave out their rows; a model that was fitted with --missing ignore takes them as they are."
         others = "Fill such cells, leave out their rows or columns, or fit the others: --missing ignore."
         table.refuse_missing(label, new if is_fitted else others)
-    if not negative:
-        table.refuse_negative(label)
+    if negative == "clip":
+        table, count, lowest = table.clipped()
+        if count and session is not None:
+            session.note(
+                f"{label}: {count} of {table.shape[0] * table.shape[1]} cells are below zero, down to {lowest:g}, and taken as 0."
+            )
+    elif negative == "raise":
+        table.refuse_negative(label, "Non-negative factorizations need numbers ≥ 0; to take such cells as 0: --negative clip.")
+    if session is not None:
+        _tell_of_empty_samples(session, table)
     return table
+
+
+def _tell_of_empty_samples(session: Session, table: Table) -> None:
+    """Warn of samples without a known value, and of those that are zero everywhere."""
+    unknown, zeros = table.empty_samples()
+    if len(unknown):
+        session.note(
+            f"{table.samples_in_words(unknown)} without any known value: it has no loadings of its own, and what is written "
+            "for it is the mean of the other samples, or zero. Leave it out."
+        )
+    if len(zeros):
+        session.note(f"{table.samples_in_words(zeros)} with zeros only, of which nothing can be learned. Is that meant?")
+
+
+def tell_of_many_parts(session: Session, table: Table, parts: int) -> None:
+    """Warn where there are more parts than samples."""
+    if parts > table.shape[0]:
+        session.note(
+            f"{parts} parts are more than the {table.shape[0]} samples: a part for each would reproduce all of them, and what more "
+            "parts show is arbitrary. Use fewer, or --transpose where the file has features in rows."
+        )
 
 
 def read_graph(path: Path) -> Table:
@@ -120,6 +162,12 @@ def _tell_how_read(session: Session, path: Path, sequences: list[list[str]], as_
 
 def in_order(table: Table, estimator: Any, label: str) -> Table:
     """The table with its columns in the order of the features that were fitted, where both have names."""
+    count = getattr(estimator, "n_features_in_", table.shape[1])
+    if table.layout is not None and len(table.layout.shape) == 3 and table.shape[1] != count:
+        raise FileError(
+            f"{label} is read in {table.shape[1]} voxels, and the model was fitted to {count}. A model saved from Python "
+            "does not know its mask: give the one that it was fitted in, --mask FILE."
+        )
     known = getattr(estimator, "feature_names_in_", None)
     if known is None or table.features is None or table.features.tolist() == list(known):
         return table
@@ -200,6 +248,7 @@ def about_of(
     """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
     about: dict[str, Any] = {"command": shell(), "data": [str(path) for path in data]}
     chosen = {name: (reading or {}).get(name) for name in ("variable", "mask", "ignore", "transpose", "label")}
+    chosen["negative"] = "clip" if (reading or {}).get("negative") == "clip" else None
     chosen["graph"] = table is not None and table.is_graph
     about["reading"] = {
         name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value

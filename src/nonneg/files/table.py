@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -182,9 +182,45 @@ class Table:
             block = np.asarray(self.values[start : start + step]).ravel()
             yield _Counter(start, m, 0), _Counter(start, m, 1), block
 
-    def refuse_negative(self, label: str) -> None:
+    def refuse_negative(self, label: str, remedy: str = "Non-negative factorizations need numbers ≥ 0.") -> None:
         """An error that names the first cell below zero."""
-        self.refuse(lambda entries: entries < 0, label, "which is below zero", "Non-negative factorizations need numbers ≥ 0.")
+        self.refuse(lambda entries: entries < 0, label, "which is below zero", remedy)
+
+    def clipped(self) -> tuple[Table, int, float]:
+        """The table with 0 in place of cells below zero, how many there were, and the lowest of them."""
+        count, lowest = 0, 0.0
+        for _, _, entries in self._blocks():
+            below = entries[entries < 0]
+            count += len(below)
+            lowest = min(lowest, float(below.min(initial=0)))
+        if not count:
+            return self, 0, 0.0
+        return replace(self, values=self.values * (self.values > 0)), count, lowest
+
+    def empty_samples(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows without a known value, and those that are zero in all that is known; none of data that are left in a file."""
+        if self.is_far or self.values.dtype.kind not in "fiu":
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        n, m = self.shape
+        is_zero, is_unknown = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+        if sparse.issparse(self.values):
+            entries = sparse.coo_array(self.values)
+            is_zero[entries.coords[0][entries.data != 0]] = False
+        else:
+            step = max(1, _BLOCK // m)
+            for start in range(0, n, step):
+                block = np.asarray(self.values[start : start + step])
+                missing = np.isnan(block)
+                is_unknown[start : start + step] = missing.all(axis=1)
+                is_zero[start : start + step] = (missing | (block == 0)).all(axis=1)
+        return np.flatnonzero(is_unknown), np.flatnonzero(is_zero & ~is_unknown)
+
+    def samples_in_words(self, rows: np.ndarray, most: int = 5) -> str:
+        """Samples by their numbers, from 1, and names."""
+        named = [f"{row + 1}" if self.samples is None else f"{row + 1} ('{self.samples[row]}')" for row in rows[:most]]
+        return f"{'Sample' if len(rows) == 1 else 'Samples'} {', '.join(named)}" + (
+            f" and {len(rows) - most} more" if len(rows) > most else ""
+        )
 
     def refuse_missing(self, label: str, remedy: str = "") -> None:
         """An error that names the first cell that is missing or infinite."""

@@ -409,7 +409,8 @@ def _python_of_reading(paths: Sequence[str], reading: Mapping[str, Any]) -> str:
     turned = ".T" if reading.get("transpose") else ""
     if reading.get("label"):
         return f"table = {table}\nX, y = table{turned}.values, table.aside[{reading['label']!r}]\n"
-    return f"X = {table}{turned}.values\n"
+    clipped = "X = X * (X > 0)  # cells below zero are taken as 0\n" if reading.get("negative") == "clip" else ""
+    return f"X = {table}{turned}.values\n{clipped}"
 
 
 def details(subject: Subject) -> Section:

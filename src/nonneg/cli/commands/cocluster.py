@@ -15,6 +15,7 @@ from ..options import (
     file_option,
     missing,
     model_file,
+    negative,
     reading,
     report,
     seed,
@@ -43,6 +44,7 @@ MODELS = Registered("--model", _models)
 @assignments
 @reading
 @missing
+@negative
 @checkpoint
 @model_file(".cocluster.nonneg")
 @file_option("--rows", help="Write to which group each sample belongs: .csv, …")
@@ -82,7 +84,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     estimator = sharing.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
     chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=True)
+    table = sharing.read_table(*chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=True)
+    sharing.tell_of_many_parts(session, table, ranks[0])
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)

@@ -15,6 +15,7 @@ from ..options import (
     file_option,
     missing,
     model_file,
+    negative,
     reading,
     report,
     seed,
@@ -50,6 +51,7 @@ MODELS = Registered("--model", _models)
 @assignments
 @reading
 @missing
+@negative
 @checkpoint
 @model_file(".nonneg")
 @file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
@@ -104,7 +106,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
     chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, missing=given["missing"], in_blocks=len(ranks) == 1)
+    table = sharing.read_table(
+        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=len(ranks) == 1
+    )
     if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
         raise click.UsageError("--atlas is for volumes (NIfTI).")
     if len(ranks) > 1:
@@ -113,6 +117,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
             raise KeyboardInterrupt("stopped before every rank was measured, so that none was fitted, and nothing is written.")
         session.say(f"{'rank':<12} {scan.best_}. {scan.why_}")
         estimator.set_params(**{name: scan.best_})
+    else:
+        sharing.tell_of_many_parts(session, table, ranks[0])
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
     sharing.fitted(session, estimator, table.values)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, Registered, assignments, file_option, missing, reading, report, seed, shell_command
+from ..options import PATH, Registered, assignments, file_option, missing, negative, reading, report, seed, shell_command
 from ..running import Session
 
 
@@ -49,6 +49,7 @@ CRITERIA = Registered("--criterion", _criteria)
 @assignments
 @reading
 @missing
+@negative
 @file_option("-o", "--out", help="Write what each criterion says about each rank: .csv, .parquet, …")
 @file_option("--plot", help="Draw the curve: .png, .svg, .pdf.")
 @report
@@ -91,7 +92,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         X = sharing.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
         chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-        table = sharing.read_table(*chosen, missing=given["missing"])
+        table = sharing.read_table(*chosen, missing=given["missing"], negative=given["negative"], session=session)
         X = table.values
     scan = sharing.scanned(
         session, estimator, X, wanted, criteria=given["criteria"], seed=given["seed"], jobs=given["jobs"], keep=given["keep"]

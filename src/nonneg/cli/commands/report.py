@@ -7,14 +7,17 @@ from typing import Any
 
 import click
 
-from ..options import PATH, file_option, reading, shell_command
+from ..options import PATH, file_option, negative, reading, shell_command
 from ..running import Session
 
 
 @shell_command("report")
 @click.argument("model", type=PATH)
-@click.option("--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model: loadings, the matrix.")
+@click.option(
+    "--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model; several times for several."
+)
 @reading
+@negative
 @file_option("-o", "--out", required=True, help="The page: .html.")
 @click.pass_obj
 def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
@@ -26,6 +29,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         nonneg fit digits.npz --rank 16 -o digits.nonneg
         nonneg report digits.nonneg --data digits.npz -o digits.html
     """
+    from ...exceptions import FileError
     from ...loading import read_stored
     from ...pages import write_report
     from .. import sharing
@@ -34,13 +38,16 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):
+        if len(data) > 1:
+            raise FileError(f"{model} is of one graph, and --data names {len(data)}: {', '.join(map(str, data[:3]))}. Give one.")
         values = sharing.read_graph(data[0]).values
     elif data:
         layout = stored.about.get("layout")
         mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
-        is_signed, missing = hasattr(stored.estimator, "classes_"), getattr(stored.estimator, "missing", "raise")
+        missing = getattr(stored.estimator, "missing", "raise")
+        negative = "keep" if hasattr(stored.estimator, "classes_") else given["negative"]
         chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-        table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
+        table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
         values = sharing.in_order(table, stored.estimator, str(data[0])).values
     write_report(stored.estimator, given["out"], values, about=stored.about)
     session.result["model"] = type(stored.estimator).__name__

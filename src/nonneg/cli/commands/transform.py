@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, file_option, reading, shell_command
+from ..options import PATH, file_option, negative, reading, shell_command
 from ..running import Session
 
 
@@ -15,6 +15,7 @@ from ..running import Session
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @reading
+@negative
 @file_option("-o", "--out", required=True, help="Where to write the codes, one row a sample: .csv, .npy, .npz, .parquet, …")
 @file_option("--labels", help="Write to which part each sample belongs: .csv, …; for models that predict.")
 @click.pass_obj
@@ -42,9 +43,10 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which puts samples into no clusters.")
     layout = about.get("layout")
     mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
-    is_signed, missing = hasattr(estimator, "classes_"), getattr(estimator, "missing", "raise")
+    missing = getattr(estimator, "missing", "raise")
+    negative = "keep" if hasattr(estimator, "classes_") else given["negative"]
     chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, negative=is_signed, missing=missing, in_blocks=True, is_fitted=True)
+    table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
     table = sharing.in_order(table, estimator, str(data[0]))
     codes = sharing.quietly(estimator.transform, table.values)
     sharing.write_codes(codes, table.samples, given["out"])
