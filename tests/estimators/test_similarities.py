@@ -88,3 +88,12 @@ def test_rounding_of_a_named_kernel_is_no_asymmetry(scale, monkeypatch):
     monkeypatch.setattr(pairwise, "pairwise_kernels", lambda X, Y, **words: own(X, Y, **words) + noise * (Y is None))
     model = KernelPNMF(2, random_state=0).fit(X)
     assert model.status_ == "converged"
+
+
+def test_kernel_pnmf_takes_a_graph():
+    """An indefinite kernel: the objective is below zero, and no distance, which the error says."""
+    adjacency = np.kron(np.eye(3), 1.0 - np.eye(4))
+    model = KernelPNMF(3, kernel="precomputed", random_state=0).fit(adjacency)
+    assert model.objective_ == pytest.approx(-4.5, rel=1e-5)  # minus half the sum of the three largest eigenvalues; `tol`
+    assert np.isnan(model.reconstruction_err_)
+    assert len(set(zip(model.labels_, np.arange(12) // 4, strict=True))) == 3

@@ -335,7 +335,7 @@ class TestRefusals:
         ("form", "settings", "words"),
         [
             ("W H", {"divergence": "kullback-leibler"}, "no polynomial"),
-            ("W W.T X", {"constraints": {"W": "orthogonal"}}, "ties the entries"),
+            ("W W.T X", {"constraints": {"W": "orthogonal"}}, "has no exact step for a single entry of W"),
             ("W S W.T", {}, "neither once nor as"),
         ],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -439,8 +440,7 @@ class KernelPNMF(_Pairwise):
     n_components_ : int
         How many components there are.
     reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
+        √(2 D) with D the objective: ‖Φᵀ − W WᵀΦᵀ‖. NaN where D is negative: the kernel is indefinite, and there is no Φ.
     objective_ : float
         What was minimised, at the end: D and the penalties of constraints, if they have any.
     objectives_ : array of shape (n_init,)
@@ -458,7 +458,8 @@ class KernelPNMF(_Pairwise):
 
     Notes
     -----
-    QNMF §5.1: W ∘ [2KW/(WWᵀKW + KWWᵀW)]^(1/3), under which the objective never rises. K must not have negative entries.
+    QNMF §5.1: W ∘ [2KW/(WWᵀKW + KWWᵀW)]^(1/3), under which the objective never rises. K must not have negative entries. It may be
+    indefinite, as the adjacency of a graph is: ½ tr K − tr WᵀKW + ½ tr WᵀKW WᵀW is minimised, which may be negative.
 
     References
     ----------
@@ -502,7 +503,12 @@ class KernelPNMF(_Pairwise):
         return rank
 
     def _data(self, X: Data) -> Gram:
-        return Gram(X.itself())
+        return Gram(X.itself(), checked=False)
+
+    def _error(self, X: Data, solution: Solution) -> float:
+        if solution.objective < -_ROUNDING * X.namespace.eps * float(X.itself().trace()):
+            return math.nan
+        return super()._error(X, solution)
 
     def transform(self, X: Any) -> np.ndarray:
         """The products of samples with the components, K(X, X_fit) W, (n_samples, n_components).
@@ -515,3 +521,7 @@ class KernelPNMF(_Pairwise):
         check_is_fitted(self)
         K = self._similarities(self._read(X, reset=False), self.X_fit_)
         return np.asarray(K @ self.factors_["W"])
+
+
+_ROUNDING = 1e4
+"""Epsilons of tr K by which the objective of a positive semi-definite kernel may fall below zero."""

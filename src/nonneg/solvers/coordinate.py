@@ -117,7 +117,7 @@ class Coordinate(Solver):
         for name, place in problem.derived(places).items():
             terms = model.constraints[name].entrywise
             if terms is None:
-                return f"{model.constraints[name]!r} ties the entries of {name} together"
+                return f"{model.constraints[name]!r} has no exact step for a single entry of {name}"
             if place is None and model.weighted:
                 return f"{name} does not stand at one end of {model.form.text!r} alone, and the data have weights"
             if place is None:
