@@ -16,12 +16,25 @@ class Choice(NamedTuple):
     why: str
 
 
-def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float) -> Choice:
-    """The smallest rank whose error is the lowest there is, as far as parts of the data can tell; errors are ranks × parts.
+def smallest_close(
+    ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float, baseline: np.ndarray | None = None
+) -> Choice:
+    """Choose the smallest rank whose error is not distinguishable from the lowest.
 
-    Errors of one part are compared with each other, so that parts that are harder than others do not blur it, and by the median, so
-    that a few fits in poor local minima do not either. What counts as a difference is more than one standard error of that median,
-    and more than `tolerance`, relative to the lowest.
+    Errors are compared part by part, as ratios to the lowest rank, and summarised by the median: hard parts and single fits in poor
+    local minima do not decide. A difference counts if it exceeds one standard error of that median and `tolerance`.
+
+    Parameters
+    ----------
+    ranks : sequence of int
+    errors : array of shape (ranks, parts)
+    what : str
+        The error in words.
+    tolerance : float
+        Smallest difference that counts, as a share of the lowest error. With a baseline, as a share of the explained error if that
+        is less: in data whose error is mostly noise, a component is a small share of the error.
+    baseline : array of shape (parts,), optional
+        The error without components. The explained error is the fall from it, or from the highest rank of the curve, to the lowest.
     """
     logarithms = np.log(np.maximum(errors, np.finfo(np.float64).tiny))
     lowest = int(np.argmin(np.median(logarithms - logarithms.mean(axis=0), axis=1)))
@@ -29,6 +42,9 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
     middle = np.median(above, axis=1)
     spread = 1.4826 * np.median(np.abs(above - middle[:, None]), axis=1)
     one_error = 1.2533 * spread / np.sqrt(errors.shape[1])  # the standard error of a median
+    if baseline is not None:
+        fall = np.median(np.log(np.maximum(baseline, np.finfo(np.float64).tiny)) - logarithms[lowest])
+        tolerance *= min(1.0, float(np.expm1(min(max(fall, middle.max()), 1.0))))
     place = int(np.argmax(middle <= np.maximum(one_error, np.log1p(tolerance))))
     rank, best = ranks[place], ranks[lowest]
     least = f"lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""

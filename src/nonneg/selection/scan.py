@@ -386,7 +386,7 @@ class RankScan:
             raise ShapeError(f"There were no restarts with rank {rank}, from which consensus components are made; with {scanned}.")
         if "components" not in found[0]:
             raise IncompatibleError("Fits of this kind have no components that a consensus could be made of.")
-        return clustered([one["components"] for one in found])[0]
+        return clustered([one["components"] for one in found])
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
         """Draw what one criterion says about the ranks, with standard errors; the rank that it chose is marked.

@@ -14,7 +14,7 @@ import numpy as np
 from ..atomic import written_whole
 from ..exceptions import DataError
 
-VERSION = 2
+VERSION = 3
 ABOUT = "scan.json"
 
 

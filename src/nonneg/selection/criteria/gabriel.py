@@ -40,7 +40,8 @@ class Gabriel(HeldOut):
     n_folds : int, default=3
         Folds of samples, and folds of features: its square is the number of blocks.
     tolerance : float, default=0.02
-        A rank that is better by less than this share of its error is no better.
+        A rank that is better by less than this share of the error is no better; or by less than this share of the explained error,
+        the fall from the product of margins to the lowest rank, if that is less.
     """
 
     n_repeats: int = 1
@@ -85,19 +86,19 @@ class Gabriel(HeldOut):
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         rows, columns = part
         if isinstance(subject, Items):
-            return {"error": _of_items(subject, rows, rank, seed)}
+            return _of_items(subject, rows, rank, seed)
         assert isinstance(subject, Matrix)
-        return {"error": _of_block(subject, rows, columns, rank, seed)}
+        return _of_block(subject, rows, columns, rank, seed)
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         return mean_and_error(column(found, "error"), self.name)
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         errors = np.array([column(parts, "error") for parts in found])
-        return smallest_close(ranks, errors, self.label, self.tolerance)
+        return smallest_close(ranks, errors, self.label, self.tolerance, baseline=column(found[0], "margins"))
 
 
-def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> float:
+def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> dict[str, float]:
     """The form, fitted to what remains, is codes · middle · loadings; of what is held out, these are found one by one."""
     n, m = subject.data.shape
     other_rows, other_columns = others(n, rows), others(m, columns)
@@ -119,23 +120,42 @@ def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank
     has_one = one_of.get(last.name) == ("columns" if last.transposed else "rows")
     loadings = one_each(of_columns, facing, divergence) if has_one else encode(of_columns, facing, divergence)
     held = subject.block(rows, columns)
-    return beyond_rounding(divergence_between(held, new_codes @ middle, loadings.T, divergence), held, divergence)
+    return {
+        "error": _error(held, new_codes @ middle, loadings.T, divergence),
+        "margins": _error(held, *_margins(of_rows, of_columns, seen), divergence),
+    }
+
+
+def _margins(of_rows: Any, of_columns: Any, seen: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Predict a held-out block by the sums of its rows and columns over the entries that are seen: rank 1, without a fit."""
+    total = float(seen.sum())
+    sums_of_rows, sums_of_columns = (np.asarray(X.sum(axis=1), dtype=np.float64).ravel() for X in (of_rows, of_columns))
+    return sums_of_rows[:, None] / (total if total > 0 else 1.0), sums_of_columns[None, :]
+
+
+def _error(held: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
+    return beyond_rounding(divergence_between(held, codes, components, divergence), held, divergence)
 
 
 def _turned(X: Any) -> Any:
     return sparse.csr_array(X.T) if sparse.issparse(X) else np.ascontiguousarray(X.T)
 
 
-def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> float:
+def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> dict[str, float]:
     known = others(subject.data.shape[0], items)
-    model = subject.fit(subject.block(known, known), rank, seed)
-    codes = model.transform(subject.block(items, known)).astype(np.float64)
-    # What an item is to itself says nothing about others, and is often there by convention only.
-    between = np.triu_indices(len(items), 1)
-    held = np.asarray(as_dense(subject.block(items, items)), dtype=np.float64)[between]
+    seen, of_items = subject.block(known, known), subject.block(items, known)
+    model = subject.fit(seen, rank, seed)
+    codes = model.transform(of_items).astype(np.float64)
     divergence = model.model_.divergence.separable
-    error = divergence_between(held[None, :], np.ones((1, 1)), (codes @ codes.T)[between][None, :], divergence)
-    return beyond_rounding(error, held[None, :], divergence)
+    # The diagonal is left out: the similarity of an item to itself is often a convention.
+    between = np.triu_indices(len(items), 1)
+    held = np.asarray(as_dense(subject.block(items, items)), dtype=np.float64)[between][None, :]
+    left, right = _margins(of_items, of_items, seen)
+    one = np.ones((1, 1))
+    return {
+        "error": _error(held, one, (codes @ codes.T)[between][None, :], divergence),
+        "margins": _error(held, one, (left @ right)[between][None, :], divergence),
+    }
 
 
 def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Stability over restarts: whether runs from different random starts end in the same place (Brunet et al. 2004; cNMF)."""
+"""Stability over restarts: whether runs from random starts end in the same place (Brunet et al. 2004; Kotliar et al. 2019)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,24 @@ from .base import Criterion, Found, column
 
 @dataclass(frozen=True)
 class Restarts(Criterion):
-    """How alike runs from random starts are: consensus matrix, cophenetic correlation, dispersion, silhouette of components.
+    """Stability over random starts, as cNMF measures it: the silhouette of the clustered components of all runs.
 
-    It is about local minima, and not about the data: a poor model can be found again and again (rank 1 always is), and a good one
-    be hard to find. Items that are clustered are the features of projective models and the samples of others.
+    Components are scaled to length one and clustered by k-means into as many clusters as the rank, none left out; the silhouette is
+    Euclidean. cNMF draws it beside the error; the reader chooses; here the largest rank whose silhouette is at least
+    `threshold` is chosen. For models with two ranks, and for fits without components, the
+    stability is the dispersion of the consensus matrix. The table also has the dispersion and the cophenetic correlation of the
+    consensus, and the lowest error over the runs.
+
+    Stability is about local minima, not about the data: a wrong rank can be stable (rank 1 always is).
 
     Parameters
     ----------
     n_repeats : int, default=10
-        How many random starts.
+        Number of random starts.
     threshold : float, default=0.9
-        The dispersion above which a rank counts as stable.
+        Stability from which a rank counts as stable.
     n_items : int, default=1000
-        Items between which the consensus is taken; of more than that, so many at random.
+        Items in the consensus matrix; of more, a random subset. Items are features in projective models, samples in others.
     """
 
     n_repeats: int = 10
@@ -43,8 +48,8 @@ class Restarts(Criterion):
     n_items: int = 1000
 
     name: ClassVar[str] = "restarts"
-    shown: ClassVar[str] = "restarts dispersion"
-    label: ClassVar[str] = "dispersion of the consensus over restarts"
+    shown: ClassVar[str] = "restarts stability"
+    label: ClassVar[str] = "stability over restarts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,16 +86,22 @@ class Restarts(Criterion):
         for which, ending in endings.items():
             consensus = _consensus(found, which)
             row |= {
+                f"{self.name} stability{ending}": _stability(found, which),
                 f"{self.name} dispersion{ending}": dispersion(consensus),
                 f"{self.name} cophenetic{ending}": cophenetic(consensus),
             }
-        if all("components" in one for one in found):
-            row[f"{self.name} silhouette"] = clustered([one["components"] for one in found])[1]
         return row | {f"{self.name} error": float(column(found, "error").min())}
 
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        values = np.array([dispersion(_consensus(parts, axis)) for parts in found])
+        values = np.array([_stability(parts, axis) for parts in found])
         return last_above(ranks, values, self.threshold, self.label)
+
+
+def _stability(found: Sequence[Found], which: int) -> float:
+    """Silhouette of the components; dispersion of the consensus of a model with two ranks, or without components."""
+    if "labels 1" in found[0] or not all("components" in one for one in found):
+        return dispersion(_consensus(found, which))
+    return silhouette([one["components"] for one in found])
 
 
 def _consensus(found: Sequence[Found], which: int) -> np.ndarray:
@@ -156,11 +167,17 @@ _NEIGHBOURS, _DENSE = 0.3, 0.5
 """Of each component, the share of runs in which its neighbours are looked for, and how far they may be on average: cNMF's own."""
 
 
-def clustered(components: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
-    """Consensus components, and the silhouette of the clusters that they come from, as cNMF has them.
+def silhouette(components: Sequence[np.ndarray]) -> float:
+    """Silhouette of the components of all runs, of length one, clustered by k-means: cNMF's stability. 1 for a single cluster."""
+    points = unit_rows(np.vstack(components))
+    labels = _k_means(points, len(components[0]))
+    return float(silhouette_score(points, labels)) if 1 < labels.max() + 1 < len(points) else 1.0
 
-    Components of all runs, of length one, without those that have no others near, are clustered by k-means; the consensus is the
-    median of each cluster, with sum one.
+
+def clustered(components: Sequence[np.ndarray]) -> np.ndarray:
+    """Consensus components, as cNMF has them: medians of the clusters of all runs' components, with sum one.
+
+    Components without near neighbours in other runs are left out before clustering.
     """
     k = len(components[0])
     points = unit_rows(np.vstack(components))
@@ -168,14 +185,17 @@ def clustered(components: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
     distances = np.sqrt(np.maximum(2 - 2 * points @ points.T, 0.0))
     density = np.sort(distances, axis=1)[:, 1 : near + 1].mean(axis=1)
     kept = points[density < _DENSE]
-    if len(kept) < max(k, 2):
-        return np.zeros_like(components[0]), 0.0
-    distinct = len(np.unique(kept.round(12), axis=0))
-    labels = KMeans(min(k, distinct), n_init=10, random_state=1).fit_predict(kept)
-    count = labels.max() + 1
-    medians = np.array([np.median(kept[labels == one], axis=0) for one in range(count)])
-    sums = medians.sum(axis=1, keepdims=True)
     consensus = np.zeros((k, points.shape[1]))
-    consensus[:count] = medians / np.where(sums > 0, sums, 1.0)
-    silhouette = float(silhouette_score(kept, labels)) if 1 < count < len(kept) else 1.0
-    return consensus, silhouette
+    if len(kept) < max(k, 2):
+        return consensus
+    labels = _k_means(kept, k)
+    medians = np.array([np.median(kept[labels == one], axis=0) for one in range(labels.max() + 1)])
+    sums = medians.sum(axis=1, keepdims=True)
+    consensus[: len(medians)] = medians / np.where(sums > 0, sums, 1.0)
+    return consensus
+
+
+def _k_means(points: np.ndarray, k: int) -> np.ndarray:
+    """Labels of k clusters, fewer where fewer points are distinct."""
+    distinct = len(np.unique(points.round(12), axis=0))
+    return np.asarray(KMeans(min(k, distinct), n_init=10, random_state=1).fit_predict(points))
