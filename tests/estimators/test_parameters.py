@@ -12,7 +12,14 @@ from nonneg.graph import GraphClustering
 from .cases import MAKERS, parts
 
 X = parts(40, 30, 3)
-ESTIMATORS = [*dict.fromkeys(type(make()) for make in MAKERS.values()), NMFImputer, NonnegativeLDA, QNMFHMM, NNMFHMM, GraphClustering]
+ESTIMATORS = [
+    *dict.fromkeys(type(make()) for make in MAKERS.values()),
+    NMFImputer,
+    NonnegativeLDA,
+    QNMFHMM,
+    NNMFHMM,
+    GraphClustering,
+]
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
