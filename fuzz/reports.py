@@ -144,11 +144,11 @@ def _check_error(t: Trial, text: str, name: str, given: str) -> None:
     if found is None or not form:
         return
     model = t["model"]
-    if given == "Z":
-        Z = dense.wide(t["Z"])
-        if not hasattr(model, "inverse_transform"):
-            return
-        approximation = dense.wide(model.inverse_transform(model.transform(t["Z"])))
+    if given == "Z" and not hasattr(model, "inverse_transform"):
+        return
+    if hasattr(model, "inverse_transform"):  # also of the fitted X: fit_transform is transform
+        Z = dense.wide(t["Z" if given == "Z" else "X"])
+        approximation = dense.wide(model.inverse_transform(model.transform(t["Z" if given == "Z" else "X"])))
     else:
         Z = dense.wide(t["X"])
         if "X" in form.split() and np.isnan(Z).any():

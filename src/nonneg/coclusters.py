@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .data.annotated import matrix_of
 from .data.compressed import to_csr
 from .exceptions import DataError, ShapeError
 
@@ -173,6 +174,7 @@ def _labels(model: Any) -> tuple[np.ndarray, np.ndarray]:
 def _matching(X: Any, model: Any) -> Any:
     """X as an array, or sparse in rows, of the size that the model was fitted to."""
     rows, columns = _labels(model)
+    X = matrix_of(X)
     X = to_csr(X, "X") if sparse.issparse(X) else np.asarray(X)
     if X.shape != (len(rows), len(columns)):
         raise ShapeError(f"X is {X.shape}, but the co-clusters are of {len(rows)} rows and {len(columns)} columns.")

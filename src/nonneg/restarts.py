@@ -449,9 +449,9 @@ def _refined_on_sample(problem: Problem, start: dict[str, np.ndarray], seed: int
     has_codes = first.name in model.learned and not first.transposed and model.form.count(first.name) == 1
     if model.form.count(model.data) != (first == Letter(model.data)) or not (has_codes or first == Letter(model.data)):
         return start
-    m, n = data.shape
-    assert data.in_blocks is not None
-    blocks, _ = data.in_blocks
+    if data.in_blocks is None or data.in_blocks[1]:  # filled block by block, or the samples are columns
+        return start
+    blocks, (m, n) = data.in_blocks[0], data.shape
     count = min(m, max(m // len(blocks.stops), min(_SAMPLE_ROWS, _SAMPLE_ENTRIES // n)))
     items = np.sort(np.random.default_rng(seed).choice(m, count, replace=False))
     given = problem.units.to_user(problem.fixed)

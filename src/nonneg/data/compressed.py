@@ -11,8 +11,9 @@ from ..exceptions import DataError
 
 
 def to_csr(matrix: Any, name: str, *, dtype: Any = None, copy: bool = False) -> sparse.csr_array:
-    """Convert a sparse matrix of any format to CSR, or raise a `DataError` if its indices do not fit its shape."""
-    check_sparse(matrix, name)
+    """Convert a sparse matrix of any format, or an array, to CSR; raise a `DataError` if indices do not fit the shape."""
+    if sparse.issparse(matrix):
+        check_sparse(matrix, name)
     return sparse.csr_array(matrix, dtype=dtype, copy=copy)
 
 
