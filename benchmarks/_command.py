@@ -29,10 +29,12 @@ GROUPS = (
     "chains",
     "iteration",
     "growth",
+    "wide",
     "startup",
     "defaults",
     "missing",
     "ranks",
+    "planted_ranks",
 )
 
 

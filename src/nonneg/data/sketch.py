@@ -164,7 +164,7 @@ class Nystrom:
 
     def in_units_of(self, data: Data, unit: float) -> Nystrom:
         """The same for these data, which are those that it was made of in other units."""
-        return Nystrom.of_arrays(data, self.of, self.O, self.C / unit / unit)
+        return Nystrom.of_arrays(data, self.of, self.O, self.C if unit == 1 else self.C / unit / unit)
 
     def copy(self) -> Nystrom:
         """Another one that is added to on its own."""

@@ -129,6 +129,10 @@ class SparseData(Data):
         if not descent.curve.on_pattern:
             super().descend(descent, transposed=transposed)
             return
+        self.descend_stored(descent, transposed=transposed)
+
+    def descend_stored(self, descent: Descent, *, transposed: bool = False) -> None:
+        """As `descend`, over the stored entries: beside them X̂ counts by its linear term, if the curve has one."""
         from ..kernels.newton import newton_sparse
         from ..kernels.threads import over_rows
 

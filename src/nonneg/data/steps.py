@@ -71,7 +71,7 @@ class Sweep(NamedTuple):
     F: Array
     """The factor, by rows."""
     Y: Array
-    """Xᵀ F (or X F) where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
+    """Xᵀ F (or X F), in double precision, where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
     B: Array
     """Fᵀ Q F."""
     G: Array
@@ -84,7 +84,8 @@ class Sweep(NamedTuple):
     def value(self) -> float:
         """The objective but for a constant, where C = Q."""
         penalty, overlap = self.options[:2]
-        sums = penalty * self.F.sum() + overlap / 2 * (np.square(self.F.sum(axis=1)).sum() - np.trace(self.G))
+        rows = np.square(self.F.sum(axis=1, dtype=np.float64)).sum()
+        sums = penalty * self.F.sum(dtype=np.float64) + overlap / 2 * (rows - np.trace(self.G))
         return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
 
 
@@ -104,6 +105,15 @@ class Curve(NamedTuple):
     def on_pattern(self) -> bool:
         """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
         return not self.is_dual and bool(np.all(self.data_powers > 0))
+
+    @property
+    def without_linear(self) -> Curve:
+        """The same with X̂ itself among the monomials, for data of which some entries do not count."""
+        if not self.linear:
+            return self
+        parts = ((self.slopes, self.linear), (self.data_powers, 0.0), (np.zeros(1) if self.powers is None else self.powers, 1.0))
+        slopes, data_powers, powers = (np.append(numbers, more) for numbers, more in parts)
+        return Curve(slopes, data_powers, powers, 0.0, self.bounds)
 
     @property
     def is_suited(self) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from operator import matmul
 from typing import Any
 
+import numpy as np
+
 from .base import Data
-from .host import as_dense, clip
+from .host import as_dense, clip, is_kept_in_double, multiplied_in_double
 from .namespace import Array, Namespace
 from .steps import ElementwiseOperand, Request, floor_of
 
@@ -42,7 +45,11 @@ class Pass:
         m, n = self.data.shape
         width = n if request.matrix is None else request.matrix.shape[request.side == "right"]
         shape = (m, width) if request.side == "right" else (width, n)
-        return self.namespace.xp.zeros(shape, dtype=self.namespace.dtype, device=self.namespace.device)
+        dtype = self.namespace.dtype
+        summands = n if request.side == "right" else m
+        if self.namespace.is_host and request.matrix is not None and is_kept_in_double(shape[0], summands, shape[1]):
+            dtype = np.dtype(np.float64)
+        return self.namespace.xp.zeros(shape, dtype=dtype, device=self.namespace.device)
 
     def approximation(self, rows: slice) -> Array:
         block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
@@ -55,12 +62,13 @@ class Pass:
             if operand not in blocks:
                 blocks[operand] = evaluate(operand)
             block = blocks[operand]
+            multiply = matmul if self.results[i].dtype == self.namespace.dtype else multiplied_in_double
             if matrix is None:
                 self.results[i][rows, :] = as_dense(block)
             elif side == "right":
-                self.results[i][rows, :] = as_dense(block @ matrix)
+                self.results[i][rows, :] = as_dense(multiply(block, matrix))
             else:
-                self.results[i] += as_dense(matrix[:, rows] @ block)
+                self.results[i] += as_dense(multiply(matrix[:, rows], block))
 
 
 Walk = Callable[[slice, Any, Sequence[Request]], tuple[list[Array], Any]]

@@ -78,14 +78,17 @@ def remembered(data: Data, key: tuple[Any, ...], make: Callable[[Data], Compress
     Where squares have over- or underflowed in the units of the user, it is made again.
     """
     with np.errstate(all="ignore"):
-        made: Compression | Nystrom = data.recall(key, lambda: make(data))
-    before, now = made.data.facts.peak, data.facts.peak
-    if before == now:
-        return made
-    if made.data.has_squares:
-        return made.in_units_of(data, before / now)
-    again: Compression | Nystrom = data.recall((*key, now), lambda: make(data))
-    return again
+        made, before, has_squares = data.recall(key, lambda: _without_data(make(data)))
+    now = data.facts.peak
+    if before != now and not has_squares:
+        made, before, _ = data.recall((*key, now), lambda: _without_data(make(data)))
+    found: Compression | Nystrom = made.in_units_of(data, before / now if before != now else 1.0)
+    return found
+
+
+def _without_data(made: Compression | Nystrom) -> tuple[Compression | Nystrom, float, bool]:
+    """Drop the data, with their peak and `has_squares`: data that keep what refers to them would never close their file."""
+    return made.in_units_of(None, 1.0), made.data.facts.peak, made.data.has_squares  # type: ignore[arg-type]
 
 
 class Compressed:
@@ -103,7 +106,7 @@ class Compressed:
         form, shapes = problem.model.form, problem.shapes
         self.problem = problem
         rank = max(min(shapes[form[0].name]), min(shapes[form[-1].name]))
-        self._compression = Compression(problem.data, **arrays) if arrays else compression(problem.data, rank)
+        self._compression = Compression.of_arrays(problem.data, **arrays) if arrays else compression(problem.data, rank)
         own = problem.data.namespace
         self.is_little = 2 * self._compression.R.shape[1] * sum(problem.data.shape) <= _LITTLE
         self._namespace = own._replace(dtype=own.xp.float64) if self.is_little and not problem.fixed else own
@@ -215,9 +218,9 @@ class Compressed:
                 stage = replace(stage, best=point.factors, lowest=value)
             is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
             is_over = is_settled or run.status not in (Status.CONVERGED, Status.NO_PROGRESS) or stage.number == _REFINEMENTS
-            objective = self.problem.units.objective_to_user(stage.lowest if is_over else value)
-            last = replace(stage.history[-1], objective=objective, readings=readings(self.problem))
-            stage = replace(stage, history=History([*stage.history[:-1], last]))
+            to_user = self.problem.units.objective_to_user
+            history = _measured(stage.history, len(earlier.history), to_user(value), to_user(before))
+            stage = replace(stage, history=history.ending_with(readings=readings(self.problem)))
             if is_over:
                 return self._ended(run, stage.best, stage)
 
@@ -228,3 +231,14 @@ class Compressed:
         point.measured = self._point(factors).objective()
         run.point, run.good, run.n_iter, run.history = point, None, stage.done, stage.history
         return run
+
+
+def _measured(history: History, first: int, value: float, lowest: float) -> History:
+    """The history with the checks of the last run corrected, from number `first` on, by its objective for X, `value`.
+
+    X~ agrees with X where the run before ended, at `lowest` or above, and where this one has; in between it may promise less than X
+    has. A check counts for what is known then: at most `lowest`, the objective of the best point, and at least `value`.
+    """
+    corrected = [replace(record, objective=min(max(record.objective, value), lowest)) for record in history[first:]]
+    last = [replace(record, objective=min(value, lowest)) for record in history[-1:]]
+    return History([*history[:first], *corrected[:-1], *last])

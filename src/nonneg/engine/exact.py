@@ -18,8 +18,10 @@ def solved(point: Point, factor: str) -> Array:
     """
     model, xp = point.problem.model, point.problem.namespace.xp
     ((A, letter, B),) = model.form.around(factor)
-    F, target = (as_dense(point.product(word)) for word in (Word([letter]), A.T + Word([Letter(model.data)]) + B.T))
-    left, right = (as_dense(point.product(gram)) if gram else None for gram in (A.T + A, B + B.T))
+    sides, grams = (Word([letter]), A.T + Word([Letter(model.data)]) + B.T), (A.T + A, B + B.T)
+    point.compute((*sides, *(gram for gram in grams if gram)))
+    F, target = (as_dense(point.operand(word)) for word in sides)
+    left, right = (as_dense(point.operand(gram)) if gram else None for gram in grams)
     for _ in range(2):
         fitted = F if left is None else left @ F
         step = target - (fitted if right is None else fitted @ right)

@@ -67,12 +67,14 @@ class Filling(Solver):
     def step(self, point: Point, state: Any) -> Point:
         if point.problem.model.data not in point.problem.model.form.names:
             return self._made_up(point, state)
-        point = self.solver.step(point, state)
-        before, size = point.objective()
+        moved = self.solver.step(point, state)
+        if _approaches(point.problem) or moved.objective()[0] <= point.objective()[0] + _rounding(point):
+            point = moved  # a sweep of coordinate descent may rise where a fill has left entries that are nearly zero
+        before, rounding = point.objective()[0], _rounding(point)
         for values in _fills(point):
             candidate = refilled(point, values)
             after = candidate.objective()[0]
-            if after <= before + 4 * point.problem.namespace.eps * size:
+            if after <= before + rounding:
                 if hasattr(state, "value"):
                     state.value = None  # of other data
                 return candidate
@@ -89,8 +91,8 @@ class Filling(Solver):
         before = {name: copy(value) for name, value in vars(state).items()}
         moved = self.solver.step(point, state)
         found = refilled(moved, approximation(moved))
-        value, (lowest, size) = found.objective()[0], point.objective()
-        if share == 1 or value <= lowest + 4 * point.problem.namespace.eps * size:
+        value = found.objective()[0]
+        if share == 1 or value <= point.objective()[0] + _rounding(point):
             return found
         after = copy(vars(state))
         vars(state).update(before)
@@ -100,6 +102,17 @@ class Filling(Solver):
             return other
         vars(state).update(after)
         return found
+
+
+def _rounding(point: Point) -> float:
+    """What an objective may rise by without having risen."""
+    return float(4 * point.problem.namespace.eps * point.objective()[1])
+
+
+def _approaches(problem: Problem) -> bool:
+    """Whether a constraint is only approached, which may take the objective up."""
+    constraints = (problem.model.constraints[name] for name in problem.learned)
+    return any(not constraint.is_free and not constraint.restores_fully for constraint in constraints)
 
 
 def refilled(point: Point, values: LowRank, share: float = 1.0) -> Point:

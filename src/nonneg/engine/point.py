@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
 from ..data import Request, SquaredDifference, Unreached, as_dense
-from ..data.host import inner
+from ..data.host import as_type, inner
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Operand, Sums
 from ..planning import LOGARITHM, Contraction, Step, Visit, canonical
@@ -55,7 +55,7 @@ class Point:
         """The point with one factor replaced."""
         changing = self.problem.planner.changing
         known = {word: product for word, product in self.known.items() if name not in changing(word)}
-        return Point(self.problem, {**self.factors, name: value}, known)
+        return Point(self.problem, {**self.factors, name: self._in_precision(value)}, known)
 
     def with_scaled(self, name: str, by: float) -> Point:
         """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again."""
@@ -70,10 +70,8 @@ class Point:
         """Numerator and denominator of a factor's rule, with all multiplier terms."""
         rule, program = self.problem.model.rules[factor], self.problem.program_of_rule(factor, frozenset(self.known))
         program.follow(self)
-        numerator, denominator = [
-            self._add([(coefficient, source(self), has_theta) for coefficient, source, has_theta in side], factor)
-            for side in program.sides
-        ]
+        sides = [[(coefficient, source(self), has_theta) for coefficient, source, has_theta in side] for side in program.sides]
+        numerator, denominator = [self._in_precision(self._add(side, factor)) for side in sides]
         if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
@@ -87,10 +85,18 @@ class Point:
         planned = self.problem.planner.rules[factor]
         self.compute(tuple(term.word for term in (*planned.positive, *planned.negative)))
         positive, negative = (
-            self._add([(coefficient, self.value(word), False) for coefficient, word, _ in part], factor)
+            self._in_precision(self._add([(coefficient, self.value(word), False) for coefficient, word, _ in part], factor))
             for part in (planned.positive, planned.negative)
         )
         return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
+
+    def _in_precision(self, array: Array) -> Array:
+        """An array in the precision of the data; small products of float32 are kept in double."""
+        return as_type(array, self.problem.namespace.dtype)
+
+    def operand(self, word: Word) -> Array:
+        """The value of a word, in the precision of the data, to be combined with them."""
+        return self._in_precision(self.value(word))
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
@@ -181,7 +187,7 @@ class Point:
         parts = terms(part)
         self.compute(tuple(term.word for term in parts))
         values = [(coefficient, self.value(word), has_theta) for coefficient, word, has_theta in parts]
-        return self._add(values, self.problem.learned[0])
+        return self._in_precision(self._add(values, self.problem.learned[0]))
 
     def objective_by_entries(self) -> float:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
@@ -201,7 +207,7 @@ class Point:
         left, right = self.problem.divide(self.problem.model.form)
         self.compute((left, right) if right else (left,))
         request = Request(operand, "right", self.problem.matrices[COLUMNS])
-        (sums,), _ = self.problem.data.visit(self.value(left), self.value(right) if right else None, [request])
+        (sums,), _ = self.problem.data.visit(self.operand(left), self.operand(right) if right else None, [request])
         return sums
 
     def violation(self, factor: str) -> float:
@@ -271,12 +277,12 @@ class Point:
 
     def visit(self, step: Visit) -> None:
         """Take the step of a plan that walks over the data."""
-        right = self.value(step.right) if step.right else None
+        right = self.operand(step.right) if step.right else None
         requests = [self._request(word) for word in step.products]
         # The data know a quick way to one sum of logarithms; more of them are products like others.
         power, *powers = (self.problem.model.divergence.log_powers if step.logarithm else ()) or (None,)
         requests += [Request(Logarithm(power), "right", self.problem.matrices[COLUMNS]) for power in powers]
-        products, total = self.problem.data.visit(self.value(step.left), right, requests, power)
+        products, total = self.problem.data.visit(self.operand(step.left), right, requests, power)
         for word, product in zip(step.products, products, strict=False):
             operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
             self.keep(word.T if operand_is_transposed else word, product)
@@ -300,8 +306,8 @@ class Point:
             return self._request(word.T)
         before, after = word[:place], word[place + 1 :]
         if before:
-            return Request(self._operands[name], "left", self.value(before))
-        return Request(self._operands[name], "right", self.value(after) if after else None)
+            return Request(self._operands[name], "left", self.operand(before))
+        return Request(self._operands[name], "right", self.operand(after) if after else None)
 
     def _add(self, terms: Iterable[tuple[float, Array, bool]], factor: str) -> Array:
         """A sum of products, each with its coefficient, and with θ where it says so."""

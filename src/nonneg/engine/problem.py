@@ -16,9 +16,10 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..constraints import Direction
 from ..data import Data
+from ..data.host import as_type
 from ..data.namespace import Array, Namespace
 from ..data.weighted import Partial
-from ..exceptions import DataError
+from ..exceptions import DataError, ShapeError
 from ..planning import Costs, Step, canonical
 from ..planning.planner import COLUMNS, ROWS, Term, planner_of
 from ..planning.plans import low_rank
@@ -142,6 +143,7 @@ class Problem:
             unformed=frozenset(
                 Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
             ),
+            sums_in_double=self.namespace.is_host and self.namespace.dtype == np.float32,
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
@@ -175,7 +177,11 @@ class Problem:
 
     def point(self, factors: Mapping[str, Array]) -> Point:
         """The point at given factors, in the units of the problem."""
-        return Point(self, {name: self.namespace.in_rows(factors[name]) for name in self.learned}, {})
+        for name in self.learned:
+            if tuple(factors[name].shape) != tuple(self.shapes[name]):
+                raise ShapeError(f"{name} must have shape {tuple(self.shapes[name])}; got {tuple(factors[name].shape)}.")
+        own = {name: as_type(factors[name], self.namespace.dtype) for name in self.learned}
+        return Point(self, {name: self.namespace.in_rows(factor) for name, factor in own.items()}, {})
 
     def is_formed(self, word: Word) -> bool:
         """Whether a constant product is formed once and for all, rather than left as it is."""

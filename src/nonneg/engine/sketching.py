@@ -20,6 +20,7 @@ from ..data import Data, Need
 from ..data.blocks import Interrupted
 from ..data.namespace import to_host
 from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
+from ..exceptions import DataError
 from ..kernels.threads import suited_to
 from ..planning import canonical
 from .compressing import Compressed, can_compress, compression, euclidean_twin, remembered
@@ -61,6 +62,8 @@ def pays(problem: Problem) -> bool:
         return False
     combined, kept = problem.data.shape if of == "rows" else problem.data.shape[::-1]
     size, non_zeros = _PER_COMPONENT * min(problem.shapes[problem.learned[0]]), problem.data.facts.non_zeros
+    if not non_zeros:
+        return False  # a sketch of zeros has no rows
     return problem.data.is_far or (non_zeros >= _LEAST and 3 * size < 2 * combined and size * kept <= non_zeros)
 
 
@@ -85,6 +88,9 @@ class Sketched:
         assert of is not None
         self.problem = problem
         if arrays:  # as they were written down
+            n = problem.data.shape[1 if of == "rows" else 0]
+            if {np.shape(array) for array in arrays.values()} != {(n, np.shape(arrays["O"])[-1])}:
+                raise DataError(f"The stored sketch of X is none of {n} rows. The checkpoint was altered: delete it.")
             self._nystrom = Nystrom.of_arrays(problem.data, of, arrays["O"], arrays["C"])
         else:
             self._nystrom = _nystrom(problem.data, of, min(problem.shapes[problem.learned[0]]), seed)

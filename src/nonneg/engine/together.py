@@ -135,7 +135,7 @@ class _Reading:
     def make(self, data: Blocks) -> None:
         """Make it, and take note of what it gives."""
         point = self._point
-        shared, own = ([point.value(word) for word in words] for words in (self._shared, self._own))
+        shared, own = ([point.operand(word) for word in words] for words in (self._shared, self._own))
         found = data.programmed(self.work, self._how, shared, own)
         logarithms: list[Any] = []
         for word, way, result in zip(self._results, self._how, found, strict=True):

@@ -335,7 +335,7 @@ def quadratic_rows(
     passes: int,
     enough: float,
 ) -> None:
-    """Rows of F in the given order, where C = Q = XXᵀ is not formed: Y is XᵀF, and is kept.
+    """Rows of F in the given order, where C = Q = XXᵀ is not formed: Y is XᵀF, in double precision, and is kept up to date.
 
     A few rows at a time share the products with Y; XXᵀ between them makes up for what those before have changed.
     """
@@ -343,13 +343,14 @@ def quadratic_rows(
     work = np.empty((6, r))
     w, a, b, change, Bw, Gb = work[0], work[1], work[2], work[3], work[4], work[5]
     rows, D = np.empty((_TOGETHER, n), dtype=X.dtype), np.empty((_TOGETHER, r), dtype=F.dtype)
+    operand = Y.astype(X.dtype)
     for start in range(0, len(order), _TOGETHER):
         count = min(_TOGETHER, len(order) - start)
         for s in range(count):
             for j in range(n):
                 rows[s, j] = X[order[start + s], j]
         block = rows[:count]
-        A, K = np.dot(block, Y), np.dot(block, block.T)
+        A, K = np.dot(block, operand), np.dot(block, block.T)
         moved = False
         for s in range(count):
             i, own = order[start + s], np.float64(K[s, s])
@@ -369,6 +370,7 @@ def quadratic_rows(
                     moved = True
         if moved:
             Y += np.dot(block.T, D[:count])
+            operand[:] = Y
 
 
 @compiled

@@ -36,6 +36,8 @@ class Costs:
     """Gram matrices of the data that are not to be formed."""
     signed_parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
     """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
+    sums_in_double: bool = False
+    """Whether small products are in double precision, and large ones are not."""
     _of_words: dict[Word, CostsOfWord] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
@@ -52,6 +54,14 @@ class Costs:
     def entries(self, word: Word) -> int:
         rows, columns = self.shape(word)
         return rows * columns
+
+    def roundings(self, word: Word) -> int:
+        """The number of entries of a word, negative where more of them have fewer digits in common to lose.
+
+        An inner product is summed in double precision. So are small products of float32 on the host, which are kept so; those of
+        large ones are rounded. Elsewhere the entries of small products are rounded sums.
+        """
+        return self.entries(word) if self.sums_in_double else -self.entries(word)
 
     def is_constant(self, word: Word) -> bool:
         """Whether a word never changes."""

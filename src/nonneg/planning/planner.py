@@ -115,7 +115,7 @@ class Planner:
         parts = [terms(part) for part in (rule.numerator, rule.denominator, rule.positive, rule.negative)]
         words, F = _words(rule), Word([Letter(rule.factor)])
         have = self._known_after(self.plan(words, frozenset()), frozenset())
-        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.costs.entries) for part in rule.terms)
+        sums = tuple(contractions([term[:2] for term in terms(part)], F, have, self.costs.roundings) for part in rule.terms)
         used = (word for part in sums for _, *pair in part for word in pair)
         sum_words = tuple(dict.fromkeys(have.get(canonical(word)[0], word) for word in used))
         return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, sums, sum_words)

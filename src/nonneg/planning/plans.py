@@ -11,7 +11,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..algebra.expression import Letter, Word
+from ..data.host import as_type
 from .costs import Costs
 from .following import Source, prepared
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
@@ -219,4 +222,5 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         kept, flipped = canonical(step.result)
         found = prepared(step, source, lambda letter: (data[letter.name], ""))(None)
         values[kept] = found.T if flipped else found
-    return value(word)
+    is_single = all((data[name].namespace if name in data else matrices[name]).dtype == np.float32 for name in word.names)
+    return as_type(value(word), np.float32) if is_single else value(word)

@@ -22,35 +22,31 @@ class Contraction(NamedTuple):
 
 
 def contractions(
-    terms: Iterable[tuple[float, Word]], F: Word, have: Container[Word], entries: Callable[[Word], int]
+    terms: Iterable[tuple[float, Word]], F: Word, have: Container[Word], rank: Callable[[Word], int]
 ) -> tuple[Contraction, ...]:
-    """⟨F, Σ coefficient · word⟩, as far as possible from the words in `have`, which are canonical."""
+    """⟨F, Σ coefficient · word⟩ from canonical words in `have` as far as possible; `rank` is lowest for the best."""
     rings: dict[Word, tuple[float, Word]] = {}
     for coefficient, word in terms:
         ring = F.T + word
         name = min(turned for way in (ring, ring.T) for turned in _rotations(way))
         total, ring = rings.get(name, (0.0, ring))
         rings[name] = total + coefficient, ring
-    return tuple(Contraction(coefficient, *_cut(ring, have, entries)) for coefficient, ring in rings.values())
+    return tuple(Contraction(coefficient, *_cut(ring, have, rank)) for coefficient, ring in rings.values())
 
 
 def _rotations(ring: Word) -> list[Word]:
     return [ring[i:] + ring[:i] for i in range(len(ring))]
 
 
-def _cut(ring: Word, have: Container[Word], entries: Callable[[Word], int]) -> tuple[Word, Word]:
-    """Words with ⟨left, right⟩ = tr(ring), the largest of those that are there; or the ring itself and nothing, for its trace.
-
-    The largest: what is summed here is summed in double precision. The entries of small products are sums already, and in single
-    precision have lost what is small in them.
-    """
+def _cut(ring: Word, have: Container[Word], rank: Callable[[Word], int]) -> tuple[Word, Word]:
+    """Words with ⟨left, right⟩ = tr(ring), the best of those that are there; or the ring itself and nothing, for its trace."""
     cuts: list[tuple[Word, Word]] = [(turned[:i].T, turned[i:]) for turned in _rotations(ring) for i in range(1, len(ring) + 1)]
     if len(ring) == 2:
         return cuts[0]
     at_hand = [cut for cut in cuts if all(not word or canonical(word)[0] in have for word in cut)]
     if at_hand:
-        return max(at_hand, key=lambda cut: entries(cut[0]))
-    return min(_rotations(ring)[:2], key=entries), Word()
+        return min(at_hand, key=lambda cut: rank(cut[0]))
+    return min(_rotations(ring)[:2], key=lambda word: abs(rank(word))), Word()
 
 
 def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:

@@ -20,6 +20,7 @@ from ..engine.problem import Problem
 from ..engine.solver import Solver, State
 from ..exceptions import IncompatibleError
 from ..naming import is_count, is_number
+from ..random_states import make_generator
 from .multiplicative import Multiplicative
 from .places import Linear, Quadratic, Settings, places
 
@@ -40,14 +41,13 @@ class Draws:
         return cls(bits["state"]["state"], bits["state"]["inc"], bits["has_uint32"], bits["uinteger"])
 
     def generator(self) -> np.random.Generator:
-        bits = np.random.PCG64(0)
-        bits.state = {
+        state = {
             "bit_generator": "PCG64",
             "state": {"state": self.state, "inc": self.increment},
             "has_uint32": self.has_half,
             "uinteger": self.half,
         }
-        return np.random.Generator(bits)
+        return make_generator(state)
 
 
 @dataclass

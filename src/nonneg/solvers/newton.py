@@ -189,7 +189,7 @@ class Newton(Solver):
 
     def _descended(self, point: Point, place: Place, is_single: bool, *, is_last: bool) -> tuple[Point, Descent]:
         data, curve = point.problem.data, point.problem.derived(_curve)
-        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)))
+        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)), dtype=point.problem.namespace.dtype)
         if is_single:
             F, V = F.astype(np.float32), V.astype(np.float32)
         options = place.options(Settings(self.passes, self.enough, keeps=False))

@@ -15,8 +15,9 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..constraints import Entrywise
 from ..data import Sweep, as_dense
-from ..data.host import inner
+from ..data.host import as_type, inner, multiplied_in_double
 from ..data.namespace import Array
+from ..data.weighted import Pair
 from ..engine.exact import solved
 from ..engine.point import Point
 from ..engine.problem import Problem
@@ -133,6 +134,7 @@ class Linear(Place):
 
         F = self.value(point)
         P, Q, C = self._products(point, F)
+        C = as_type(C, F.dtype)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
         if self.is_alone and F.size <= _NOT_COMPILED:
             _by_columns(F[self.first_row :], Q, C[self.first_row :], *options)
@@ -149,9 +151,9 @@ class Linear(Place):
 
     def measure(self, point: Point) -> float:
         """The objective but for a constant, of what a sweep over this factor leaves behind."""
-        F = np.asarray(point.value(self.F), dtype=np.float64)
+        F = np.asarray(point.value(self.F))
         P, Q, C = self._products(point, F)
-        return float(np.vdot(F.T @ (P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
+        return float(np.vdot(multiplied_in_double(F.T, P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
 
 
 _NOT_COMPILED = 2**13
@@ -182,9 +184,12 @@ def _affordable(point: Point, F: Array) -> int:
     """How often a row may be gone over.
 
     A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same number
-    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small.
+    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small. Rows and columns without
+    weight are zeros, and do not count.
     """
-    return max(2, 1 + int(point.problem.data.facts.non_zeros / (2 * F.size)))
+    data: Any = point.problem.data
+    known = 1 - data.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
+    return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * known)))
 
 
 class Weighted(Place):
@@ -199,7 +204,7 @@ class Weighted(Place):
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         F = self.value(point)
-        B = np.ascontiguousarray(_evaluated(point, self.after).T)
+        B = np.ascontiguousarray(_evaluated(point, self.after, F.dtype).T)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
         point.problem.data.sweep_rows(F, B, options, transposed=self.is_turned)
         return self.replaced(point, F)
@@ -285,17 +290,18 @@ class Quadratic(Place):
         """
         self._prepare(point)
         data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
-        B, G = _inner(point, self.RF, self.RF, self.FCF).astype(F.dtype), _evaluated(point, self.FF)
+        B, G = _inner(point, self.RF, self.RF, self.FCF), _evaluated(point, self.FF)
         nothing = np.arange(0)
         before = Sweep(F, Y, B, G, nothing, self.options(_ONCE)).value()
         info = np.finfo(F.dtype)
+        Y, B, G = (as_type(product, F.dtype) for product in (Y, B, G))
         for rows, X in data.blocks(transposed=self.is_turned):
             KF = np.asarray(X @ Y)
             F[rows] *= np.clip(2 * KF / np.maximum(F[rows] @ B + KF @ G, info.smallest_normal / info.eps), 0.0, 1 / info.eps)
         np.maximum(F, info.eps**2 * F.max(), out=F)
-        Y, G = data.apply(F, transposed=not self.is_turned), F.T @ F
-        B = Y.T @ Y
-        scale = np.sqrt(np.trace(B) / np.sum(B * G))
+        Y, G = data.apply(F, transposed=not self.is_turned), multiplied_in_double(F.T, F)
+        B = multiplied_in_double(Y.T, Y)
+        scale = float(np.sqrt(np.trace(B) / np.sum(B * G)))
         F *= scale
         after = Sweep(F, Y, B * scale**2, G * scale**2, nothing, self.options(_ONCE))
         if not after.value() <= before:
@@ -310,7 +316,7 @@ class Quadratic(Place):
         data = point.problem.data
         if self.is_implicit:
             pair = (self.RF, self.RF) if self.has_products else (self.F, self.CF)
-            Y = np.array(_evaluated(point, self.RF), order="C") if self.has_products else F
+            Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.has_products else F
             sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
             data.sweep(sweep, transposed=self.is_turned)
             return {self.FCF: sweep.B} | ({self.RF: Y} if self.has_products else {})
@@ -323,13 +329,14 @@ class Quadratic(Place):
         """A sweep with C and Q at hand, which are small."""
         from ..kernels.coordinates import quadratic_gram
 
-        C, work = _evaluated(point, self.C), np.empty((6, F.shape[1]))
+        C, work = _evaluated(point, self.C, F.dtype), np.empty((6, F.shape[1]))
         if self.is_gram_of_data:
-            CF, B = np.array(_evaluated(point, self.CF).T, order="C"), np.array(_inner(point, self.F, self.CF, self.FCF))
+            CF = np.array(_evaluated(point, self.CF).T, dtype=np.float64, order="C")
+            B = np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, work, *options)
             return {self.CF: CF.T, self.FCF: B}
         C = C if np.array_equal(C, C.T) else (C + C.T) / 2  # which is all that ⟨C, F Fᵀ⟩ depends on
-        Q = _evaluated(point, self.Q)
+        Q = _evaluated(point, self.Q, F.dtype)
         CF, QF = np.ascontiguousarray((C @ F).T), np.ascontiguousarray((Q @ F).T)
         quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, work, *options)
         return {}
@@ -348,7 +355,7 @@ def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
     """The product of two tall matrices, leftᵀ · right, in double precision, unless it is kept."""
     if canonical(product)[0] in point.known:
         return point.value(product)
-    return _evaluated(point, left, np.float64).T @ _evaluated(point, right, np.float64)
+    return multiplied_in_double(_evaluated(point, left).T, _evaluated(point, right))
 
 
 _BLOCK = 32

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..base import Data
 from ..namespace import Array
@@ -105,6 +106,10 @@ class Partial(Data):
     def largest_weight(self) -> float:
         """The largest weight, or a number that none is above."""
         return 1.0
+
+    def known(self, rows: np.ndarray) -> sparse.csr_array:
+        """The known entries of some rows of data on the host, zeros among them."""
+        raise NotImplementedError
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.
