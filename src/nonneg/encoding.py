@@ -9,15 +9,16 @@ distance the kernel of coordinate descent itself, which goes over each row until
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .constraints import Constraint, Entrywise, Free, Sparse
-from .data import Curve, Data, Descent, Request, read_data
-from .data.weighted import DataTerm
+from .data import Curve, Data, Descent, Observed, Request, read_data
+from .data.base import chunks
+from .data.weighted import DataTerm, Partial
 from .divergences import Beta, Objective
 from .engine.model import Model
 from .exceptions import DataError
@@ -57,7 +58,8 @@ def encode(
     if isinstance(X, Data) and X.weighted and X.is_far:
         return np.concatenate([encode(some, components, divergence, constraint, tol, max_iter) for some in X.pieces_of_rows()])
     if isinstance(X, Data) and X.weighted:
-        return _of_weighted(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
+        of_kind = _of_weighted if _has_weights(X) or (constraint is not None and constraint.is_signed) else _of_incomplete
+        return of_kind(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):
         codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.stored_blocks()]
         return np.concatenate(codes)
@@ -72,21 +74,54 @@ def encode(
     return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 
+def _has_weights(X: Any) -> bool:
+    """Whether entries have weights other than 0 and 1."""
+    return not isinstance(X, Partial) or getattr(X, "weights", None) is not None
+
+
+def _of_incomplete(
+    X: Any, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
+) -> np.ndarray:
+    """The codes of samples with missing entries; zero for a sample without known entries.
+
+    Features that all samples lack are left out. Samples that lack no other are encoded as any are.
+    """
+    (m, n), count = X.shape, components.shape[0]
+    ones, known = X.namespace.ones, DataTerm("power", 0.0)
+    requests = [Request(known, "right", ones(n, 1)), Request(known, "left", ones(1, m))]
+    of_samples, of_features = (counts.ravel() for counts in X.visit(ones(m, 1), ones(1, n), requests)[0])
+    kept = np.flatnonzero(of_features)
+    if len(kept) < n:
+        X, components = X.subset(kept, 1), np.ascontiguousarray(components[:, kept])
+    codes = np.zeros((m, count), components.dtype)
+    whole, partly = np.flatnonzero(of_samples == len(kept)), np.flatnonzero((of_samples > 0) & (of_samples < len(kept)))
+    for some in chunks(len(whole) if len(kept) else 0, len(kept)):
+        codes[whole[some]] = encode(X.take(whole[some], 0), components, divergence, constraint, tol, max_iter)
+    constraint = constraint or Free()
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and len(partly):
+        codes[partly] = _of_weighted(X.subset(partly, 0), components, divergence, constraint, tol, max_iter)
+        return codes
+    model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
+    for some in chunks(len(partly), len(kept)):
+        codes[partly[some]] = _divergent(X.known(partly[some]), components, model, tol, max_iter, is_complete=False)
+    return codes
+
+
 def _of_weighted(
     X: Data, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
 ) -> np.ndarray:
-    """The codes of samples with weights, or of which something is missing; of one of which nothing is known, zero."""
+    """The codes of samples with weights, or with missing entries; zero for a sample without known entries."""
     constraint = constraint or Free()
     size, scale = X.facts.peak or 1.0, float(components.max()) or 1.0
     X, C = X.in_units(size), np.ascontiguousarray(components.T / components.dtype.type(scale))
-    requests = [Request(DataTerm("power", power), "right", M) for power, M in ((1.0, np.ones_like(C[:, :1])), (0.0, C))]
-    m, n = X.shape
-    mass, reach = X.visit(np.ones((m, 1), C.dtype), np.ones((1, n), C.dtype), requests)[0]
+    mass, reach = _known_sums(X, ((1.0, np.ones_like(C[:, :1])), (0.0, C)))
     total = reach.sum(axis=1, keepdims=True)
     codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
     codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and X.can_sweep_rows:
         penalty = constraint.weight / size / scale if isinstance(constraint, Sparse) else 0.0
+        products, sums = _known_sums(X, ((1.0, C), (0.0, C * C.sum(axis=1, keepdims=True))))
+        codes = _start_of_squares(products, sums, penalty).astype(C.dtype)
         X.sweep_rows(codes, C, (penalty, 0.0, 0, max_iter, tol))
         return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
     model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
@@ -95,6 +130,18 @@ def _of_weighted(
         codes = np.maximum(codes, np.finfo(C.dtype).tiny)
     codes = _in_rounds(lambda active: X.subset(active, 0), codes, np.flatnonzero(codes.any(axis=1)), C.T, model, tol, max_iter)
     return _in_user_units(codes.astype(np.float64), size, scale, components.dtype)
+
+
+def _known_sums(X: Data, terms: Sequence[tuple[float, np.ndarray]]) -> list[np.ndarray]:
+    """Σ v xᵖ M over the known entries of each sample, for powers p and matrices M."""
+    (m, n), dtype = X.shape, terms[0][1].dtype
+    requests = [Request(DataTerm("power", power), "right", np.ascontiguousarray(M)) for power, M in terms]
+    return X.visit(np.ones((m, 1), dtype), np.ones((1, n), dtype), requests)[0]
+
+
+def _start_of_squares(products: np.ndarray, sums: np.ndarray, penalty: float) -> np.ndarray:
+    """Codes to begin with, given Σ x c and the sums of the rows of Σ c cᵀ: where several codes fit, the end depends on them."""
+    return np.where(sums > 0, np.maximum(products - penalty, 0.0) / np.where(sums > 0, sums, 1.0), 0.0)
 
 
 def _in_rounds(
@@ -123,7 +170,8 @@ def _in_rounds(
             )
         codes[active] = solution.factors["H"]
         done, rounds = done + rounds, 2 * rounds
-        active = active[np.abs(codes[active] - before).max(axis=1) > tol * codes[active].max(axis=1)]
+        largest = codes[active].max(axis=1)  # a code of zeros stays zero: the rule multiplies
+        active = active[(np.abs(codes[active] - before).max(axis=1) > tol * largest) & (largest > 0)]
     return codes
 
 
@@ -145,7 +193,7 @@ def _least_squares(X: Any, components: np.ndarray, penalty: float, tol: float, m
     size = float(abs(X).max()) or 1.0
     targets = np.asarray((X / size) @ C.T, dtype=np.float64) - penalty / size / scale
     G = C @ C.T
-    codes = np.maximum(targets, 0.0) / np.maximum(G.sum(axis=1), np.finfo(float).tiny)
+    codes = _start_of_squares(targets, G.sum(axis=1), 0.0)
     codes[:, np.diag(G) == 0] = 0.0
     over_rows(linear_rows, codes.shape[0], codes, G, targets, 0.0, 0.0, 0, max_iter, tol)
     return _in_user_units(codes, size, scale, components.dtype)
@@ -164,8 +212,8 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
     return (codes if size == scale else codes * root * root).astype(dtype)
 
 
-def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int) -> np.ndarray:
-    """Any divergence, in units in which nothing over- or underflows."""
+def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_iter: int, *, is_complete: bool = True) -> np.ndarray:
+    """Any divergence, in units in which nothing over- or underflows. Of incomplete data, X holds the known entries, zeros too."""
     size, scale = float(abs(X).max()) or 1.0, float(components.max()) or 1.0  # sums of extreme data are zero or infinite
     is_free = model.constraints["H"].is_free and model.divergence.degree is not None
     if not is_free:  # a constraint is about codes as they are; its penalty, if it has one, has the unit of the objective
@@ -177,24 +225,48 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
-    alive = components.any(axis=1)
     # Samples of very different size share a floor: each is measured in its own unit, where its constraint does not have another.
     unit = np.where(mass > 0, mass, 1.0) if is_free else np.ones_like(mass)
-    X = sparse.csr_array(X.multiply(1 / unit[:, None])) if sparse.issparse(X) else X / unit[:, None]
-    X = X.astype(components.dtype)
-    codes[active] = (mass[active] / unit[active] / (float(components.sum()) or 1.0))[:, None]
+    X = _rows_divided(X, unit).astype(components.dtype)
+    reach = np.full(len(mass), float(components.sum())) if is_complete else _pattern(X) @ components.sum(axis=0, dtype=np.float64)
+    codes[active] = (mass[active] / unit[active] / np.where(reach > 0, reach, 1.0)[active])[:, None]
     curve, terms = curve_of(model.divergence), model.constraints["H"].entrywise
     if curve is not None and curve.is_suited and terms is not None and terms == Entrywise(terms.penalty):
-        codes = _newton(X, components, codes, curve, terms.penalty, tol, max_iter)
+        codes = _newton(X.astype(np.float64), components, codes, curve, terms.penalty, tol, max_iter, is_complete)
     else:
-        codes = _in_rounds(X.__getitem__, codes, active, components, model, tol, max_iter)
+        codes = _in_rounds(
+            lambda some: X[some] if is_complete else Observed(X[some]), codes, active, components, model, tol, max_iter
+        )
+    used = (components > 0).astype(np.float64)
+    alive = used.any(axis=1, keepdims=True).T if is_complete else _pattern(X) @ used.T > 0
     return _in_user_units(codes.astype(np.float64) * alive * unit[:, None], size, scale, components.dtype)
 
 
+def _pattern(X: Any) -> sparse.csr_array:
+    """1 where an entry is stored."""
+    return sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+
+
+def _rows_divided(X: Any, by: np.ndarray) -> Any:
+    """X with each row divided by a number; zeros that are stored stay so."""
+    if not sparse.issparse(X):
+        return X / by[:, None]
+    X = sparse.csr_array(X)
+    return sparse.csr_array((X.data / np.repeat(by, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+
+
 def _newton(
-    X: Any, components: np.ndarray, codes: np.ndarray, curve: Curve, penalty: float, tol: float, max_iter: int
+    X: Any,
+    components: np.ndarray,
+    codes: np.ndarray,
+    curve: Curve,
+    penalty: float,
+    tol: float,
+    max_iter: int,
+    is_complete: bool,
 ) -> np.ndarray:
     """Newton's method, one entry of a code after the other, each sample as often as it needs, in double precision."""
     codes, V = codes.astype(np.float64), np.ascontiguousarray(components, dtype=np.float64)
-    read_data(X.astype(np.float64), "X").descend(Descent(codes, V, curve, (float(penalty), 0.0, 0, max_iter, float(tol))))
+    data = read_data(X if is_complete else Observed(X), "X")
+    data.descend(Descent(codes, V, curve, (float(penalty), 0.0, 0, max_iter, float(tol))))
     return codes

@@ -1,5 +1,6 @@
 """Estimators with missing values and weights: what is hidden is recovered, and codes are those of what is known."""
 
+import re
 from inspect import signature
 
 import numpy as np
@@ -26,7 +27,7 @@ from nonneg import (
     ProjectiveClustering,
     SymmetricNMF,
 )
-from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.exceptions import DataError, EmptySamplesWarning, IncompatibleError
 from nonneg.metrics import relative_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -337,3 +338,55 @@ def test_those_that_take_none(name):
 
 def test_what_is_observed_says_how_much_that_is():
     assert repr(Observed(sparse.csr_array(np.eye(3, 4)))) == "Observed(3 × 4, 3 entries known)"
+
+
+@pytest.mark.parametrize("kind", ["NaN", "Observed", "sparse"])
+def test_samples_without_values_are_counted_once(kind, planted):
+    X = planted[0].copy()
+    X[[2, 7]], X[4] = np.nan, 0.0
+    known = ~np.isnan(X)
+    data, says = X, r"X has \d+ samples, 2 without a known value and 1 with zeros only: nothing is learned from them"
+    if kind == "Observed":
+        data = Observed(sparse.csr_array((X[known], np.nonzero(known)), shape=X.shape))
+    elif kind == "sparse":
+        data, says = sparse.csr_array(np.where(known, X, 0.0)), r"X has \d+ samples, 3 with zeros only: nothing is learned"
+    model = NMF(4, missing="ignore", random_state=0)
+    with pytest.warns(EmptySamplesWarning) as told:
+        model.fit(data)
+    assert len(told) == 1
+    assert told[0].filename == __file__, "the line that called"
+    assert re.search(says, str(told[0].message))
+    if kind != "sparse":
+        with pytest.warns(EmptySamplesWarning, match="2 without a known value: their codes are the mean of the fit, or zero"):
+            assert not model.transform(data)[2].any()
+
+
+def test_samples_with_values_are_not_warned_of(planted):
+    X, hidden = planted
+    model = NMF(4, missing="ignore", random_state=0).fit(np.where(hidden, np.nan, X))  # a warning is an error here
+    model.transform(X)
+    X = X.copy()
+    X[3] = 0.0
+    NMF(4, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (300, 60), (60, 400)])
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "estimator",
+    [PNMF(4), OPNMF(4), OPNMF(4, orthogonality="exact"), PNMF(4, init="random"), OPNMF(4, solver="paper", max_iter=50)],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_of_samples_take_the_path_of_repeated_ones(estimator, store, shape):
+    """All that is needed of X is XᵀDX, which is the same but for rounding, whatever the order of the samples."""
+    generator = np.random.default_rng(0)
+    X = generator.gamma(0.5, 1.0, (shape[0], 4)) @ generator.gamma(0.5, 1.0, (4, shape[1])) + 0.1 * generator.random(shape)
+    X = X if store is np.asarray else np.where(np.median(X) < X, X, 0.0)
+    counts = generator.integers(0, 4, len(X))
+    repeated = np.repeat(X, counts, axis=0)[generator.permutation(counts.sum())]
+    weighted = clone(estimator).set_params(random_state=0).fit(store(X), sample_weight=counts)
+    twin = clone(estimator).set_params(random_state=0).fit(store(repeated))
+    assert weighted.n_iter_ == twin.n_iter_
+    np.testing.assert_allclose(weighted.history_.objective, twin.history_.objective, rtol=1e-9)
+    np.testing.assert_allclose(weighted.components_, twin.components_, rtol=0, atol=1e-9 * twin.components_.max())

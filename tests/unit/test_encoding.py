@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from scipy.optimize import nnls
 
-from nonneg import NMF, Model
+from nonneg import NMF, Model, Observed
 from nonneg.constraints import Sparse, Stochastic, Unit
+from nonneg.data import read_weighted
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.encoding import encode
 from nonneg.testing import assert_kkt, dense_gradient, divergence_value
@@ -196,3 +197,61 @@ def test_sums_of_divergences_at_any_scale(scale):
     X = np.kron(np.eye(2), np.ones((5, 3)))
     model = NMF(2, divergence=Beta(2) + Beta(1), random_state=0).fit(X * scale)
     np.testing.assert_allclose(model.transform(X * scale) @ (model.components_ / scale), X, atol=1e-6)
+
+
+@pytest.mark.parametrize("divergence", [Alpha(0.5), Beta(1.5)], ids=str)
+def test_a_code_may_become_zero(divergence):
+    """The second sample is known only where the component is next to nothing."""
+    X = np.array([[np.nan, 2.0, 0.0, np.nan], [0.0, np.nan, 0.0, 2.0]])
+    codes = encode(read_weighted(X, missing="ignore"), np.array([[0.0, 1.0, 5e-32, 0.0]]), divergence)
+    np.testing.assert_allclose(codes, [[2.0], [0.0]], rtol=1e-6)  # the tolerance of codes is 1e-7
+
+
+def hidden_in(X, rng):
+    """X with NaN in it: features that all samples lack, samples that lack no other, and one of which nothing is known."""
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    holes[:, [1, 4]], holes[[0, 5, 7]] = np.nan, X[[0, 5, 7]]
+    holes[:, [1, 4]], holes[3] = np.nan, np.nan
+    return holes
+
+
+@pytest.mark.parametrize("constraint", [None, Sparse(0.05), Stochastic("rows")], ids=str)
+@pytest.mark.parametrize("divergence", [*SEPARABLE, Alpha(1.5), Beta(1.3)], ids=str)
+@pytest.mark.parametrize("kind", ["NaN", "Observed"])
+def test_missing_entries_are_those_of_a_smaller_model(kind, divergence, constraint, X, C, rng):
+    """The code of a sample is that of its known features alone, whatever other samples have."""
+    holes = hidden_in(X, rng)
+    if divergence in (Beta(1), Beta(2)):
+        holes[6, 2] = 0.0
+    if kind == "NaN":
+        data = read_weighted(holes, missing="ignore")
+    else:
+        rows, columns = np.nonzero(~np.isnan(holes))
+        data = read_weighted(Observed(sparse.csr_array((holes[rows, columns], (rows, columns)), shape=holes.shape)))
+    codes = encode(data, C, divergence, constraint, max_iter=20000)
+    assert not codes[3].any()
+    for x, code in zip(np.delete(holes, 3, axis=0), np.delete(codes, 3, axis=0), strict=True):
+        known = ~np.isnan(x)
+        alone = encode(x[None, known], C[:, known], divergence, constraint, max_iter=20000)[0]
+        # A round may end with changes of 1e-7 in every step; a code of zeros is eps² of the others' largest.
+        np.testing.assert_allclose(code, alone, rtol=0, atol=1e-5 * alone.max() + 1e-20)
+
+
+def test_features_that_all_samples_lack_cost_nothing(X, C, rng, monkeypatch):
+    """They are left out before anything else: what is left is complete."""
+    holes = X.copy()
+    holes[:, [1, 4]] = np.nan
+    kept = [0, 2, 3, 5, 6]
+    monkeypatch.setattr("nonneg.encoding._in_rounds", None)
+    for divergence in (Beta(2), Beta(1), Beta(0)):
+        found = encode(read_weighted(holes, missing="ignore"), C, divergence)
+        np.testing.assert_array_equal(found, encode(X[:, kept], np.ascontiguousarray(C[:, kept]), divergence))
+
+
+@pytest.mark.parametrize("divergence", [Beta(2), Beta(1)], ids=str)
+def test_codes_that_are_undecided_do_not_depend_on_other_samples(divergence):
+    """Two features are known for three components."""
+    C = np.array([[0.13, 0.12, 0.74], [0.76, 0.12, 0.12], [0.13, 0.75, 0.12]])
+    X = np.array([[4.0, 3.0, 3.0], [2.0, 2.0, np.nan]])
+    together, alone = (encode(read_weighted(some, missing="ignore"), C, divergence) for some in (X, X[1:]))
+    np.testing.assert_allclose(together[1:], alone, rtol=1e-6)

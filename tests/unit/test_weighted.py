@@ -421,6 +421,7 @@ def test_what_has_no_weight_does_not_count_for_partitions(estimator, how, kind, 
     assert len(np.unique(labels)) == 3
 
 
+@pytest.mark.filterwarnings("ignore::nonneg.exceptions.EmptySamplesWarning")
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 0.1])
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole fit", "gaps in the fit"])
 @pytest.mark.parametrize("is_stored", [True, False], ids=["Observed", "NaN"])
@@ -528,3 +529,38 @@ def test_the_largest_weight_is_known():
         assert read_weighted(data, weights=V).largest_weight == pytest.approx(V.max())
         assert read_weighted(data, weights=(V[:, 0], V[0])).largest_weight == pytest.approx(V[:, 0].max() * V[0].max())
     assert read_weighted(np.where(V > 4, np.nan, X), missing="ignore").largest_weight == 1
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_the_approximation_of_hidden_rows_does_not_matter():
+    """It is far from the data, where a high power of a quotient overflows."""
+    rows, columns = np.array([3.0, 0.0, 1.0]), np.array([2.0, 1.0])
+    options = {"init": {"W": np.array([[1.1], [0.8]])}, "solver": "multiplicative", "max_iter": 2, "check_every": 1}
+    pair, full = (
+        nonneg.factorize(np.ones((3, 2)), "X W W.T", divergence=nonneg.divergences.Beta(-1), weights=weights, **options)
+        for weights in ((rows, columns), np.outer(rows, columns))
+    )
+    np.testing.assert_allclose(full.history.objective, pair.history.objective, rtol=1e-9)  # sums in another order
+
+
+@pytest.mark.parametrize("weights", [None, "entries"])
+def test_observed_in_single_precision_stays_there(weights):
+    """In other units, as entries of very different size are, and with weights made one on average."""
+    generator = np.random.default_rng(0)
+    X = np.exp(5 * generator.standard_normal((14, 16))).astype(np.float32) * (generator.random((14, 16)) < 0.6)
+    values = sparse.csr_array(X.astype(np.float32))
+    V = None if weights is None else np.random.default_rng(1).uniform(0.5, 1.5, X.shape)
+    for form, constraints in (("X W W.T", {}), ("W H", {"H": "orthogonal-rows"})):
+        found = nonneg.factorize(nonneg.Observed(values), form, 2, constraints=constraints, weights=V, random_state=0, max_iter=3)
+        assert all(factor.dtype == np.float32 for factor in found.factors.values())
+        assert np.isfinite(found.objective)
+
+
+@pytest.mark.filterwarnings("ignore::nonneg.exceptions.EmptySamplesWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fills_of_nearly_zero_do_not_lead_astray():
+    """One entry is known: coordinate descent divides rounding by rounding in what is filled beside it."""
+    X = sparse.csr_array(([2.4966356051336107], ([0], [2])), shape=(2, 3))
+    model = nonneg.BiQNMF(2, max_iter=60, random_state=0, divergence="euclidean").fit(nonneg.Observed(X))
+    assert np.diff(model.history_.objective).max() <= 1e-12
+    assert model.objective_ <= 1e-12

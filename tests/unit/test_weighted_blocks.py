@@ -511,3 +511,106 @@ def test_weights_of_samples_beside_those_of_entries_that_are_mapped(tmp_path):
     )
     read = nonneg.NMF(**options).fit(X, weights=str(tmp_path / "v.npy"), sample_weight=of_samples)
     np.testing.assert_allclose(read.components_, mapped.components_)
+
+
+@pytest.mark.parametrize("estimator", [nonneg.PNMF, nonneg.OPNMF])
+def test_projective_models_fit_files_with_gaps(estimator, tmp_path):
+    X = with_gaps(matrix())
+    np.save(tmp_path / "X.npy", X)
+    model = estimator(1, missing="ignore", random_state=0)
+    expected = clone(model).fit(X).objective_
+    found = model.fit(open_data(tmp_path / "X.npy", block_bytes=BLOCK)).objective_
+    assert found == pytest.approx(expected, rel=1e-3)  # the one minimum of positive data and one part, to the tolerance of a run
+
+
+def test_sparse_files_take_dense_weights(tmp_path):
+    import anndata
+
+    X = matrix() * (matrix() > 0.5)
+    anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(tmp_path / "X.h5ad")
+    _, V = weights_of("some entries")
+    options = {"weights": V, "random_state": 0, "solver": "multiplicative", "max_iter": 3, "tol": 0, "check_every": 1}
+    options["init"] = {name: np.random.default_rng(5).random(shape) + 0.5 for name, shape in FORMS["W H"].items()}
+    found = factorize(open_data(tmp_path / "X.h5ad", block_bytes=BLOCK), "W H", 3, **options)
+    expected = factorize(X, "W H", 3, **options)
+    np.testing.assert_allclose(found.history.objective, expected.history.objective, rtol=1e-9)  # sums in another order
+
+
+def hidden_somewhere(kind):
+    """Data with zeros, which Itakura and Saito's divergence refuses, and weights that hide all of them."""
+    X, V = matrix(), weights_of("some entries")[1]
+    if kind == "entries":
+        return np.where(V > 0, X, 0.0), V
+    rows = V[:, 0]
+    return np.where(rows[:, None] > 0, X, 0.0), (rows, None)
+
+
+STORAGES = ("sparse memory", "file", "features", "dask", "sparse dask", "h5ad", "h5ad by columns")
+
+
+def put(X, storage, stored, tmp_path):
+    """A matrix in one of all storages."""
+    match storage:
+        case "sparse memory":
+            return sparse.csr_array(X)
+        case "sparse dask":
+            return stored(X, "dask").rechunk((16, X.shape[1])).map_blocks(sparse.csr_array)
+        case "h5ad" | "h5ad by columns":
+            h5py = pytest.importorskip("h5py", reason="files of AnnData need h5py")
+            kept = sparse.csr_array(X) if storage == "h5ad" else sparse.csc_array(X)
+            with h5py.File(tmp_path / "X.h5ad", "w") as file:
+                file.create_group("obs")
+                group = file.create_group("X")
+                group.attrs["encoding-type"], group.attrs["shape"] = f"{kept.format}_matrix", kept.shape
+                for part in ("data", "indices", "indptr"):
+                    group.create_dataset(part, data=getattr(kept, part))
+            return open_data(tmp_path / "X.h5ad", block_bytes=BLOCK)
+        case _:
+            return stored(X, storage)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", ["entries", "samples"])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_hidden_zeros_are_not_looked_at(storage, kind, stored, tmp_path):
+    """X⁻¹ of a zero is infinite, and a weight of 0 does not make it finite."""
+    X, V = hidden_somewhere(kind)
+    data = put(X, storage, stored, tmp_path)
+    for form, divergence in (("W H", 0), ("X W W.T", 0), ("X W W.T", nonneg.divergences.Alpha(-1)), ("W W.T X", 3)):
+        settings = {"init": start_of(form), "solver": "multiplicative", "divergence": divergence, "max_iter": 3, "weights": V}
+        assert_same(factorize(data, form, **settings), factorize(X, form, **settings))
+
+
+@pytest.mark.parametrize("divergence", ["kullback-leibler", "itakura-saito", "euclidean"])
+@pytest.mark.parametrize("cls", [nonneg.PNMF, nonneg.OPNMF])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_samples_without_weight_are_not_there(storage, cls, divergence, stored, tmp_path):
+    X, (rows, _) = hidden_somewhere("samples")
+    settings = {"init": start_of("X W W.T")["W"].T, "max_iter": 5, "solver": "multiplicative", "divergence": divergence}
+    expected = cls(3, **settings).fit(X[rows > 0], sample_weight=rows[rows > 0])
+    found = cls(3, **settings).fit(put(X, storage, stored, tmp_path), sample_weight=rows)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-6, atol=1e-9)
+    more = matrix()[::-1]
+    for model in (found, expected):
+        model.partial_fit(more)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-5, atol=1e-6)
+
+
+def test_samples_without_weight_are_not_there_where_the_factor_is_of_samples():
+    X, (rows, _) = hidden_somewhere("samples")
+    X, start = np.where(rows[:, None] > 0, X, 7.0), start_of("W W.T X")["W"]
+    settings = {"solver": "multiplicative", "max_iter": 5, "divergence": 3}
+    seen = rows > 0
+    expected = factorize(X[seen], "W W.T X", init={"W": start[seen]}, weights=(rows[seen], None), **settings)
+    for data in (X, sparse.csr_array(X)):
+        found = factorize(data, "W W.T X", init={"W": start}, weights=(rows, None), **settings)
+        assert found.objective == pytest.approx(expected.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["W H", "W S H"])
+def test_samples_without_weight_in_single_precision(form, stored):
+    X, (rows, _) = hidden_somewhere("samples")
+    settings = {"init": start_of(form), "solver": "multiplicative", "max_iter": 3, "weights": (rows, None)}
+    found = factorize(stored(X.astype(np.float32), "dask"), form, **settings)
+    assert all(factor.dtype == np.float32 for factor in found.factors.values())
+    assert found.objective == pytest.approx(factorize(X, form, **settings).objective, rel=1e-4)  # single precision

@@ -17,14 +17,14 @@ from .dense import DenseData
 from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
 from .gram import GramData
-from .namespace import Array, Namespace, is_array, namespace_of, to_host
+from .namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .opening import is_elsewhere, opened, refuse_name, rows_of, weights_in_memory
 from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sources import is_location
 from .sparse import SparseData
 from .weighted import ObservedData, Pair, PairWeighted, Scaled, Weighing, WeightedBlocks, WeightedDense
-from .weighted.weighing import check_weights, stored, weighted_sparse, without_hidden_rows
+from .weighted.weighing import check_weights, stored, weighted_sparse, zero_without_weight
 
 
 def read_data(
@@ -157,7 +157,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         or not bool(namespace.xp.any(given.rows > 0))
     ):
         return data
-    return PairWeighted(DenseData(without_hidden_rows(values, given.rows, namespace), namespace), given)
+    return PairWeighted(DenseData(zero_without_weight(values, given, namespace), namespace), given)
 
 
 def _lie_elsewhere(weights: Any) -> bool:
@@ -191,7 +191,7 @@ def _read_far(X: Any, name: str, ignores: bool, weights: Any) -> Data:
     if given is None and not ignores:
         return X
     keeps_pairs = isinstance(given, Pair) and (blocks.is_sparse or (not ignores and _has_all_features(given, is_turned)))
-    base = blocks.weighted_by(Weighing(ignores, given, is_turned, keeps_pairs).with_mean(blocks))
+    base = blocks.weighted_by(Weighing(ignores, given, is_turned, keeps_pairs))
     found = WeightedBlocks(base, given, keeps_pairs)
     whole = base.unweighted() if given is None and not found.missing else found
     return whole.T if is_turned else whole
@@ -243,8 +243,7 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
             array = np.asarray(array)
         except ValueError as error:
             raise DataError(f"{name} cannot be read as a matrix: {error}.") from error
-    if getattr(array, "requires_grad", False):
-        array = array.detach()  # a factorization is not differentiated through
+    array = without_gradient(array)
     if getattr(array, "is_sparse", False) or getattr(array, "is_sparse_csr", False):
         raise DataError(f"{name} is a sparse tensor of {type(array).__module__}; give it as a SciPy sparse array, or dense.")
     if isinstance(array, np.ndarray):
@@ -313,7 +312,7 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
     else:
         refuse_masked(weights, "weights")
         refuse_name(weights)
-        found = weights if is_array(weights) and not isinstance(weights, np.ndarray) else np.asarray(weights)
+        found = without_gradient(weights) if is_array(weights) else np.asarray(weights)
         if isinstance(found, np.ndarray) and found.dtype.kind not in "fiub":
             raise DataError(f"weights must be numbers; got an array of {found.dtype}.")
         found = found if namespace is None else namespace.asarray(found)

@@ -17,7 +17,7 @@ from ..constraints import Sparse
 from ..data import read_weighted
 from ..data.reading import with_nan
 from ..divergences import get_divergence
-from ..exceptions import IncompatibleError
+from ..exceptions import EmptySamplesWarning, IncompatibleError
 from ..naming import KnownParameters, is_number
 from ..validation import read_samples
 from ._base import Factorizer, divergence_of
@@ -209,12 +209,15 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
                 ranks = [2**k for k in range(min(values.shape).bit_length())] if searches else [choice.rank]
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
+                    warnings.simplefilter("ignore", EmptySamplesWarning)
                     choice = self._chosen(values, scale, ranks, penalties)
             rank, self.penalty_ = choice.rank, choice.penalty
             scale = scale if choice.scaled else np.ones_like(scale)
             self.estimator_ = self._made(rank or 1, self.penalty_, float(np.nanmean(values / scale)))
         self.scale_, self.means_ = scale, _means(values / scale) * scale
-        self.estimator_.fit(values / scale, sample_weight=sample_weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptySamplesWarning)  # they become means
+            self.estimator_.fit(values / scale, sample_weight=sample_weight)
         self.n_iter_ = self.estimator_.n_iter_
         self.n_components_ = 0 if rank == 0 else self.estimator_.n_components_
         if rank == 0:
@@ -249,7 +252,9 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         found = np.array(values)
         made = np.broadcast_to(self.means_, found[some].shape)
         if self.estimator_ is not None:
-            codes = self.estimator_._codes(values[some] / self.scale_)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EmptySamplesWarning)  # they become means
+                codes = self.estimator_._codes(values[some] / self.scale_)
             rebuilt = self.estimator_.inverse_transform(codes) * self.scale_
             has_means = missing[some].all(axis=1) if self.estimator is None else np.zeros(len(codes), bool)
             made = np.where(has_means[:, None], made, rebuilt)

@@ -95,8 +95,8 @@ class WeightedBlocks(Blocks, Partial):
     weights : Any
         What they are weighted with, as a whole: None where all that is known has weight one.
     keeps_pairs : bool
-        Whether there is a weight for each row and each column, and nothing has to be filled: what is hidden is zero in sparse
-        blocks, and like the mean of other samples in dense ones.
+        Whether there is a weight for each row and each column, and nothing has to be filled: rows and columns without weight are
+        zero.
     inside : FilledBlocks, optional
         What stands for X in a form.
     """
@@ -174,8 +174,7 @@ class WeightedBlocks(Blocks, Partial):
 
     @property
     def zeros(self) -> int:
-        hidden = 0 if self.keeps_pairs and not self.base.is_sparse else self.missing  # which stand for others
-        return max(self.shape[0] * self.shape[1] - hidden - self.facts.non_zeros, 0)
+        return max(self.shape[0] * self.shape[1] - self.missing - self.facts.non_zeros, 0)
 
     # ---- row by row
 

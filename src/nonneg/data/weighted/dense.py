@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from ..base import Data, Facts, Total, chunk_rows
 from ..dense import DenseData
@@ -117,7 +118,8 @@ class WeightedDense(DenseData, Partial):
         xp = self.namespace.xp
         walk, logarithm = Pass(self, U, V, requests), None
         for rows in row_blocks(*self.shape, self.namespace.device):
-            (x, weights), approximation = self.weighted_block(rows), walk.approximation(rows)
+            x, weights = self.weighted_block(rows)
+            approximation = xp.where(weights > 0, walk.approximation(rows), xp.ones_like(x))  # 0 · ∞ is NaN
 
             def evaluate(operand: ElementwiseOperand, x: Array = x, w: Array = weights, a: Array = approximation) -> Array:
                 return operand.evaluate(xp, x, a) * (w if not isinstance(operand, Unreached) else xp.astype(w > 0, w.dtype))
@@ -145,12 +147,16 @@ class WeightedDense(DenseData, Partial):
         """Go over some rows with what is observed of them."""
         for start in range(0, len(which), step := chunk_rows(self.shape[1])):
             rows = which[start : start + step]
-            x, weights = self.weighted_block(rows)
-            seen = weights > 0
-            indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+            known, weights = self.known(rows), self.weighted_block(rows)[1]
             own = np.ascontiguousarray(F[rows])
-            sweep_entries(own, B, indptr, np.nonzero(seen)[1], x[seen], weights[seen], options)
+            sweep_entries(own, B, known.indptr, known.indices, known.data, weights[weights > 0], options)
             F[rows] = own
+
+    def known(self, rows: np.ndarray) -> sparse.csr_array:
+        x, weights = self.weighted_block(rows)
+        seen = weights > 0
+        indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+        return sparse.csr_array((x[seen], np.nonzero(seen)[1], indptr), shape=x.shape)
 
     @cached_property
     def _turned(self) -> WeightedDense:

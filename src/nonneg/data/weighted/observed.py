@@ -14,7 +14,7 @@ from ..base import Data, Facts, Total
 from ..host import as_dense
 from ..namespace import Array, Namespace
 from ..sparse import SparseData
-from ..steps import ElementwiseOperand, Request, Unreached
+from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
 from .base import Blend, DataTerm, Levelled, LowRank, Partial, at_most, level_of, mean_filling, settle, sweep_entries
 
@@ -28,8 +28,8 @@ class ObservedData(SparseData, Partial):
     weighted: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> ObservedData:
-        values = sparse.csr_array((self.values.data / unit, self.values.indices, self.values.indptr), shape=self.shape)
-        return ObservedData(values, self.namespace, self.weights, self.inside and self.inside.in_units(unit))
+        inside = self.inside and self.inside.in_units(unit)
+        return ObservedData(_divided(self.values, unit), self.namespace, self.weights, inside)
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         x = self.values.data
@@ -92,6 +92,12 @@ class ObservedData(SparseData, Partial):
 
     can_sweep_rows: ClassVar[bool] = True
 
+    def known(self, rows: np.ndarray) -> sparse.csr_array:
+        return self.values[rows]
+
+    def descend(self, descent: Descent, *, transposed: bool = False) -> None:
+        self.descend_stored(descent._replace(curve=descent.curve.without_linear), transposed=transposed)
+
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         X = self._transposed if transposed else self.values
         sweep_entries(F, B, X.indptr, X.indices, X.data, self._weights(transposed), options)
@@ -136,7 +142,7 @@ class ObservedData(SparseData, Partial):
             return Levelled(self)
         if not rows and not columns:
             level = float(level_of(np, self.weights.data))
-            return Levelled(ObservedData(self.values, self.namespace, self.weights / level), level=level)
+            return Levelled(ObservedData(self.values, self.namespace, _divided(self.weights, level)), level=level)
         owners = np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr)) if rows else self.values.indices
         count = self.shape[0 if rows else 1]
         largest = self.weights.max(axis=1 if rows else 0).toarray().ravel()
@@ -164,6 +170,11 @@ class ObservedData(SparseData, Partial):
         return self.filled(mean_filling(self)) if self.missing else SparseData(self.values, self.namespace)
 
 
+def _divided(X: sparse.csr_array, by: float) -> sparse.csr_array:
+    """X/by in the precision of X, and with the zeros that are stored: SciPy's own division is in double precision."""
+    return sparse.csr_array((X.data / by, X.indices, X.indptr), shape=X.shape)
+
+
 def _some(part: sparse.csr_array, items: np.ndarray, axis: int) -> sparse.csr_array:
     return part[items] if axis == 0 else part[:, items].tocsr()
 
@@ -188,7 +199,7 @@ class FilledData(Data):
 
     def in_units(self, unit: float) -> FilledData:
         filling = LowRank(self.filling.U / unit, self.filling.V)
-        return FilledData(self.rest / unit, filling, self.namespace, self.highest / unit)
+        return FilledData(_divided(self.rest, unit), filling, self.namespace, self.highest / unit)
 
     @property
     def zeros(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +14,10 @@ from scipy import sparse
 from ..base import Data, Facts, Total
 from ..dense import DenseData
 from ..host import as_dense
-from ..namespace import Array, Namespace
+from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
+from ..visiting import Pass
 from .base import Blend, DataTerm, Levelled, LowRank, Pair, level_of_pair
 from .dense import WeightedDense
 from .observed import FilledData
@@ -110,11 +112,13 @@ class PairWeighted(Data):
 
     @property
     def zeros(self) -> int:
-        return max(self.base.zeros - (self.missing if isinstance(self.base, SparseData) else 0), 0)
+        return max(self.base.zeros - (self.missing if isinstance(self.base, DenseData | SparseData) else 0), 0)
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
+        if self.missing and any(_is_infinite_at_zero(request.operand) for request in requests):
+            return self._visit_known(U, V, requests, log_power)
         U, V = self._seen(U, V)
         asked = list(requests)
         if log_power is not None:
@@ -129,8 +133,40 @@ class PairWeighted(Data):
             return products, None
         return products[:-1], self.namespace.xp.sum(products[-1], dtype=self.namespace.xp.float64)
 
+    def _visit_known(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
+    ) -> tuple[list[Array], Any]:
+        """Visit the rows and columns that have a weight; of the others, which are zero in X, no operand has to be finite."""
+        xp, device = self.namespace.xp, self.namespace.device
+        seen = [to_host(part) > 0 for part in self.weights]
+        if not all(part.any() for part in seen):
+            return Pass(self, U, V, requests).results, None if log_power is None else 0.0
+        rows, columns = (xp.asarray(np.flatnonzero(part), device=device) for part in seen)
+        left = xp.take(as_dense(U), rows, axis=0)
+        left, right = (xp.take(left, columns, axis=1), None) if V is None else (left, xp.take(as_dense(V), columns, axis=1))
+        own = [_of_some(xp, request, rows, columns) for request in requests]
+        found, total = self._known.visit(left, right, own, log_power)
+
+        def spread(product: Array, axis: int) -> Array:
+            """Put rows or columns of zeros where there is no weight."""
+            place = xp.asarray(np.maximum(np.cumsum(seen[axis]) - 1, 0), device=device)
+            kept = xp.expand_dims(xp.asarray(seen[axis], device=device), axis=1 - axis)
+            return xp.where(kept, xp.take(product, place, axis=axis), xp.zeros_like(product[:1, :1]))
+
+        for i, request in enumerate(requests):
+            for axis in (0, 1) if request.matrix is None else (0,) if request.side == "right" else (1,):
+                found[i] = spread(found[i], axis)
+        return found, total
+
+    @cached_property
+    def _known(self) -> PairWeighted:
+        """The rows and columns that have a weight."""
+        rows, columns = (np.flatnonzero(to_host(part) > 0) for part in self.weights)
+        some = self if len(rows) == self.shape[0] else self.subset(rows, 0)
+        return some if len(columns) == self.shape[1] else some.subset(columns, 1)
+
     def _seen(self, U: Array, V: Array | None) -> tuple[Array, Array | None]:
-        """X̂ with ones for what has no weight, where it may be zero and a quotient infinite, of which not even a zeroth is zero."""
+        """X̂ with ones where the weight is 0, so that operands are finite there: 0 · ∞ is NaN."""
         xp, (rows, columns) = self.namespace.xp, self.weights
         if not bool(xp.all(rows > 0)):
             U = xp.where(rows[:, None] > 0, as_dense(U), xp.ones_like(rows[:, None]))
@@ -264,6 +300,22 @@ class PairWeighted(Data):
 
 
 _PLAIN = ((0, 0), (0, 1), (1, 0))
+
+
+def _is_infinite_at_zero(operand: ElementwiseOperand) -> bool:
+    """Whether an operand is infinite where X is zero."""
+    if operand.on_pattern or not operand.needs_data:
+        return False
+    with np.errstate(all="ignore"):
+        return not np.isfinite(operand.evaluate(np, np.zeros(1), np.ones(1))).all()
+
+
+def _of_some(xp: Any, request: Request, rows: Array, columns: Array) -> Request:
+    """The request for some rows and columns."""
+    if request.matrix is None:
+        return request
+    some, axis = (columns, 0) if request.side == "right" else (rows, 1)
+    return request._replace(matrix=xp.take(as_dense(request.matrix), some, axis=axis))
 
 
 @dataclass(frozen=True)

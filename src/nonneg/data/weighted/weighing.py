@@ -14,8 +14,7 @@ from ..compressed import to_csr
 from ..dense import DenseData
 from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
-from ..steps import Request
-from .base import DataTerm, Pair
+from .base import Pair
 from .dense import WeightedDense
 from .observed import ObservedData
 from .pairs import PairWeighted
@@ -41,17 +40,14 @@ class Weighing:
     is_turned : bool
         Whether the columns of blocks are samples, rather than their rows.
     keeps_pairs : bool
-        Whether no entry has to be filled, since all features have a weight and all values are there: samples without one are
-        then like the mean of the others.
-    mean : array, optional
-        What rows that have no weight are taken for: the mean of the others.
+        Whether no entry has to be filled, since all features have a weight and all values are there. Samples without one are
+        zero.
     """
 
     ignores: bool = False
     weights: Any = None
     is_turned: bool = False
     keeps_pairs: bool = False
-    mean: np.ndarray | None = None
 
     def of(self, rows: Any) -> Any:
         """The weights of some rows."""
@@ -80,20 +76,8 @@ class Weighing:
             return weighted_sparse(block, pair)
         if not self.keeps_pairs:
             return WeightedDense(block.values, block.namespace, block.unit, pair)
-        turned = without_hidden_rows(block.values.T, pair.columns, block.namespace) if self.is_turned else block.values.T
-        values = without_hidden_rows(turned.T, pair.rows, block.namespace, self.mean)
+        values = zero_without_weight(block.values, pair, block.namespace)
         return PairWeighted(DenseData(np.ascontiguousarray(values), block.namespace), pair)
-
-    def with_mean(self, blocks: Any) -> Weighing:
-        """The same, with the mean of the samples that have a weight, where some have none, and rows of blocks are samples."""
-        pair = self.weights
-        if not self.keeps_pairs or self.is_turned or blocks.is_sparse or (pair.rows > 0).all():
-            return self
-        seen = Weighing(False, Pair(np.asarray(pair.rows > 0, pair.rows.dtype), np.ones_like(pair.columns)))
-        ones, (m, n) = blocks.namespace.ones, blocks.shape
-        request = Request(DataTerm("power", 1.0), "left", ones(1, m))
-        (sums,), _ = blocks.weighted_by(seen).visit(ones(m, 1), ones(1, n), [request])
-        return replace(self, mean=sums[0] / np.count_nonzero(pair.rows))
 
 
 def _in_memory(weights: Any, block: Data) -> Any:
@@ -150,15 +134,13 @@ def check_weights(weights: Any, what: str) -> None:
         raise DataError(f"{what} must not be negative; {int(np.sum(host < 0))} of them are. Weight 0 stands for a missing entry.")
 
 
-def without_hidden_rows(values: Array, weights: Array, namespace: Namespace, mean: Array | None = None) -> Array:
-    """The array with rows that have no weight, whatever stands there, made like the mean of the others, or a mean that is known."""
-    xp, seen = namespace.xp, weights > 0
-    if bool(xp.all(seen)):
+def zero_without_weight(values: Array, weights: Pair, namespace: Namespace) -> Array:
+    """Set rows and columns without weight to zero, whatever stands there: in a copy, where there are any."""
+    xp = namespace.xp
+    rows, columns = (part > 0 for part in weights)
+    if bool(xp.all(rows)) and bool(xp.all(columns)):
         return values
-    if mean is None:
-        others = xp.where(seen[:, None], values, 0.0 * weights[:, None])
-        mean = xp.sum(others, axis=0) / xp.sum(xp.astype(seen, namespace.dtype))
-    return xp.where(seen[:, None], values, mean[None, :])
+    return xp.where(rows[:, None] & columns[None, :], values, xp.zeros_like(values[:1, :1]))
 
 
 def stored(X: np.ndarray, weights: sparse.csr_array, name: str, ignores: bool) -> sparse.csr_array:
