@@ -1,5 +1,6 @@
 """A page is whole, fetches nothing, says what there is, and is of use to those who do not see it."""
 
+import html
 import re
 from html.parser import HTMLParser
 
@@ -13,8 +14,9 @@ from nonneg.exceptions import DataError, ShapeError
 from nonneg.files import Table
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
-from nonneg.pages.drawing import curve, png, short, ticks, told_apart
+from nonneg.pages.drawing import HEIGHT, LETTER, curve, png, short, ticks, told_apart
 from nonneg.selection import rank_scan
+from nonneg.selection.criteria import NAMES
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
@@ -235,6 +237,23 @@ def test_a_slow_fall_is_seen(tmp_path):
     for found in (re.findall(r"<td>(\S*e7)</td>", section), re.findall(r'text-anchor="end">([^<]+)', section)):
         assert len(set(found)) == len(found) >= 3
     assert "falls from 1.0801e7 to 1.08" in section
+
+
+LABELS = sorted({criterion.label for criterion in NAMES.values()})
+
+
+@pytest.mark.parametrize("up", ["objective", *LABELS])
+@pytest.mark.parametrize("y", [[0.3, 0.2, 0.1], [10_801_300.0, 10_801_200.0, 10_801_100.0]])
+def test_what_axes_say_fits_into_the_drawing(up, y):
+    """By the width of a digit: no title is cut off, and none lies on the numbers beside it."""
+    drawn = curve(np.array([2.0, 7.0, 12.0]), np.array(y), label="a curve", across="rank", up=up)
+    titles = re.findall(r'translate\((\S+) (\S+)\) rotate\(-90\)" text-anchor="middle">([^<]*)<', drawn)
+    assert " ".join(text for *_, text in titles) == html.escape(up)
+    for _, middle, text in titles:
+        half = LETTER * len(html.unescape(text)) / 2
+        assert 0 <= float(middle) - half <= float(middle) + half <= HEIGHT
+    ends = re.findall(r'<text x="(\S+)" y="\S+" text-anchor="end">([^<]*)<', drawn)
+    assert min(float(x) - LETTER * len(text) for x, text in ends) >= max(float(x) for x, *_ in titles)
 
 
 def test_ticks_are_round():

@@ -587,12 +587,13 @@ def test_clustered_components_leave_out_what_is_alone():
 
 def test_the_smallest_rank_that_is_as_good():
     errors = np.array([[9.0, 8, 9], [1.01, 1, 1.01], [1.0, 1, 1], [0.995, 1, 1]])
-    assert smallest_close([1, 2, 3, 4], errors, "error", 0.02).rank == 2
-    assert smallest_close([1, 2, 3, 4], errors[[0, 0, 0, 1]], "error", 0.02).why.endswith("scan more.")
-    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02).why.endswith("scan smaller ranks.")
+    baseline = np.full(3, 9.0)
+    assert smallest_close([1, 2, 3, 4], errors, "error", 0.02, baseline).rank == 2
+    assert smallest_close([1, 2, 3, 4], errors[[0, 0, 0, 1]], "error", 0.02, baseline).why.endswith("scan more.")
+    assert smallest_close([3, 4, 5], errors[[2, 2, 2]], "error", 0.02, baseline).why.endswith("scan smaller ranks.")
     spoiled = errors.copy()
     spoiled[1, 0] = 50  # one fit in a poor local minimum
-    assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02).rank == 2
+    assert smallest_close([1, 2, 3, 4], spoiled, "error", 0.02, baseline).rank == 2
 
 
 def counts(rank, n=240, m=160, share=0.15, seed=0):
@@ -643,9 +644,9 @@ def test_the_sentence_tells_medians_from_the_means_of_the_table():
     assert np.argmin(means) == 2
     assert "no rank above is better by enough to count: it is lowest at 4, by 1.0 %" in choice.why
     assert choice.why.endswith("(medians over 3 parts; the table has means).")
-    small = smallest_close([2, 3, 4], errors[1:], "error", 0.02)
+    small = smallest_close([2, 3, 4], errors[1:], "error", 0.02, np.full(3, 3.0))
     assert "does not fall by enough to count after 2, the smallest rank scanned, and is lowest at 4, by 1.0 % (medians" in small.why
-    assert "medians" not in smallest_close([1, 2, 3], errors[:3, :1], "error", 0.02).why
+    assert "medians" not in smallest_close([1, 2, 3], errors[:3, :1], "error", 0.02, np.full(1, 3.0)).why
 
 
 def test_partitions_of_subgraphs_are_judged_by_medians_too():
@@ -932,3 +933,21 @@ def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
 def test_one_clique_is_one_part(n):
     """Two halves of a clique are as good as any other two, and found again by the order of vertices only."""
     assert rank_scan(GraphClustering(), np.ones((n, n)) - np.eye(n), range(1, 4), random_state=0).best_ == 1
+
+
+@pytest.mark.parametrize(("shape", "fixed", "ranks"), [((60, 40), 0, 12), ((60, 9), 0, 6), ((3, 40), 0, None), ((40, 20), 3, 12)])
+def test_ranks_that_nobody_named(shape, fixed, ranks):
+    """ "auto" is 2 to 12, at most what the criterion can judge, at least as many as are fixed."""
+    X = np.random.default_rng(0).random(shape)
+    model = NMF(fixed_components=X[:fixed] if fixed else None, max_iter=5, tol=0)
+    if ranks is None:
+        with pytest.raises(ValueError, match="cannot be judged"):
+            rank_scan(model, X, "auto", random_state=0)
+        return
+    found = rank_scan(model, X, "auto", random_state=0)
+    assert found.columns_["rank"].tolist() == list(range(max(2, fixed), ranks + 1))
+
+
+def test_ranks_that_are_text():
+    with pytest.raises(ValueError, match="or 'auto'; got '2-12'"):
+        rank_scan(NMF(), np.ones((9, 9)), "2-12")

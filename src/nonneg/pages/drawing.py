@@ -9,11 +9,14 @@ import zlib
 from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
+from textwrap import wrap
 
 import numpy as np
 
 WIDTH, HEIGHT = 480, 230
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 12, 40
+LETTER, LINE = 7.8, 17
+"""Width of a digit, which few letters exceed, and height of a line, at 14 units as in style.css."""
 
 
 def curve(
@@ -46,26 +49,33 @@ def curve(
     ticks_y = [t for t in (range(math.ceil(low), math.floor(high) + 1) if is_log else ticks(low, high)) if low <= t <= high]
     if is_log and len(ticks_y) < 2:
         ticks_y = [math.log10(t) for t in ticks(10**low, 10**high) if t > 0 and low <= math.log10(t) <= high]
+    names_y = told_apart(10**t if is_log else t for t in ticks_y)
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    title = wrap(up, int(2 * middle / LETTER))
+    left = max(LEFT, math.ceil(LINE * len(title) + LETTER * max(map(len, names_y), default=0)) + 14)
 
     def at_x(value: float) -> float:
-        return LEFT + (value - start) / (end - start) * (WIDTH - LEFT - RIGHT)
+        return left + (value - start) / (end - start) * (WIDTH - left - RIGHT)
 
     def at_y(value: float) -> float:
         return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
     points = " ".join(f"{at_x(a):.1f},{at_y(b):.1f}" for a, b in zip(x, heights, strict=True))
-    lines = "".join(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at_y(t):.1f}" y2="{at_y(t):.1f}" class="grid"/>' for t in ticks_y)
+    lines = "".join(f'<line x1="{left}" x2="{WIDTH - RIGHT}" y1="{at_y(t):.1f}" y2="{at_y(t):.1f}" class="grid"/>' for t in ticks_y)
     ticks_x = [t for t in ticks_x if start <= t <= end]
     names = "".join(
-        f'<text x="{LEFT - 8}" y="{at_y(t) + 4:.1f}" text-anchor="end">{text}</text>'
-        for t, text in zip(ticks_y, told_apart(10**t if is_log else t for t in ticks_y), strict=True)
+        f'<text x="{left - 8}" y="{at_y(t) + 4:.1f}" text-anchor="end">{text}</text>'
+        for t, text in zip(ticks_y, names_y, strict=True)
     )
     names += "".join(
         f'<text x="{at_x(t):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{text}</text>'
         for t, text in zip(ticks_x, told_apart(ticks_x), strict=True)
     )
-    names += f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(across)}</text>'
-    names += f'<text transform="translate(13 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">{escape(up)}</text>'
+    names += f'<text x="{(left + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(across)}</text>'
+    names += "".join(
+        f'<text transform="translate({13 + LINE * number} {middle}) rotate(-90)" text-anchor="middle">{escape(line)}</text>'
+        for number, line in enumerate(title)
+    )
     at = len(x) - 1 if mark is None else int(np.argmin(np.abs(x - mark)))
     dot = f'<circle cx="{at_x(float(x[at])):.1f}" cy="{at_y(heights[at]):.1f}" r="4" class="dot"/>'
     if mark is not None:

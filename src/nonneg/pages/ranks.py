@@ -42,6 +42,18 @@ def _shown(value: Any) -> str:
     return str(value) if isinstance(value, int) else short(float(value)) if np.isfinite(value) else "–"
 
 
+def _python(estimator: Any, found: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """The scan in Python: the same ranks, criteria and seed."""
+    axes = {one["which"].removeprefix("of "): one["ranks"] for one in found["curves"]}
+    first, *others = axes.values()
+    scanned = axes if any(axis != first for axis in others) else first
+    criteria = list(dict.fromkeys(one["criterion"] for one in found["curves"]))
+    seed = "" if about.get("seed") is None else f", random_state={about['seed']}"
+    imports, read = python_imports(estimator, about)
+    call = f"rank_scan({estimator!r}, X, {scanned}, criteria={criteria}{seed})"
+    return f"{imports}from nonneg.selection import rank_scan\n\n{read}scan = {call}"
+
+
 def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, about: Mapping[str, Any] | None = None) -> None:
     """Write a page about a scan of ranks.
 
@@ -72,13 +84,10 @@ def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, ab
         }
     )
     command = f"<p>The command:</p>{code(about['command'], wraps=True)}" if "command" in about else ""
-    scanned = list(dict.fromkeys(one for axis in found["curves"] for one in axis["ranks"]))
-    imports, read = python_imports(estimator, about)
-    python = f"{imports}from nonneg.selection import rank_scan\n\n{read}scan = rank_scan({estimator!r}, X, {scanned})"
     sections = {
         "summary": ("Summary", summary + command),
         "ranks": ranks(found),
-        "python": ("The same in Python", code(python)),
+        "python": ("The same in Python", code(_python(estimator, found, about))),
         "details": ("Details", versions()),
     }
     warned = "".join(f"<li>{escape(text)}</li>" for text in about.get("warnings", ()))

@@ -16,9 +16,7 @@ class Choice(NamedTuple):
     why: str
 
 
-def smallest_close(
-    ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float, baseline: np.ndarray | None = None
-) -> Choice:
+def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float, baseline: np.ndarray) -> Choice:
     """Choose the smallest rank whose error is not distinguishable from the lowest.
 
     Errors are compared part by part, as ratios to the lowest rank, and summarised by the median: hard parts and single fits in poor
@@ -31,9 +29,9 @@ def smallest_close(
     what : str
         The error in words.
     tolerance : float
-        Smallest difference that counts, as a share of the lowest error. With a baseline, as a share of the explained error if that
-        is less: in data whose error is mostly noise, a component is a small share of the error.
-    baseline : array of shape (parts,), optional
+        Smallest difference that counts, as a share of the lowest error, or of the explained error if that is less: in data whose
+        error is mostly noise, a component is a small share of the error.
+    baseline : array of shape (parts,)
         The error without components. The explained error is the fall from it, or from the highest rank of the curve, to the lowest.
     """
     logarithms = np.log(np.maximum(errors, np.finfo(np.float64).tiny))
@@ -42,9 +40,8 @@ def smallest_close(
     middle = np.median(above, axis=1)
     spread = 1.4826 * np.median(np.abs(above - middle[:, None]), axis=1)
     one_error = 1.2533 * spread / np.sqrt(errors.shape[1])  # the standard error of a median
-    if baseline is not None:
-        fall = np.median(np.log(np.maximum(baseline, np.finfo(np.float64).tiny)) - logarithms[lowest])
-        tolerance *= min(1.0, float(np.expm1(min(max(fall, middle.max()), 1.0))))
+    explained = np.median(np.log(np.maximum(baseline, np.finfo(np.float64).tiny)) - logarithms[lowest])
+    tolerance *= min(1.0, float(np.expm1(min(max(explained, middle.max()), 1.0))))
     place = int(np.argmax(middle <= np.maximum(one_error, np.log1p(tolerance))))
     rank, best = ranks[place], ranks[lowest]
     least = f"lowest at {best}, by {100 * np.expm1(middle[place]):.1f} %" if middle[place] > 5e-4 else ""

@@ -53,9 +53,10 @@ def rank_scan(
         for rank, random state and threads are set by the scan.
     X : array, sparse array, Observed, graph or sequences
         What the estimator is fitted to, in memory. For chains also a square array of counts of pairs.
-    ranks : iterable of int, or dict
-        The ranks to scan, such as ``range(1, 13)``. For models with two ranks they are for both: each is scanned with the other
-        at its largest; a dict with "samples" and "features" has ranks of its own for each.
+    ranks : iterable of int, dict, or "auto"
+        The ranks to scan, such as ``range(1, 13)``. "auto" is 2 to 12, as far as the data and the criteria allow. For models with
+        two ranks they are for both: each is scanned with the other at its largest; a dict with "samples" and "features" has
+        ranks of its own for each.
     y : array of shape (n_samples,), optional
         Classes of samples, of which split halves are to have the same shares.
     lengths : array of int, optional
@@ -206,14 +207,18 @@ class Work:
         count, listener = 0, current_listener()
         sizes = [float(np.sum(rank)) for _, _, rank in tasks]  # what a fit costs grows with the rank, about as much
         worked, to_work = 0.0, sum(sizes)
+        timed_from, is_announced = None, False
 
         def measured(one: Criterion, number: int, rank: Rank) -> None:
-            nonlocal count, worked, to_work
+            nonlocal count, worked, to_work, timed_from, is_announced
             if self.over.is_set():
                 return
             if listener is not None:
-                gone = time.perf_counter() - self.began
-                left = f", about {readable_seconds(gone / worked * (to_work - worked))} left" if worked else ""
+                seconds = (time.perf_counter() - timed_from) / worked * (to_work - worked) if timed_from and worked else 0.0
+                if worked and not is_announced and count >= len(parts[one.name]):  # by the first rank, of the first criterion
+                    is_announced = True
+                    listener.announce(f"Scanning ranks {self._span()} takes about {readable_seconds(seconds)} more")
+                left = f", about {readable_seconds(seconds)} left" if worked else ""
                 place = f"part {number + 1} of {len(parts[one.name])}"
                 listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
@@ -224,7 +229,11 @@ class Work:
                     found = dict(one.measure(self.subject, parts[one.name][number], rank, self._seed(one.name, rank, number)))
                 self.store.write(name, found)
             count += 1
-            to_work, worked = (to_work - size, worked) if is_kept else (to_work, worked + size)
+            if is_kept or timed_from is None:
+                to_work -= size
+                timed_from = timed_from if is_kept else time.perf_counter()  # the first fit may compile, and tells nothing
+            else:
+                worked += size
             if self.verbose:
                 numbers = ", ".join(f"{key} {value:.5g}" for key, value in found.items() if np.ndim(value) == 0)
                 place = f"part {number + 1} of {len(parts[one.name])}"
@@ -252,6 +261,10 @@ class Work:
                 stacklevel=users_line(),
             )
         return self._whole(self.criteria, ranks)
+
+    def _span(self) -> str:
+        """The first and the last rank, in words."""
+        return " and ".join(f"{_told(axis[0])} to {_told(axis[-1])}" for axis in self.axes)
 
     def so_far(self) -> tuple[list[Criterion], list[list[Rank]], dict[str, dict[Rank, list[Found]]]] | None:
         """The criteria that have come to their end, or else the first, and the ranks of which all parts were measured, if any."""

@@ -14,7 +14,8 @@ import numpy as np
 from ..atomic import written_whole
 from ..exceptions import DataError
 
-VERSION = 3
+VERSION = 4
+"""Format of the folder: raised when measurements hold more, or other things, than before."""
 ABOUT = "scan.json"
 
 
@@ -60,7 +61,10 @@ class Store:
         if not isinstance(before, dict) or not {"version", "seed", "criteria"} <= set(before):
             raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
         if before["version"] != VERSION:
-            raise DataError(f"{about} was written by another version of nonneg ({before['version']}); this one reads {VERSION}.")
+            raise DataError(
+                f"{about} has format {before['version']}, of another version of nonneg, whose measurements are not these; this one "
+                f"reads format {VERSION}. Use another folder."
+            )
         theirs = before["criteria"]
         for name, ours, then in (
             *((name, value, before.get(name)) for name, value in identity.items()),

@@ -269,6 +269,11 @@ class Vertices(Subject):
         return clone(self.estimator).set_params(n_clusters=1, n_init=1).fit(self.data).similarity_
 
 
+def can_be_scanned(cls: type) -> bool:
+    """Whether ranks of such estimators can be scanned."""
+    return issubclass(cls, Factorizer | SymmetricNMF | KernelPNMF | HiddenChain | GraphClustering)
+
+
 def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
     """An estimator with its data, or an error where there is no scanning it."""
     if isinstance(estimator, type):
@@ -293,13 +298,18 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
 
     Parameters
     ----------
-    ranks : iterable of int, or dict
+    ranks : iterable of int, dict, or "auto"
         As in `rank_scan`.
     subject : Subject
     most : dict
         The largest ranks, of samples and of features, that each criterion can judge.
     """
-    if isinstance(ranks, Mapping):
+    fixed = subject.parameters.get("fixed_components")
+    n_fixed = len(fixed) if fixed is not None and np.ndim(fixed) == 2 else 0
+    if isinstance(ranks, str) and ranks == "auto":
+        tops = [min(_USUAL[-1], *(sizes[which] for sizes in most.values())) for which in range(2 if subject.has_two_ranks else 1)]
+        axes = [list(range(min(max(_USUAL[0], n_fixed), top), top + 1)) for top in tops]
+    elif isinstance(ranks, Mapping):
         if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
             given = f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}"
             raise ShapeError(
@@ -310,9 +320,8 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
         axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
     else:
         axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
-    fixed = subject.parameters.get("fixed_components")
-    if fixed is not None and np.ndim(fixed) == 2 and axes[0][0] < len(fixed):
-        raise ShapeError(f"ranks begins with {axes[0][0]}; fixed_components are {len(fixed)}, so that ranks begin there at least.")
+    if axes[0][0] < n_fixed:
+        raise ShapeError(f"ranks begins with {axes[0][0]}; fixed_components are {n_fixed}, so that ranks begin there at least.")
     for which, axis in enumerate(axes):
         name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
         if axis[-1] > size:
@@ -324,11 +333,17 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
     return [[(k, top[1]) for k in axes[0]], [(top[0], k) for k in axes[1]]]
 
 
+_USUAL = range(2, 13)
+"""The ranks of "auto", as far as the data and the criteria allow."""
+
+
 def _counts(ranks: Any, name: str) -> list[int]:
     try:
-        given = list(ranks)
+        given = list(ranks) if not isinstance(ranks, str) else None
     except TypeError:
-        raise ShapeError(f"{name} must be ints of at least 1, such as range(1, 11); got {ranks!r}.") from None
+        given = None
+    if given is None:
+        raise ShapeError(f"{name} must be ints of at least 1, such as range(1, 11), or 'auto'; got {ranks!r}.")
     if not given:
         raise ShapeError(f"{name} is empty; give the ranks to scan, such as range(1, 11).")
     for rank in given:

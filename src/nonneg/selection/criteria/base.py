@@ -11,7 +11,7 @@ import numpy as np
 
 from ...exceptions import IncompatibleError
 from ...naming import is_count, is_number
-from ..rules import Choice
+from ..rules import Choice, smallest_close
 from ..subjects import Rank, Subject
 
 Found = Mapping[str, Any]
@@ -68,19 +68,38 @@ class Criterion(ABC):
         return {"n_repeats": self.n_repeats}
 
 
-@dataclass(frozen=True)
 class HeldOut(Criterion):
-    """A criterion that holds out a part of the data after the other; a rank has to be better by more than `tolerance` to count."""
+    """Error on held-out parts of the data: the smallest rank whose error is not distinguishable from the lowest.
 
-    n_folds: int = 3
-    tolerance: float = 0.02
+    Each measurement has the `error` of a part, and the error of its `margins`: the product of row and column sums of the other
+    parts, a model of rank 1 without a fit.
+    """
+
+    tolerance: float
+    """Smallest difference that counts, as a share of the lowest error or of the explained error, whichever is less."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_number(self.tolerance) or self.tolerance < 0:
+            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+
+    def row(self, found: Sequence[Found]) -> dict[str, float]:
+        return mean_and_error(column(found, "error"), self.name)
+
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+        errors = np.array([column(parts, "error") for parts in found])
+        return smallest_close(ranks, errors, self.label, self.tolerance, column(found[0], "margins"))
+
+
+class Folded(HeldOut):
+    """Held-out parts are folds."""
+
+    n_folds: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not is_count(self.n_folds, 2):
             raise IncompatibleError(f"n_folds must be an int of at least 2; got {self.n_folds!r}.")
-        if not is_number(self.tolerance) or self.tolerance < 0:
-            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
 
     def identity(self) -> dict[str, Any]:
         return {"n_repeats": self.n_repeats, "n_folds": self.n_folds}

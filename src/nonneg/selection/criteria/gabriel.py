@@ -8,7 +8,6 @@ to one component, as all others do. Of similarities, items are held out, and wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,16 +20,15 @@ from ...encoding import encode
 from ...engine.model import Model
 from ...planning.plans import multiply
 from ...solving import objective_of
-from ..rules import Choice, smallest_close
 from ..subjects import Items, Matrix, Rank, Subject
-from .base import Found, HeldOut, column, folds, mean_and_error, others
+from .base import Folded, Found, folds, others
 
 FLOOR = 1e-3
 """What an approximation is at least, beside the mean entry, where a divergence from zero is infinite."""
 
 
 @dataclass(frozen=True)
-class Gabriel(HeldOut):
+class Gabriel(Folded):
     """The error on held-out blocks. It tells what is more than noise, also where components are not unique; it needs no labels.
 
     Parameters
@@ -40,8 +38,8 @@ class Gabriel(HeldOut):
     n_folds : int, default=3
         Folds of samples, and folds of features: its square is the number of blocks.
     tolerance : float, default=0.02
-        A rank that is better by less than this share of the error is no better; or by less than this share of the explained error,
-        the fall from the product of margins to the lowest rank, if that is less.
+        Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
+        The explained error is the fall from the product of margins to the lowest rank.
     """
 
     n_repeats: int = 1
@@ -89,13 +87,6 @@ class Gabriel(HeldOut):
             return _of_items(subject, rows, rank, seed)
         assert isinstance(subject, Matrix)
         return _of_block(subject, rows, columns, rank, seed)
-
-    def row(self, found: Sequence[Found]) -> dict[str, float]:
-        return mean_and_error(column(found, "error"), self.name)
-
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        errors = np.array([column(parts, "error") for parts in found])
-        return smallest_close(ranks, errors, self.label, self.tolerance, baseline=column(found[0], "margins"))
 
 
 def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> dict[str, float]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..rules import Choice, smallest_close
 from ..subjects import Chain, Rank, Subject
-from .base import Found, HeldOut, column, mean_and_error
+from .base import Folded, Found
 
 SMOOTHED = 1e-3
 """The share of a probability that is spread over all pairs, so that none is impossible."""
@@ -19,7 +17,7 @@ CLOSE = 1e-3
 
 
 @dataclass(frozen=True)
-class Likelihood(HeldOut):
+class Likelihood(Folded):
     """Minus the mean logarithm of the probability of held-out pairs, less what they would have if they were known.
 
     Whole sequences are held out where there are twice as many as folds, pairs at random otherwise. Fits end where ten iterations
@@ -33,7 +31,8 @@ class Likelihood(HeldOut):
         How often pairs are dealt out anew.
     n_folds : int, default=5
     tolerance : float, default=0.02
-        A rank that is better by less than this share is no better.
+        Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
+        The explained error is the fall from the product of margins to the lowest rank.
     """
 
     n_repeats: int = 1
@@ -57,15 +56,18 @@ class Likelihood(HeldOut):
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         assert isinstance(subject, Chain)
         tol = float(subject.parameters["tol"])
-        chain = subject.fit(subject.data - part, rank, seed, tol=max(tol, CLOSE) if tol else 0.0)
-        expected = chain.emissionprob_.T @ chain.joint_ @ chain.emissionprob_
-        expected = (1 - SMOOTHED) * expected + SMOOTHED / expected.size
-        shares = part / part.sum()
-        seen = shares > 0
-        return {"error": float(np.sum(shares[seen] * np.log(shares[seen] / expected[seen])))}
+        rest = subject.data - part
+        chain = subject.fit(rest, rank, seed, tol=max(tol, CLOSE) if tol else 0.0)
+        margins = np.outer(rest.sum(axis=1), rest.sum(axis=0)) / rest.sum() ** 2
+        return {
+            "error": _divergence(part, chain.emissionprob_.T @ chain.joint_ @ chain.emissionprob_),
+            "margins": _divergence(part, margins),
+        }
 
-    def row(self, found: Sequence[Found]) -> dict[str, float]:
-        return mean_and_error(column(found, "error"), self.name)
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        return smallest_close(ranks, np.array([column(parts, "error") for parts in found]), self.label, self.tolerance)
+def _divergence(pairs: np.ndarray, expected: np.ndarray) -> float:
+    """Kullback–Leibler divergence of the shares of held-out pairs from their smoothed probabilities."""
+    expected = (1 - SMOOTHED) * expected + SMOOTHED / expected.size
+    shares = pairs / pairs.sum()
+    seen = shares > 0
+    return float(np.sum(shares[seen] * np.log(shares[seen] / expected[seen])))

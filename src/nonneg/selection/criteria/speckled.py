@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +10,11 @@ from scipy import sparse
 
 from ...data import as_dense
 from ...data.visiting import row_blocks
+from ...divergences import Objective
 from ...exceptions import IncompatibleError
 from ...naming import is_number
-from ..rules import Choice, smallest_close
 from ..subjects import Matrix, Rank, Subject
-from .base import Criterion, Found, column, mean_and_error
+from .base import Found, HeldOut
 from .gabriel import beyond_rounding, divergence_between
 
 MISSING = {"missing": "ignore"}
@@ -24,7 +23,7 @@ _FEW = 4
 
 
 @dataclass(frozen=True)
-class Speckled(Criterion):
+class Speckled(HeldOut):
     """The error on entries that are missing for the fit. It needs an estimator with the parameter ``missing="ignore"``.
 
     Where entries of the data are missing, those that are held out are of the others.
@@ -36,7 +35,8 @@ class Speckled(Criterion):
     share : float, default=0.1
         Of the entries that are held out.
     tolerance : float, default=0.02
-        A rank that is better by less than this share of its error is no better.
+        Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
+        The explained error is the fall from the product of margins to the lowest rank.
     """
 
     n_repeats: int = 5
@@ -51,8 +51,6 @@ class Speckled(Criterion):
         super().__post_init__()
         if not is_number(self.share) or not 0 < self.share < 1:
             raise IncompatibleError(f"share must be a number between 0 and 1; got {self.share!r}.")
-        if not is_number(self.tolerance) or self.tolerance < 0:
-            raise IncompatibleError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
 
     def identity(self) -> dict[str, Any]:
         return {"n_repeats": self.n_repeats, "share": self.share}
@@ -79,14 +77,31 @@ class Speckled(Criterion):
         some = row_blocks(len(truth), codes.shape[1], "cpu")
         approximation = np.concatenate([np.einsum("ij,ij->i", codes[rows[few]], loadings[columns[few]]) for few in some])
         divergence = model.model_.divergence.separable
-        error = divergence_between(truth[None, :], np.ones((1, 1)), approximation[None, :], divergence)
-        return {"error": beyond_rounding(error, truth[None, :], divergence)}
+        return {
+            "error": _error(truth, approximation, divergence),
+            "margins": _error(truth, _margins(rest, rows, columns, subject.is_observed), divergence),
+        }
 
-    def row(self, found: Sequence[Found]) -> dict[str, float]:
-        return mean_and_error(column(found, "error"), self.name)
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        return smallest_close(ranks, np.array([column(parts, "error") for parts in found]), self.label, self.tolerance)
+def _error(truth: np.ndarray, approximation: np.ndarray, divergence: Objective) -> float:
+    error = divergence_between(truth[None, :], np.ones((1, 1)), approximation[None, :], divergence)
+    return beyond_rounding(error, truth[None, :], divergence)
+
+
+def _margins(rest: Any, rows: np.ndarray, columns: np.ndarray, is_observed: bool) -> np.ndarray:
+    """Predict held-out entries by the means of their rows and columns over the entries that are known: rank 1, without a fit."""
+    known: tuple[Any, ...]
+    if is_observed:
+        known, values = (np.repeat(np.arange(rest.shape[0]), np.diff(rest.indptr)), rest.indices), rest.data
+    else:
+        known = np.nonzero(~np.isnan(rest))
+        values = rest[known]
+    mean = values.mean() if len(values) else 0.0
+    of_rows, of_columns = (
+        np.bincount(place, values, size) / np.maximum(np.bincount(place, minlength=size), 1)
+        for place, size in zip(known, rest.shape, strict=True)
+    )
+    return np.asarray(of_rows[rows] * of_columns[columns] / (mean if mean > 0 else 1.0))
 
 
 def divided(subject: Matrix, share: float, generator: np.random.Generator) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
