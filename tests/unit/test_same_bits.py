@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -47,6 +51,47 @@ def test_with_another_number_of_threads(form, shape, settings, rng):
         with limited(count), threadpool_limits(1, user_api="blas"):
             runs.append(fitted(X, form, **settings)[0])
     assert runs[0] == runs[1] == runs[2]
+
+
+KERNELS = """
+import sys
+from hashlib import sha256
+import numpy as np
+from scipy import sparse
+from nonneg import NMF, OPNMF
+
+rng = np.random.default_rng(0)
+X = rng.gamma(0.5, 1, (60, 5)) @ rng.gamma(0.5, 1, (5, 40)) + 0.01 * rng.random((60, 40))
+S = sparse.csr_array(X * (rng.random(X.shape) < 0.3))
+fits = {
+    "Euclidean": lambda: NMF(4, random_state=0, max_iter=40).fit_transform(X),
+    "Kullback-Leibler": lambda: NMF(4, divergence="kl", random_state=0, max_iter=40).fit_transform(X),
+    "Kullback-Leibler, sparse": lambda: NMF(4, divergence="kl", random_state=0, max_iter=40).fit(X).transform(S),
+    "Gram": lambda: OPNMF(4, random_state=0, max_iter=40).fit(X).components_,
+    "sparse": lambda: OPNMF(4, random_state=0, max_iter=40).fit(S).components_,
+}
+for name in sorted(fits, reverse="reverse" in sys.argv):
+    print(name, sha256(np.ascontiguousarray(fits[name]()).tobytes()).hexdigest())
+"""
+
+
+def test_in_the_process_that_compiles(tmp_path):
+    """Kernels just compiled, loaded from disk, and loaded in another order give the same bits.
+
+    Pieces of kernels that were not inlined were shared between kernels, by whichever was compiled or loaded first.
+    """
+    runs = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", KERNELS, *order],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        for order in ([], [], ["reverse"])
+    ]
+    assert len(runs[0]) == 5
+    assert runs[0] == runs[1] == runs[2][::-1]
 
 
 def test_pieces_are_all_rows_in_order():

@@ -1,15 +1,25 @@
-"""How kernels are compiled: once after an install, kept on disk, and not in silence."""
+"""Compilation of kernels: once after an install, kept on disk where there is a folder for them, and announced."""
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
+from ..exceptions import IncompatibleError
+
+try:
+    import numba
+except ValueError as error:
+    given = os.environ.get("NUMBA_NUM_THREADS")
+    raise IncompatibleError(
+        f"numba cannot be loaded with NUMBA_NUM_THREADS={given}: {error} Unset it, or set 1 or more."
+    ) from error
 from numba.core import event
 
 _FOLDER = Path(__file__).parent
@@ -19,29 +29,34 @@ _RELAXED = {"reassoc", "contract", "arcp", "nsz", "afn"}
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": _RELAXED, "error_model": "numpy", "no_cfunc_wrapper": True}
-_NOT_ALONE: dict[str, Any] = {"inline": "never", "no_cpython_wrapper": True}
-"""How kernels are compiled, and what they are made of: without the wrappers that nobody calls, in two thirds of the time."""
+_PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
+"""Options of kernels, and further ones of their pieces. Wrappers that nobody calls would take a third of the compiler's time."""
 
 
 def compiled(function: F) -> F:
-    """Compile a kernel for the types it is called with. It lets go of the interpreter, so threads can run it side by side."""
+    """Compile a kernel for the types it is called with. It releases the interpreter's lock, so threads can run it side by side."""
     try:
         return numba.njit(function, cache=True, **_OPTIONS)
-    except RuntimeError:  # no folder to keep it in: then it is compiled in every process
+    except RuntimeError:  # numba finds no folder for its cache
         return numba.njit(function, **_OPTIONS)
 
 
 def inlined(function: F) -> F:
-    """A piece of kernels, compiled into each of them, and for them alone: Python itself cannot call it, but its `py_func`."""
-    return numba.njit(function, **_OPTIONS, **_NOT_ALONE)
+    """Compile a piece of kernels into each of its callers. Python can call only its `py_func`.
+
+    A piece that is not inlined is a weak symbol in the object code of each kernel that calls it, and the loader takes the first
+    definition in the process for all of them: the separately compiled piece where it has just been compiled, else the copy of
+    the kernel that was loaded first. Each copy is optimised on its own and sums in an order of its own, so the bits of a result
+    would depend on what else the process has compiled or loaded.
+    """
+    return numba.njit(function, **_OPTIONS, **_PIECE)
 
 
 class _Announcement(event.Listener):
-    """Says which kernel was compiled and how long that took, if it was long; what is on disk is loaded in silence.
+    """Tells on stderr which kernel was compiled, for how long, and whether it is kept on disk; kernels are loaded in silence.
 
-    Kernels are compiled one at a time, and those that others are made of within these: the times are a stack. Meanwhile no
-    garbage is collected: what the compiler makes stays until it has done, and looking through it again and again takes a sixth of
-    its time.
+    Compilations nest, since a kernel compiles its pieces: their start times form a stack. The garbage collector is off meanwhile:
+    it would find nothing, in a sixth of the compiler's time.
     """
 
     def __init__(self) -> None:
@@ -55,17 +70,43 @@ class _Announcement(event.Listener):
         self.began.append(time.perf_counter())
 
     def on_end(self, event: Any) -> None:
-        seconds, function = time.perf_counter() - self.began.pop(), event.data["dispatcher"].py_func
-        if not self.began and self.collects:
+        seconds, dispatcher = time.perf_counter() - self.began.pop(), event.data["dispatcher"]
+        if self.began:
+            return
+        if self.collects:
             gc.enable()
-        if not self.began and seconds > _LONG and Path(function.__code__.co_filename).parent == _FOLDER:
-            line = f"nonneg: compiled the kernel {function.__name__} in {seconds:.1f} s; it is kept for the next time.\n"
-            sys.stderr.write(line)
+        function = dispatcher.py_func
+        if Path(function.__code__.co_filename).parent != _FOLDER:
+            return
+        future = "it is kept for the next time." if _can_keep(dispatcher) else _NOT_KEPT
+        if seconds > _LONG:
+            sys.stderr.write(f"nonneg: compiled the kernel {function.__name__} in {seconds:.1f} s; {future}\n")
             sys.stderr.flush()
 
 
+def _can_keep(dispatcher: Any) -> bool:
+    """Whether numba can write a kernel to its cache. If not, its cache is disabled: otherwise the failure would end the call."""
+    folder = dispatcher.stats.cache_path
+    if folder is None:
+        return False
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_SIZE))
+    except OSError:
+        dispatcher._cache.disable()
+        return False
+    return True
+
+
+_NOT_KEPT = (
+    "it is not kept, since numba has no folder to write it to: every process compiles it again. Set the environment variable "
+    "NUMBA_CACHE_DIR to a folder with space in which you may write."
+)
+_SIZE = 1_000_000
+"""Bytes on disk that suffice for any kernel; the largest takes a quarter of that."""
 _LONG = 1.0
-"""Seconds that nobody wonders about."""
+"""Announce compilations longer than this many seconds."""
 
 
 event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]

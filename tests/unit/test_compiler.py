@@ -1,0 +1,56 @@
+"""What is said of a compiled kernel: that it is kept on disk, only where it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMPILE = """
+import numpy as np
+from nonneg.kernels import compiler, sums
+compiler._LONG = 0.0
+print(sums.plain_sums(np.eye(3)))
+"""
+NOWHERE = "import numba.core.caching as c; c.CacheImpl._locator_classes = []"
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+
+
+def run_with(folder, before=""):
+    """Compile a kernel in a process of its own; what it says."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"{before}\n{COMPILE}"],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout == "(3, 3.0, 3.0)\n"
+    return run.stderr
+
+
+def test_a_kernel_that_is_kept(tmp_path):
+    said = run_with(tmp_path)
+    assert said.startswith("nonneg: compiled the kernel plain_sums in")
+    assert said.endswith("s; it is kept for the next time.\n")
+    assert list(tmp_path.rglob("*.nbc"))
+    assert run_with(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(NOWHERE, id="no folder"),
+        pytest.param(FULL, id="a full disk", marks=pytest.mark.skipif(os.name == "nt", reason="no limit on the size of files")),
+    ],
+)
+def test_a_kernel_that_cannot_be_kept(before, tmp_path):
+    """It is used all the same, and the message says how it could be kept. On a full disk numba would raise OSError."""
+    for _ in range(2):
+        said = run_with(tmp_path, before)
+        assert said.startswith("nonneg: compiled the kernel plain_sums in")
+        assert "it is not kept" in said
+        assert "NUMBA_CACHE_DIR" in said
+        assert not list(tmp_path.rglob("*.nb?"))
