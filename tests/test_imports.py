@@ -13,7 +13,7 @@ SOURCE = Path(nonneg.__file__).parent
 
 LAYERS = [
     ("exceptions", "naming", "kernels", "version"),
-    ("atomic", "labelling", "libraries"),
+    ("annotations", "atomic", "labelling", "libraries", "random_states"),
     ("data",),
     ("files", "coclusters"),
     ("plot",),
@@ -25,7 +25,8 @@ LAYERS = [
     ("solvers",),
     ("search", "checkpoints", "interrupting"),
     ("solving",),
-    ("reporting", "metrics", "model_files"),
+    ("reporting", "metrics", "model_fields"),
+    ("model_files",),
     ("pages",),
     ("shareable",),
     ("restarts",),

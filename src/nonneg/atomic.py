@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -42,8 +43,7 @@ def written_whole(path: Any) -> Iterator[Path]:
     """A file to write to, which takes the place of `path` once it is complete and on the disk; it is removed if that fails."""
     path = Path(os.path.realpath(path))
     check_writable(path)
-    _, dot, suffixes = path.name.lstrip(".").partition(".")  # libraries tell by the end of a name what to write
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".tmp{dot}{suffixes}", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f"{short_name(path)}-", suffix=f".tmp{_ending(path)}", dir=path.parent)
     os.close(handle)
     unfinished = Path(name)
     try:
@@ -63,9 +63,24 @@ def written_whole(path: Any) -> Iterator[Path]:
         raise
 
 
+def short_name(path: Path) -> str:
+    """Beginning of names of files beside a file: its own name may be as long as names can be, or begin as that of another does."""
+    return f".nonneg-{hashlib.blake2b(os.fsencode(path.name), digest_size=8).hexdigest()}"
+
+
+def _ending(path: Path) -> str:
+    """The end of a name, by which libraries tell what to write."""
+    endings = path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]
+    return "".join(ending for ending in endings if len(os.fsencode(ending)) <= _LONGEST_ENDING)
+
+
+_LONGEST_ENDING = 16
+"""Bytes; no kind of file has a longer one."""
+
+
 def left_over(path: Path) -> list[Path]:
-    """What processes that were killed while they wrote a file have left beside it."""
-    return [beside for beside in path.parent.iterdir() if beside.name.startswith(f".{path.name}.") and ".tmp" in beside.suffixes]
+    """Unfinished files that killed processes have left beside a file."""
+    return list(path.parent.glob(f"{short_name(path)}-*.tmp*"))
 
 
 def check_writable(path: Any) -> None:

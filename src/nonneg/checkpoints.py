@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from .atomic import left_over, written_whole
+from .annotations import check_fields, fits
+from .atomic import left_over, short_name, written_whole
 from .data import Data
 from .data.namespace import to_host
 from .data.weighted import LowRank
-from .engine.filling import inside, with_filling
+from .engine.filling import inside
 from .engine.problem import Problem
 from .engine.run import Run, Stage
 from .engine.solution import Solution, Status
-from .engine.storing import Stored, read_content, write_content
+from .engine.storing import Stored, altered_runs_refused, check_factors, read_content, read_filling, write_content
 from .exceptions import DataError, IncompatibleError
 from .naming import is_number
 
@@ -158,7 +159,7 @@ class Book:
     """
 
     def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], seeds: Sequence[int]) -> None:
-        self.path, self.every = checkpoint.file(identity), checkpoint.every
+        self.path, self.every = Path(os.path.realpath(checkpoint.file(identity))), checkpoint.every  # of all links to it
         self.identity, self.seeds = json.loads(json.dumps(identity)), list(seeds)
         self._entries: dict[int, bytes] = {}
         self._was_for: int | None = None
@@ -174,8 +175,11 @@ class Book:
 
     def _read(self) -> None:
         stored = read_content(self.path)
-        there = stored.rebuilt("identity")
-        there = json.loads(there) if isinstance(there, str) else {}
+        with altered_runs_refused(str(self.path)):
+            there = json.loads(stored.rebuilt("identity"))
+            seeds, blobs = stored.rebuilt("seeds"), _blobs(stored)
+            if not isinstance(there, dict) or not fits(seeds, list[int]) or min(seeds, default=0) < 0:
+                raise DataError("it has no seeds, or does not say what it is of")
         differing = [
             f"{name} is {_in_words(name, there.get(name))} there, and {_in_words(name, self.identity.get(name))} here"
             for name in dict.fromkeys([*there, *self.identity])
@@ -187,18 +191,24 @@ class Book:
                 "give a folder, in which each fit has its own. To go on from a fit that has ended, with other settings, use "
                 "warm_start=True."
             )
-        self.seeds = list(stored.rebuilt("seeds"))
-        self._entries = {int(number): stored.arrays[name].tobytes() for number, name in _blobs(stored)}
+        if len(seeds) != len(self.seeds):
+            raise DataError(f"{self.path} was altered: it has {len(seeds)} seeds for {len(self.seeds)} starts. Delete it.")
+        self.seeds, self._entries = list(seeds), blobs
         self._was_for = there.get(_MAX_ITER)
         if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then, unless they have gone too far
             for entry in self._entries.values():
-                self.check_reach(_iterations(read_content(io.BytesIO(entry))))
-            self._entries = {number: entry for number, entry in self._entries.items() if not _is_bound(entry)}
+                self.check_reach(_iterations(self._opened(entry)))
+            self._entries = {
+                number: entry for number, entry in self._entries.items() if not self._opened(entry).content.get("is_bound", True)
+            }
+
+    def _opened(self, entry: bytes) -> Stored:
+        return read_content(io.BytesIO(entry), str(self.path))
 
     def keeper(self, number: int) -> StartKeeper:
         """What one start writes to."""
         entry = self._entries.get(number)
-        return StartKeeper(self, number, None if entry is None else read_content(io.BytesIO(entry)))
+        return StartKeeper(self, number, None if entry is None else self._opened(entry))
 
     def check_reach(self, n_iter: int) -> None:
         """Refuse a start that has gone beyond what is asked for now."""
@@ -265,10 +275,14 @@ class StartKeeper:
 
     def stage(self) -> Stage | None:
         found: Stage | None = None if self._stored is None else self._stored.rebuilt("stage")
+        if not isinstance(found, Stage | None):
+            raise DataError(f"{self._book.path} was altered: its stage is {found!r:.60}. Delete it, or give another path.")
         return found
 
     def run(self, problem: Problem) -> Run | None:
         found: Run | None = None if self._stored is None else self._stored.rebuilt("run", problem)
+        if not isinstance(found, Run | None):
+            raise DataError(f"{self._book.path} was altered: its run is {found!r:.60}. Delete it, or give another path.")
         return found
 
     @property
@@ -280,17 +294,22 @@ class StartKeeper:
         found = None if self._stored is None else self._stored.rebuilt("solution", problem)
         if found is None:
             return None
+        stored, model = self._stored, problem.user_model
+        assert stored is not None
+        with altered_runs_refused(stored.name):
+            if not fits(found, dict[str, Any]) or set(found) != set(_OF_SOLUTION):
+                raise DataError(f"its solution must have {', '.join(_OF_SOLUTION)}")
+            check_fields(Solution, found)
+            check_factors(found["factors"], problem, [name for name in model.form.names if name != model.data])
         if found["status"] is Status.MAX_ITER and self._book.goes_beyond(found["n_iter"]):
             return None
-        filling = self._stored.rebuilt("filling", problem)  # type: ignore[union-attr]
-        problem = problem if filling is None else with_filling(problem, LowRank(*filling))
-        model = problem.user_model
+        with altered_runs_refused(stored.name):
+            problem = read_filling(stored.rebuilt("filling", problem), problem)
         return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
 
     def finish(self, solution: Solution) -> None:
         """Take down what the start came to."""
-        names = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")
-        found = {name: getattr(solution, name) for name in names}
+        found = {name: getattr(solution, name) for name in _OF_SOLUTION}
         filling = None if self.filling is None else tuple(self.filling)
         own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
         self._book.put(self._number, self._unended | own)
@@ -299,23 +318,21 @@ class StartKeeper:
 def _iterations(stored: Stored) -> int:
     """How many iterations a start has made that was written down."""
     found = stored.rebuilt("solution")
-    if found is not None:
-        return int(found["n_iter"])
-    run, stage = (stored.content.get(name) or {} for name in ("run", "stage"))
-    return int(stage.get("done", 0)) + int(run.get("n_iter", 0))
+    with altered_runs_refused(stored.name):
+        if found is not None:
+            return int(found["n_iter"])
+        run, stage = (stored.content.get(name) or {} for name in ("run", "stage"))
+        return int(stage.get("done", 0)) + int(run.get("n_iter", 0))
 
 
-def _is_bound(entry: bytes) -> bool:
-    """Whether a start that was written down is one for its `max_iter` alone; so are those that do not say."""
-    return bool(read_content(io.BytesIO(entry)).content.get("is_bound", True))
-
-
-def _blobs(stored: Stored) -> list[tuple[str, str]]:
-    """The numbers of the starts that are in a file, and the names of their arrays."""
+def _blobs(stored: Stored) -> dict[int, bytes]:
+    """The starts that are in a file, by number."""
     found = ((name.removeprefix("start "), value) for name, value in stored.content.items() if name.startswith("start "))
-    return [(number, f"array_{value['number']}") for number, value in found]
+    return {int(number): stored.arrays[f"array_{value['number']}"].tobytes() for number, value in found}
 
 
+_OF_SOLUTION = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")
+"""Attributes of a solution that are stored."""
 _MAX_ITER = "max_iter"
 """The setting that may be another when a fit is gone on with."""
 _OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares", "hash of rows")
@@ -351,7 +368,7 @@ def _locked(path: Path) -> Callable[[], None]:
         import fcntl
     except ImportError:  # on Windows
         return lambda: None
-    name = path.with_name(f".{path.name}.lock")
+    name = path.with_name(f"{short_name(path)}.lock")
     while True:
         try:
             file = open(name, "a")  # noqa: SIM115

@@ -56,3 +56,7 @@ class Stopped(KeyboardInterrupt):
     """Ctrl-C, after what was found so far has been kept: in the estimator, or as `solution`."""
 
     solution: Any = None
+
+
+class EmptySamplesWarning(UserWarning):
+    """Some samples have no known value, or zeros only: nothing is learned from them."""

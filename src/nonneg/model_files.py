@@ -1,8 +1,8 @@
 """Estimators in files: arrays and JSON in a zip archive, never a pickle, so that a file from anywhere can be opened.
 
 A file holds ``model.json``, which says what the estimator is, and its arrays, numbered, in NumPy's form. Objects are written as the
-arguments they are made from, and made again by their own constructors; only classes of this library are. Files of older versions
-are read; those of newer ones are refused.
+arguments they are made from, and made again by their own constructors; only classes of this library are. Every field has a type, a
+size and a range, which are checked (`model_fields`). Files of older versions are read; those of newer ones are refused.
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from .annotations import check_fields, shown
 from .constraints import Constraint
+from .data.memory import refuse_too_large
+from .data.sources.base import altered_files_refused
 from .divergences import Objective, WeightedSum
 from .engine.model import Model
 from .engine.solution import History, Record, Status
 from .exceptions import FileError
 from .files import Layout, written_whole
 from .files.archives import opened, read_array
+from .model_fields import OUTPUT, check_about, check_attributes
+from .random_states import make_generator, make_random_state
 from .solvers import Solver
 from .version import __version__
 
@@ -34,8 +39,8 @@ VERSION = 1
 FORMAT = "nonneg model"
 _JSON = "model.json"
 _TAG = "of"
-_OUTPUT = "_sklearn_output_config"
-"""Where scikit-learn keeps what `set_output` was told; its other attributes, such as callbacks, are not written."""
+_OF_JSON = 32
+"""How many times the size of JSON its values take in memory, at most: an empty list has two characters, and 64 bytes."""
 
 
 class Stored(NamedTuple):
@@ -71,7 +76,7 @@ def write_model(estimator: Any, path: Any, about: Mapping[str, Any] | None = Non
         written_whole(path) as unfinished,
         zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        archive.writestr(_JSON, json.dumps(content, ensure_ascii=False, allow_nan=False))
+        archive.writestr(_JSON, json.dumps(content, allow_nan=False))
         for number, array in enumerate(arrays):
             with archive.open(_name(number), "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
@@ -92,14 +97,12 @@ def read_model(path: Any, classes: Mapping[str, type]) -> Stored:
     label = str(path)
     if not zipfile.is_zipfile(path):
         raise FileError(f"{label} is not a model that nonneg has saved, or not all of it.")
-    with opened(path, label) as archive:
+    with opened(path, label) as archive, altered_files_refused(label, "a saved model"):
         if _JSON not in archive.namelist():
             raise FileError(f"{label} is not a model that nonneg has saved: it has no {_JSON}.")
-        try:
-            content = json.loads(archive.read(_JSON))
-        except (ValueError, RecursionError) as error:
-            raise FileError(f"{label} was altered: {error}.") from error
-        if not isinstance(content, dict) or content.get("format") != FORMAT or not isinstance(content.get("version"), int):
+        refuse_too_large(_OF_JSON * archive.getinfo(_JSON).file_size, f"{label}, {_JSON}")
+        content = json.loads(archive.read(_JSON), parse_constant=_refuse_constant)
+        if not isinstance(content, dict) or content.get("format") != FORMAT or type(content.get("version")) is not int:
             raise FileError(f"{label} is not a model that nonneg has saved.")
         if content["version"] > VERSION:
             raise FileError(
@@ -108,11 +111,17 @@ def read_model(path: Any, classes: Mapping[str, type]) -> Stored:
             )
         reader = _Reader(archive, label, classes)
         try:
-            return Stored(reader.read(content["estimator"]), reader.read(content["about"]), str(content.get("nonneg")))
-        except FileError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-            raise FileError(f"{label} was altered, or is of another version of nonneg: {error!r}.") from error
+            estimator, about = reader.read(content["estimator"]), reader.read(content["about"])
+            if not isinstance(estimator, BaseEstimator):
+                raise FileError(f"it holds {shown(estimator)} in place of an estimator")
+            check_about(about)
+        except FileError as error:
+            raise error if str(error).startswith(label) else FileError(f"{label} was altered: {error}") from error
+        return Stored(estimator, about, str(content.get("nonneg")))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def known_classes(*bases: type) -> dict[str, type]:
@@ -197,7 +206,7 @@ class _Writer:
         attributes = {
             name: item
             for name, item in vars(value).items()
-            if name not in left_out and (name == _OUTPUT or not name.startswith("_skl"))
+            if name not in left_out and (name == OUTPUT or not name.startswith("_skl"))
         }
         return {
             _TAG: type(value).__name__,
@@ -247,6 +256,8 @@ class _Reader:
     archive: zipfile.ZipFile
     label: str
     classes: Mapping[str, type]
+    used: set[int] = field(default_factory=set)
+    """Arrays that were read. Each is stored once for each use; one that is read again and again would fill the memory."""
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -258,20 +269,26 @@ class _Reader:
         cls = self.classes.get(kind)
         if cls is None:
             raise FileError(f"{self.label} has a {kind!r} in it, which this version of nonneg does not know.")
-        if "parameters" in value:
+        if issubclass(cls, BaseEstimator):
             return self._read_estimator(cls, value)
-        return cls(**{name: self.read(item) for name, item in value["fields"].items()})
+        given = {name: self.read(item) for name, item in value["fields"].items()}
+        check_fields(cls, given)
+        return cls(**given)
 
     def _read_estimator(self, cls: type, value: Mapping[str, Any]) -> Any:
         found = cls(**{name: self.read(item) for name, item in value["parameters"].items()})
-        for name, item in value["attributes"].items():
-            if not name.isidentifier() or name.startswith("__") or not (name.startswith("_") or name.endswith("_")):
-                raise FileError(f"{self.label} was altered: {name!r} is no attribute of a fitted {cls.__name__}.")
-            vars(found)[name] = self.read(item)
+        attributes = {name: self.read(item) for name, item in value["attributes"].items()}
+        check_attributes(cls, attributes)
+        vars(found).update(attributes)
         return found
 
     def _array(self, value: Mapping[str, Any]) -> np.ndarray:
-        return read_array(self.archive, _name(int(value["number"])), self.label)
+        number = value["number"]
+        if type(number) is not int or number in self.used:
+            raise FileError(f"array {shown(number)} is read twice, or no number")
+        self.used.add(number)
+        array = read_array(self.archive, _name(number), self.label)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
 
     _read_array = _array
 
@@ -304,7 +321,12 @@ class _Reader:
         return Status(value["value"])
 
     def _read_History(self, value: Mapping[str, Any]) -> History:
-        return History([self.read(record) for record in value["records"]])
+        records = [self.read(record) for record in value["records"]]
+        if not all(type(one) is Record and one.violation.keys() == records[0].violation.keys() for one in records) or not all(
+            one.exponent.keys() == records[0].exponent.keys() for one in records
+        ):
+            raise FileError("a history is not one of records of the same factors")
+        return History(records)
 
     def _read_WeightedSum(self, value: Mapping[str, Any]) -> WeightedSum:
         return WeightedSum(*(self.read(term) for term in value["terms"]))
@@ -314,17 +336,10 @@ class _Reader:
         return Model(value["form"], divergence, constraints, data=value["data"], signed=value["signed"])
 
     def _read_Generator(self, value: Mapping[str, Any]) -> np.random.Generator:
-        state = self.read(value["state"])
-        known = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM, "MT19937": np.random.MT19937}
-        known |= {"Philox": np.random.Philox, "SFC64": np.random.SFC64}
-        bits = known[state["bit_generator"]]()
-        bits.state = state
-        return np.random.Generator(bits)
+        return make_generator(self.read(value["state"]))
 
     def _read_RandomState(self, value: Mapping[str, Any]) -> np.random.RandomState:
-        found = np.random.RandomState()
-        found.set_state(self.read(value["state"]))
-        return found
+        return make_random_state(self.read(value["state"]))
 
     def _items(self, value: Mapping[str, Any]) -> list[Any]:
         return [self.read(item) for item in value["items"]]

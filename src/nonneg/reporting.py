@@ -93,6 +93,9 @@ class Listener:
     def phase(self, text: str) -> None:
         """What is being done now, in a few words."""
 
+    def announce(self, text: str) -> None:
+        """Tell something once, before long work."""
+
     def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
         """The first of so many starts, or another one, begins."""
 
@@ -120,6 +123,10 @@ class Listeners(Listener):
     def phase(self, text: str) -> None:
         for listener in self.listeners:
             listener.phase(text)
+
+    def announce(self, text: str) -> None:
+        for listener in self.listeners:
+            listener.announce(text)
 
     def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
         for listener in self.listeners:
@@ -296,6 +303,9 @@ class LinePrinter(Listener):
 
     def phase(self, text: str) -> None:
         self._print(text)
+
+    def announce(self, text: str) -> None:
+        self._print(text, always=True)
 
     def began(self, start: int, of: int, max_iter: int, tol: float) -> None:
         self._of = of

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data, refuse_name
 from .data.annotated import is_annotated, matrix_of, variable_names
+from .data.checking import empty_rows
 from .data.compressed import check_sparse
+from .data.namespace import without_gradient
 from .data.reading import refuse_empty, refuse_masked
-from .exceptions import DataError, ShapeError
+from .exceptions import DataError, EmptySamplesWarning, ShapeError
 from .reporting import users_line
 
 
@@ -61,7 +63,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
         )
     settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings
     annotated, X = X, matrix_of(X)
-    X = X.detach() if getattr(X, "requires_grad", False) else X
+    X = without_gradient(X)
     if sparse.issparse(X):
         check_sparse(X, "X")
     try:
@@ -164,6 +166,20 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = Fals
             "Multiply X by a number that makes its entries larger."
         )
     return X
+
+
+def warn_of_empty(estimator: Any, X: Any, *, is_fit: bool) -> None:
+    """Warn once of samples of X, an array or `Observed`, without a known value; in a fit, also of those with zeros only."""
+    unknown, zeros = map(len, empty_rows(X))
+    found = [f"{unknown} without a known value"] * bool(unknown) + [f"{zeros} with zeros only"] * bool(zeros and is_fit)
+    if not found:
+        return
+    fate = "nothing is learned from them" if is_fit else "their codes are the mean of the fit, or zero"
+    warnings.warn(
+        f"{type(estimator).__name__}: X has {X.shape[0]} samples, {' and '.join(found)}: {fate}. Leave them out.",
+        EmptySamplesWarning,
+        stacklevel=users_line(),
+    )
 
 
 def _say_where(X: Any, what: str) -> None:

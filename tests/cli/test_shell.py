@@ -514,7 +514,46 @@ class TestRank:
         page = (three / "ranks.html").read_text(encoding="utf8")
         assert "Ranks of NMF for three.csv" in page
         assert page.count("<svg") == 2
-        assert "rank_scan(NMF(), X, [1, 3, 5])" in page
+        assert "rank_scan(NMF(), X, [1, 3, 5], criteria=['gabriel', 'error'], random_state=0)" in html.unescape(page)
+
+    @pytest.mark.parametrize(
+        ("model", "options"),
+        [
+            ("nmf", ["-r", "1-5:2", "-c", "halves", "-c", "error", "--seed", "5", "--divergence", "kl"]),
+            ("nmf", ["-r", "1-3", "--seed", "3", "--missing", "ignore", "--negative", "clip", "--ignore", "a"]),
+            ("pnmf", ["-r", "1,2", "-c", "restarts", "--transpose", "--set", "n_init=2"]),
+            ("nmtf", ["-c", "error", "--ignore", "a", "--set", "max_iter=5"]),
+            ("graph", ["-r", "2,3", "--seed", "1"]),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore:.*ended before having converged")
+    def test_the_same_in_python(self, three, model, options):
+        """The page's lines, run, are the same study: rank and curves."""
+        file = "three.csv"
+        if model == "graph":
+            pytest.importorskip("networkx")
+            file = "karate.edges"
+            assert run("datasets", "karate", "-o", file, cwd=three)[0] == 0
+        if "clip" in options:
+            rows = (three / file).read_text().splitlines()
+            rows[3], rows[5] = re.sub(r",[^,]*$", ",", rows[3]), re.sub(r",[^,]*$", ",-1e-7", rows[5])
+            (three / file).write_text("\n".join(rows))
+        status, out, err = run("rank", file, "-m", model, *options, "--json", "--report", "ranks.html", cwd=three)
+        assert status == 0, err
+        scan, expected = self._executed(three / "ranks.html").summary(), json.loads(out)["ranks"]
+        assert scan["best"] == expected["best"]
+        assert expected["why"].startswith(scan["why"]), "and then, why the criterion is not the usual one"
+        for name, values in expected["columns"].items():
+            # two times the same computation, of data that may be aligned otherwise in memory
+            np.testing.assert_allclose(np.array(scan["columns"][name], float), np.array(values, float), rtol=1e-6, err_msg=name)
+
+    @staticmethod
+    def _executed(page):
+        text = html.unescape(page.read_text(encoding="utf8"))
+        code, found = re.search(r">The same in Python</h2><pre[^>]*>(.*?)</pre>", text, re.DOTALL)[1], {}
+        with chdir(page.parent):
+            exec(code, found)
+        return found["scan"]
 
     def test_fit_with_several(self, three):
         status, _, err = run("fit", "three.csv", "-m", "nmf", "-r", "2-4", "--report", "page.html", cwd=three)
@@ -523,6 +562,46 @@ class TestRank:
         assert 'id="ranks"' in (three / "page.html").read_text(encoding="utf8")
         assert not run("report", "three.nonneg", "-o", "again.html", cwd=three)[0]
         assert 'id="ranks"' in (three / "again.html").read_text(encoding="utf8")
+
+    QUICKLY = ("--set", "max_iter=10", "--set", "tol=0.01")
+
+    @pytest.mark.filterwarnings("ignore:.*ended before having converged")
+    def test_fit_without_a_rank(self, three):
+        """It scans 2 to 12, as far as the data allow, says so and how long that takes, and fits the best."""
+        status, out, err = run("fit", "three.csv", "-m", "nmf", *self.QUICKLY, cwd=three)
+        assert status == 0, err
+        assert re.search(r"Scanning ranks 2 to 12, .* --rank 8.*\n(.*\n)*.*Scanning ranks 2 to 8 takes about [\d.]+ s more", err)
+        X = nonneg.files.read(three / "three.csv").values
+        best = nonneg.selection.rank_scan(nonneg.NMF(max_iter=10, tol=0.01), X, range(2, 9), random_state=0).best_
+        assert nonneg.load(three / "three.nonneg").n_components == best
+        assert f"rank         {best}. " in out
+
+    def test_fit_of_a_large_file_without_a_rank(self, three, monkeypatch):
+        """A scan needs all of the data in memory, so that they are not left in their file; --quiet says nothing of it."""
+        np.save(three / "X.npy", nonneg.files.read(three / "three.csv").values)
+        monkeypatch.setattr("nonneg.files.large.LARGE", 100)
+        assert run("fit", "X.npy", "-m", "nmf", "-r", "auto", "-q", *self.QUICKLY, cwd=three) == (0, "", "")
+        assert nonneg.load(three / "X.nonneg").n_components >= 2
+
+    def test_coclusters_without_a_rank(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.random.default_rng(0).random((9, 6)))
+        status, out, err = run("cocluster", "X.npy", "-m", "nmtf", *self.QUICKLY, "--report", "page.html", cwd=tmp_path)
+        assert status == 0, err
+        assert "Scanning ranks 2×4 to 6×4 and 6×2 to 6×4 takes about" in err
+        rank = nonneg.load(tmp_path / "X.cocluster.nonneg").n_components
+        assert f"rank         {rank[0]}×{rank[1]}. Samples: " in out
+        assert 'id="ranks"' in (tmp_path / "page.html").read_text(encoding="utf8")
+
+    def test_without_a_rank_where_none_can_be_found(self, table):
+        fails("fit", "table.csv", "-m", "svd", cwd=table, match="--rank has to be one number for TruncatedNonneg", code=2)
+        fails("fit", "table.csv", "-r", "2", "--set", "n_components=3", cwd=table, match="give it by --rank", code=2)
+        np.save(table / "X.npy", np.random.default_rng(0).random((3, 8)))
+        fails("fit", "X.npy", cwd=table, match="two halves need 4 at least.*give one rank: --rank 2")
+
+    def test_without_a_rank(self, three):
+        status, out, err = run("rank", "three.csv", "-m", "nmf", *self.QUICKLY, "--json", cwd=three)
+        assert status == 0, err
+        assert json.loads(out)["ranks"]["columns"]["rank"] == list(range(2, 9))
 
     def test_two_ranks_graphs_and_chains(self, table):
         pytest.importorskip("networkx")
@@ -547,7 +626,7 @@ class TestRank:
     def test_what_goes_wrong(self, table):
         fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)
         fails("rank", "table.csv", "-r", "1:3", cwd=table, match="'1:3' is not a number of parts", code=2)
-        fails("rank", "table.csv", "-r", "1-2", "--set", "n_components=3", cwd=table, match="give the ranks by --rank", code=2)
+        fails("rank", "table.csv", "-r", "1-2", "--set", "n_components=3", cwd=table, match="give it by --rank", code=2)
         fails("rank", "table.csv", "-r", "0-3", cwd=table, match="0 parts cannot be learned", code=2)
         fails("rank", "table.csv", "-r", "1-99", cwd=table, match="rank")
         fails("rank", "nothing.csv", "-r", "1-3", cwd=table, match="There is no file")
@@ -807,3 +886,110 @@ class TestWhatGoesWrong:
     def test_a_class_for_each_sample(self, tmp_path):
         (tmp_path / "X.csv").write_text("a,b,id\n1,2,x\n3,4,y\n5,1,z\n")
         fails("lda", "X.csv", "--label", "id", cwd=tmp_path, match="a class of its own for each of the 3 samples")
+
+
+class TestOutputs:
+    """What is written is none of what is read, nor written twice; what cannot be printed costs no result."""
+
+    @pytest.fixture
+    def data(self, tmp_path):
+        """Data, weights of a graph, a model and classes, beside links to the data."""
+        X = np.random.default_rng(0).gamma(1.0, 1.0, (8, 4))
+        np.save(tmp_path / "X.npy", X)
+        np.savetxt(tmp_path / "square.csv", X[:4] + X[:4].T, delimiter=",")
+        (tmp_path / "soft.npy").symlink_to("X.npy")
+        os.link(tmp_path / "X.npy", tmp_path / "hard.npy")
+        (tmp_path / "chain.txt").write_text("abab\nbaba\n")
+        (tmp_path / "classes.txt").write_text("\n".join("ab" * 4))
+        nonneg.NMF(2, random_state=0).fit(X).save(tmp_path / "Z.nonneg")
+        (tmp_path / "Z.html").write_bytes((tmp_path / "Z.nonneg").read_bytes())
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "fit X.npy -r 2 -o X.npy",
+            "fit X.npy -r 2 -o ./soft.npy",
+            "fit X.npy -r 2 -o hard.npy",
+            "fit soft.npy -r 2 --components X.npy",
+            "fit X.npy -r 2 --loadings X.npy",
+            "fit X.npy -r 2 --checkpoint X.npy",
+            "fit X.npy -r 2 --set checkpoint=X.npy",
+            "fit Z.nonneg -r 2",
+            "cocluster X.npy -r 2,2 -o X.npy",
+            "rank X.npy -r 1-2 -o X.npy",
+            "transform Z.nonneg X.npy -o X.npy",
+            "transform Z.nonneg X.npy -o new.npy --labels soft.npy",
+            "report Z.html -o Z.html",
+            "lda X.npy --classes classes.txt -o classes.txt",
+            "partition square.csv -k 2 --labels square.csv",
+            "match square.csv square.csv -o square.csv",
+            "hmm chain.txt -k 2 --decoded chain.txt",
+        ],
+    )
+    def test_inputs_are_not_replaced(self, words, data):
+        before = {path.name: path.read_bytes() for path in data.iterdir()}
+        fails(*words.split(), cwd=data, match="would replace .*, an input. Give another name")
+        assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "fit X.npy -r 2 -o a --checkpoint a",
+            "fit X.npy -r 2 -o a --set checkpoint=./a",
+            "fit X.npy -r 2 --components a.npy --loadings a.npy",
+            "fit X.npy -r 2 -o a.html --report ./a.html",
+            "fit X.npy -r 2 --checkpoint X.nonneg",
+            "transform Z.nonneg X.npy -o a.csv --labels a.csv",
+            "rank X.npy -r 1-2 -o a.npy --plot link.png",
+        ],
+    )
+    def test_no_output_replaces_another(self, words, data):
+        if "link" in words:
+            (data / "link.png").symlink_to("a.npy")
+        before = sorted(path.name for path in data.iterdir())
+        fails(*words.split(), cwd=data, match="are one file: the second would replace the first")
+        assert sorted(path.name for path in data.iterdir()) == before
+
+    def test_a_file_of_a_folder_that_is_read(self, tmp_path):
+        pillow = pytest.importorskip("PIL.Image")
+        for number in range(4):
+            pillow.fromarray(np.random.default_rng(number).integers(0, 255, (3, 3)).astype(np.uint8)).save(
+                tmp_path / f"{number}.png"
+            )
+        fails("rank", ".", "-r", "1-2", "--plot", "1.png", cwd=tmp_path, match="would replace")
+        assert run("fit", ".", "-r", "2", "-o", "model.nonneg", cwd=tmp_path)[0] == 0
+        assert run("fit", ".", "-r", "2", "-o", "model.nonneg", cwd=tmp_path)[0] == 0  # is in the folder, and no image
+
+    @pytest.mark.parametrize("closed", ["2>/dev/full", "2>&-", "2>&- >&- <&-"])
+    def test_a_log_that_cannot_be_written(self, closed, data):
+        command = f"{sys.executable} -m nonneg fit X.npy -r 2 -o out.nonneg {closed}"
+        assert subprocess.run(command, shell=True, cwd=data, env=ENVIRONMENT, stdout=subprocess.PIPE).returncode == 0
+        assert nonneg.load(data / "out.nonneg").components_.shape == (2, 4)
+
+    def test_a_result_that_cannot_be_printed(self, data):
+        command = f"{sys.executable} -m nonneg fit X.npy -r 2 -o out.nonneg --json >/dev/full"
+        done = subprocess.run(command, shell=True, cwd=data, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (1, "nonneg fit: Standard output cannot be written: No space left on device.\n")
+        assert (data / "out.nonneg").exists()
+
+    def test_names_that_are_not_text(self, data):
+        """Bytes that are no UTF-8, and escapes for terminals: files are written, and names printed as escapes."""
+        name = os.fsdecode(b"\xff\x1b[31m\xc2\x9b.npy")
+        (data / "X.npy").rename(data / name)
+        status, out, err = run("fit", name, "-r", "2", "--report", name.replace("npy", "html"), "--loadings", "l.csv", cwd=data)
+        assert status == 0, err
+        assert "\\udcff\\u001b[31m\\u009b.nonneg" in out
+        assert not any(mark in out + err for mark in "\x1b\x9b\udcff")
+        status, out, _ = run("fit", name, "-r", "2", "--json", "-q", "--checkpoint", name.replace("npy", "run"), cwd=data)
+        assert (status, json.loads(out)["files"]["model file"]) == (0, name.replace(".npy", ".nonneg"))
+        status, _, err = run("transform", name, name, "-o", "a.csv", cwd=data)
+        assert (status, "\x1b" in err) == (1, False)
+
+    def test_names_of_images_that_are_not_text(self, tmp_path):
+        pillow = pytest.importorskip("PIL.Image")
+        for number in range(3):
+            name = os.fsdecode(b"\xff%d.png" % number)
+            pillow.fromarray(np.random.default_rng(number).integers(0, 255, (3, 3)).astype(np.uint8)).save(tmp_path / name)
+        assert run("fit", ".", "-r", "2", "-o", "m.nonneg", "--loadings", "l.csv", "--report", "r.html", cwd=tmp_path)[0] == 0
+        assert (tmp_path / "l.csv").read_text().splitlines()[1].startswith("\\udcff0,")

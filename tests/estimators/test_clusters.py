@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import pairwise_kernels
 
+import nonneg
 from nonneg.estimators import KernelPNMF, ProjectiveClustering
 
 from .cases import MAKERS, PAIRWISE, given_start, parts
@@ -127,3 +128,9 @@ def test_features_never_seen_have_a_finite_score(name):
     new[:, 1] = 2
     assert -1e4 < estimator.score(new) < estimator.score(X[:5])
     assert np.all(np.isfinite(estimator.transform(new)))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_large_numbers_have_labels_too():
+    X = np.array([[1e300, 2e300], [0.0, 0.0]])
+    assert nonneg.ProjectiveClustering(1, random_state=0).fit(X).labels_.tolist() == [0, 0]

@@ -211,3 +211,16 @@ def test_files_are_checked_before_a_stream_takes_them_up(tmp_path):
     with pytest.raises(DataError, match="nan in row 33, column 4"):
         model.partial_fit(open_data(tmp_path / "X.npy", block_bytes=800))
     np.testing.assert_array_equal(model.components_, before)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+@pytest.mark.parametrize(("first", "second"), [(1.0, 1e200), (1e200, 1.0), (1e-200, 1.0)])
+def test_batches_of_very_different_scale(first, second, divergence):
+    """The larger one is all there is beside the other."""
+    X = np.random.default_rng(0).random((30, 6))
+    model = OPNMF(2, random_state=0, divergence=divergence, max_iter=50).partial_fit(X * first).partial_fit(X[::-1] * second)
+    alone = OPNMF(2, random_state=0, divergence=divergence, max_iter=50).partial_fit(X * max(first, second))
+    assert np.isfinite(model.components_).all()
+    error, least = (naive_objective(X, one.components_.T, divergence) for one in (model, alone))
+    assert error <= 1.05 * least

@@ -19,6 +19,7 @@ from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial,
 from nonneg.engine.binding import bind
 from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import ShapeError
+from nonneg.solvers import NAMES as ALL_SOLVERS
 from nonneg.solvers import get_solver
 
 DIVERGENCES = (
@@ -34,7 +35,9 @@ DIVERGENCES = (
 FORMS = ("W H", "W S H", "W W.T X", "W B W.T", "W W.T", "L L.T X R R.T", "A W B W.T C")
 ONCE_OR_TWICE = ("W H", "W S H", "W W.T X", "X W W.T", "W W.T", "X W H", "L L.T X R R.T", "W.T", "H.T S.T X")
 """In which every factor occurs once, or as F Fᵀ."""
-SOLVERS = ("auto", "coordinate", "quasi-newton", "adaptive", "multiplicative")
+ONCE = ("W H", "W S H", "X W H", "H.T S.T X")
+SOLVERS = ("auto", *(name for name in ALL_SOLVERS if name != "least-squares"))
+"""Solvers that promise descent."""
 AT_ONCE = ("adaptive", "quasi-newton", "multiplicative")
 """Those that move all entries of a factor at once, so that their order does not matter."""
 SWEEPS = {"multiplicative": 4, "adaptive": 4}
@@ -84,9 +87,7 @@ class Case:
 
     def allows(self, solver: str) -> bool:
         """Whether nothing in the model is an obstacle to a solver."""
-        if solver not in ("coordinate", "quasi-newton"):
-            return True
-        return get_solver(solver).obstacle(bind(self.model, self.X, None, self.start)) is None
+        return solver == "auto" or get_solver(solver).obstacle(bind(self.model, self.X, None, self.start)) is None
 
 
 @st.composite
@@ -128,12 +129,14 @@ def cases(
     """Random models; `constraints` are those that a factor may have, where its shape allows.
 
     The solver is one of `solvers`; the first of them where there is an obstacle to the one that is drawn. Few models suit
-    coordinate descent: where it is drawn, and half of the time for "auto", the form, the divergence and the constraints are such.
+    coordinate descent and Newton's method: where these are drawn, and half of the time for "auto", the model is such.
     """
     solver = draw(st.sampled_from(solvers))
-    by_entries = solver == "coordinate" or (solver == "auto" and draw(st.booleans()))
-    word = draw(st.sampled_from(ONCE_OR_TWICE).map(parse) if by_entries and form is None else forms() if form is None else form)
-    divergence = draw(st.sampled_from([d for d in divergences if d == Beta(2) or not by_entries] or divergences))
+    is_quadratic = solver == "coordinate" or (solver == "auto" and draw(st.booleans()))
+    by_entries = is_quadratic or solver == "newton"
+    suited = ONCE if solver == "newton" else ONCE_OR_TWICE
+    word = draw(st.sampled_from(suited).map(parse) if by_entries and form is None else forms() if form is None else form)
+    divergence = draw(st.sampled_from([d for d in divergences if d == Beta(2) or not is_quadratic] or divergences))
     shape, rank = fitting(Model(word, divergence), draw(st.sampled_from([(2, 3, 4, 8), (3, 3, 3, 3)])))
     chosen: dict[str, Constraint] = {}
     for name, dimensions in infer_shapes(Model(word, divergence), shape, rank, {}).items():

@@ -1,12 +1,15 @@
 """A fit that was cut off goes on from its checkpoint, to the same bits; a checkpoint of anything else is refused."""
 
 import errno
+import io
+import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from scipy import sparse
 
 import nonneg
 from nonneg import Checkpoint, checkpoints, factorize, open_data
+from nonneg.atomic import check_writable, written_whole
 from nonneg.engine import run
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.solvers import NAMES as SOLVERS
@@ -196,6 +200,126 @@ def test_what_is_no_checkpoint_is_refused(tmp_path):
         Checkpoint("x", every=-1)
 
 
+def write_altered(path, change):
+    """Change what a checkpoint holds: `change` gets the content of its first start, and its arrays."""
+    from nonneg.engine.storing import read_content
+
+    def changed(file, change):
+        stored = read_content(file)
+        arrays = dict(stored.arrays)
+        change(stored.content, arrays)
+        stream = io.BytesIO()
+        np.savez(stream, content=np.frombuffer(json.dumps(stored.content).encode(), np.uint8), **arrays)
+        return stream.getvalue()
+
+    def of_start(content, arrays):
+        name = f"array_{content['start 0']['number']}"
+        arrays[name] = np.frombuffer(changed(io.BytesIO(arrays[name].tobytes()), change), np.uint8)
+
+    path.write_bytes(changed(path, of_start))
+
+
+def set_array(value, array):
+    """A change of an array of a run: those that hold it are found by keys."""
+
+    def change(content, arrays):
+        item = content
+        for key in value:
+            item = dict(item["items"])[key] if isinstance(item, dict) and item.get("of") == "dict" else item[key]
+        arrays[f"array_{item['number']}"] = array
+
+    return change
+
+
+ALTERED = {
+    "NaN": set_array(["run", "point", "factors", "W"], np.full((60, 3), np.nan)),
+    "negative": set_array(["run", "point", "factors", "W"], np.full((60, 3), -1.0)),
+    "rows": set_array(["run", "point", "factors", "W"], np.ones((2, 3))),
+    "text": set_array(["run", "point", "factors", "W"], np.full((60, 3), "1")),
+    "product": set_array(["run", "point", "known", 0, 1], np.ones((1, 1))),
+    "last": set_array(["run", "state", "last", "H"], np.ones((1, 1))),
+    "no factor": lambda content, arrays: content["run"]["point"]["factors"]["items"].pop(),
+    "no array": lambda content, arrays: arrays.clear(),
+    "iteration": lambda content, arrays: content["run"].update(n_iter="1"),
+    "negative iteration": lambda content, arrays: content["run"].update(n_iter=-(10**18)),
+    "large iteration": lambda content, arrays: content["run"].update(n_iter=10**18),
+    "status": lambda content, arrays: content["run"].update(status="well"),
+    "watch": lambda content, arrays: content["run"].update(watch=3),
+    "state": lambda content, arrays: content["run"].update(state=None),
+    "class": lambda content, arrays: content["run"].update(of="Popen"),
+    "run": lambda content, arrays: content.update(run=5),
+    "draws": lambda content, arrays: content["run"]["state"]["draws"].update(half=2**32),
+    "draws in a circle": lambda content, arrays: content["run"]["state"]["draws"].update(increment=0),
+    "history": lambda content, arrays: content["run"]["history"].update(records=[3]),
+    "objective": lambda content, arrays: content["run"]["point"].update(objective=["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("case", ALTERED)
+def test_runs_that_no_fit_has_written_are_refused(case, tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    settings = {"random_state": 0, "solver": "coordinate", "init": "random", "max_iter": 40, "tol": 0}
+    with pytest.raises(CutOff):
+        factorize(X, "W H", 3, **settings, checkpoint=Checkpoint(path, every=0), callback=cut_off_at(20))
+    write_altered(path, ALTERED[case])
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"run\.nonneg|beyond max_iter"):
+        factorize(X, "W H", 3, **settings, checkpoint=path)
+    assert path.read_bytes() == before
+
+
+SOLVED = {
+    "NaN": set_array(["solution", "factors", "W"], np.full((60, 3), np.nan)),
+    "rows": set_array(["solution", "factors", "W"], np.ones((2, 3))),
+    "status": lambda content, arrays: dict(content["solution"]["items"])["status"].update(value="well"),
+    "more": lambda content, arrays: content["solution"]["items"].append(["model", 3]),
+    "solution": lambda content, arrays: content.update(solution=5),
+}
+
+
+@pytest.mark.parametrize("case", SOLVED)
+def test_solutions_that_no_fit_has_written_are_refused(case, tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    factorize(X, "W H", 3, random_state=0, max_iter=20, checkpoint=path)
+    write_altered(path, SOLVED[case])
+    with pytest.raises(DataError, match=r"run\.nonneg"):
+        factorize(X, "W H", 3, random_state=0, max_iter=20, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content, arrays: content.update(seeds=5),
+        lambda content, arrays: content.update(seeds={"of": "list", "items": []}),
+        lambda content, arrays: content.update(identity="5"),
+        lambda content, arrays: content.update(identity=5),
+        lambda content, arrays: content.update({"start 0": 5}),
+        lambda content, arrays: content.update({"start x": content["start 0"]}),
+        lambda content, arrays: arrays.update(array_0=np.zeros(5, np.uint8)),
+    ],
+)
+def test_files_that_no_fit_has_written_are_refused(change, tmp_path):
+    from nonneg.engine.storing import read_content
+
+    path = tmp_path / "run.nonneg"
+    factorize(data(), "W H", 3, random_state=0, max_iter=20, checkpoint=path)
+    stored = read_content(path)
+    arrays = dict(stored.arrays)
+    change(stored.content, arrays)
+    with open(path, "wb") as file:
+        np.savez(file, content=np.frombuffer(json.dumps(stored.content).encode(), np.uint8), **arrays)
+    with pytest.raises(DataError, match=r"run\.nonneg"):
+        factorize(data(), "W H", 3, random_state=0, max_iter=20, checkpoint=path)
+
+
+def test_a_size_that_lies(tmp_path):
+    path, header = tmp_path / "run.nonneg", b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64))
+    with pytest.raises(DataError, match=r"not a run .* 10000000000000"):
+        factorize(data(), "W H", 3, checkpoint=path)
+
+
 def test_two_fits_do_not_share_a_file(tmp_path):
     X, path = data(), tmp_path / "run.nonneg"
 
@@ -244,10 +368,54 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):
-    (tmp_path / ".run.nonneg.123.tmp").write_bytes(b"half of a checkpoint")
-    (tmp_path / ".other.nonneg.123.tmp").write_bytes(b"somebody else's")
+    kill = "import os, sys; from nonneg.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
+    for name in ("run.nonneg", "other.nonneg"):
+        subprocess.run([sys.executable, "-c", kill, str(tmp_path / name)], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
     nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
-    assert sorted(each.name for each in tmp_path.iterdir()) == [".other.nonneg.123.tmp", "run.nonneg"]
+    assert len(list(tmp_path.iterdir())) == 2
+    nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "other.nonneg").fit(data())
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.nonneg", "run.nonneg"]
+
+
+def test_the_unfinished_file_of_another_fit_stays(tmp_path):
+    """Its name begins as that of this one."""
+    with written_whole(tmp_path / "run.nonneg") as unfinished:
+        unfinished.write_bytes(b"half of it")
+        nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run").fit(data())
+    assert (tmp_path / "run.nonneg").read_bytes() == b"half of it"
+
+
+def test_links_to_a_checkpoint_are_one_file(tmp_path):
+    X, path, link = data(), tmp_path / "run.nonneg", tmp_path / "link.nonneg"
+    link.symlink_to(path)
+
+    def other(progress):
+        with pytest.raises(DataError, match="another fit that is going on"):
+            nonneg.NMF(3, random_state=0, checkpoint=link).fit(X)
+        return True
+
+    nonneg.NMF(3, random_state=0, checkpoint=path, callback=other).fit(X)
+    nonneg.NMF(3, random_state=0, checkpoint=link).fit(X)
+    assert link.is_symlink()
+
+
+NAMES = [b"n" * 228 + b".nonneg", b"n" * 248 + b".nonneg", b"n." + b"x" * 253, b"\xff\xfe.nonneg"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=["235 bytes", "255 bytes", "a long ending", "not UTF-8"])
+def test_names_that_are_long_or_no_text(name, tmp_path):
+    path = tmp_path / os.fsdecode(name)
+    model = nonneg.NMF(3, random_state=0, checkpoint=path).fit(data())
+    model.fit(data())
+    model.set_params(checkpoint=None).save(path)
+    np.testing.assert_array_equal(nonneg.load(path).components_, model.components_)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_name_that_is_too_long_is_refused_before_the_work(tmp_path):
+    with pytest.raises(OSError, match="too long"):
+        check_writable(tmp_path / ("n" * 256))
 
 
 def test_a_disk_that_is_really_full(tmp_path):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import nonneg
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import get_constraint
 from nonneg.divergences import Alpha, Beta, Gamma, Renyi
@@ -244,3 +245,10 @@ def test_fixed_factors_that_cannot_reach_the_data(kind, X):
     with pytest.raises(DataError, match="With the A that is given, A H is zero in 20 places where X is not"):
         factorize(KINDS[kind](X), "A H", constraints={"A": "fixed"}, init={"A": A}, divergence="i-divergence")
     assert factorize(KINDS[kind](X), "A H", constraints={"A": "fixed"}, init={"A": A}, random_state=0).status == "converged"
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_start_of_another_scale_is_no_warning_of_numpys():
+    start = {"W": np.full((2, 1), 0.5), "H": np.full((1, 3), 1e6)}
+    solution = nonneg.factorize(np.full((2, 3), 1e-150), "W H", init=start, solver="multiplicative", max_iter=30)
+    assert solution.status == "non_finite" or np.isfinite(solution.objective)

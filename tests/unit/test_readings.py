@@ -314,3 +314,25 @@ def test_any_scale(form, dtype, scale, more, tmp_path):
     (plain, readings), (scaled, with_more) = found
     assert scaled == pytest.approx(plain, rel=0.05)
     assert with_more <= readings + more + 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_no_check_promises_less_than_the_data_have(seed, tmp_path):
+    """What stands for the data has a lower objective than they have, now and then, in between two readings."""
+    generator = np.random.default_rng(seed)
+    X = generator.random((9, 7)) * (np.arange(9) % 3 > 0)[:, None]
+    np.save(tmp_path / "X.npy", X)
+    model = nonneg.NMTF(1 + seed % 2, max_iter=60, random_state=0).fit(nonneg.open_data(tmp_path / "X.npy", block_bytes=56))
+    objective = model.history_.objective
+    assert np.diff(objective).max() <= 1e-12 * np.sum(X**2), "rounding"
+    assert model.objective_ == pytest.approx(objective.min(), rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["X W W.T", "W W.T X"])
+@pytest.mark.parametrize("init", ["auto", "random"])
+def test_a_file_of_zeros_is_what_zeros_in_memory_are(form, init, tmp_path):
+    np.save(tmp_path / "X.npy", np.zeros((6, 3)))
+    stored = open_data(tmp_path / "X.npy", block_bytes=24)
+    found, expected = (factorize(data, form, 1, init=init, random_state=0, max_iter=5) for data in (stored, np.zeros((6, 3))))
+    assert found.objective == expected.objective == 0

@@ -212,7 +212,7 @@ def test_what_is_no_run_is_refused(tmp_path):
 def test_a_run_of_another_problem_is_refused(tmp_path):
     solver, stopping = NAMES["multiplicative"], Stopping(max_iter=3)
     write(solve(begun(problem_of("W H"), solver, stopping), solver, stopping), tmp_path / "run.npz")
-    with pytest.raises(DataError, match=r"is of another problem: its W is \(30, 3\), here it is \(31, 3\)"):
+    with pytest.raises(DataError, match=r"its W must be an array of shape \(31, 3\); got an array of float64 of shape \(30, 3\)"):
         read(tmp_path / "run.npz", problem_of("W H", shape=(31, 20)))
     with pytest.raises(DataError, match="is of another problem"):
         read(tmp_path / "run.npz", problem_of("W W.T X"))

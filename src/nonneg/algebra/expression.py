@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 from ..exceptions import ExpressionError
 
+LONGEST = 64
+"""Matrices that a form may have. The time to derive its rules grows with the cube of their number; for so many it is 0.1 s."""
 THETA = "θ"
 """The one scalar letter: the factor θ of QNMF Table 1. It commutes, so words keep it in front."""
 
@@ -135,6 +137,8 @@ def _parse(text: str) -> Word:
                 "between them and .T for a transpose, such as 'W H', 'W W.T X' or 'A W B W.T C'."
             )
         letters.append(Letter(match["name"], match["transposed"] is not None))
+    if len(letters) > LONGEST:
+        raise ExpressionError(f"A form has at most {LONGEST} matrices; this one has {len(letters)}. Multiply some of them first.")
     if not letters:
         raise ExpressionError("The form is empty. Write a product of named matrices, such as 'W H' or 'W W.T X'.")
     return Word(letters)

@@ -5,6 +5,7 @@ Nothing is imported before it is used, so that ``nonneg --help`` is there at onc
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -12,6 +13,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command that the shell gives."""
+    _open_streams()
     try:
         import click  # noqa: F401
         import rich  # noqa: F401
@@ -21,3 +23,14 @@ def main() -> None:
     from .app import app
 
     app(prog_name="nonneg")
+
+
+def _open_streams() -> None:
+    """Open streams that the shell has closed (``2>&-``) to nowhere: the next file to be opened would take their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the least number that is free, which is this one
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf8")  # noqa: SIM115

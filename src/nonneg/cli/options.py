@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from .outputs import PATH, Output
 from .running import Command
 
+__all__ = ["PATH", "Registered", "file_option", "model_file", "shell_command", "together"]
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-PATH = click.Path(path_type=Path)
 
 
 def shell_command(name: str) -> Callable[[Callable[..., Any]], Command]:
@@ -54,14 +55,15 @@ def together(*given: Decorator) -> Decorator:
     return add
 
 
-def file_option(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: A002
-    """A file to write."""
-    return click.option(*names, type=PATH, help=help, **settings)
+def file_option(*names: str, help: str, kind: str = "file", **settings: Any) -> Decorator:  # noqa: A002
+    """Option for a file to write, of a kind of `Output`."""
+    return click.option(*names, type=Output(kind), help=help, **settings)
 
 
 def model_file(ending: str) -> Decorator:
     """Where the model goes; each command has an ending of its own, so that none takes the file of another."""
-    return file_option("-o", "--out", help=f"The model file; by default the name of the data with {ending}.")
+    described = f"The model file; by default the name of the data with {ending}."
+    return click.option("-o", "--out", type=Output(ending=ending), help=described)
 
 
 reading = together(
@@ -94,4 +96,4 @@ negative = click.option(
 checkpoint = file_option(
     "--checkpoint", help="Write down here how far the fit is, once a minute; the same command goes on from there."
 )
-report = file_option("--report", help="Write a page to look at: .html.")
+report = file_option("--report", kind="page", help="Write a page to look at: .html.")

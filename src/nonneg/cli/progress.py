@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 
 from ..engine.solution import Progress, Solution
 from ..reporting import LinePrinter, Listener, readable_seconds
-from .running import echo
+from .running import echo, legible
 
 
 def shown_progress() -> Listener:
@@ -57,6 +57,9 @@ class TerminalProgress(Lines):
     def phase(self, text: str) -> None:
         self._show(text)
 
+    def announce(self, text: str) -> None:
+        self._status.console.print(text, markup=False, highlight=False)
+
     def checked(self, progress: Progress, start: int) -> None:
         self._estimates[start].add(progress)
         self._show(self.line(progress, start))
@@ -67,8 +70,10 @@ class TerminalProgress(Lines):
     def _show(self, text: str) -> None:
         now = time.perf_counter()
         if now - self._shown_at > 0.1:
+            from rich.text import Text
+
             self._shown_at = now
-            self._status.update(f"{readable_seconds(now - self._began)}  {text}")
+            self._status.update(Text(legible(f"{readable_seconds(now - self._began)}  {text}")))
 
     def close(self) -> None:
         """Take the line away."""

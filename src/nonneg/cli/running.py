@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from .outputs import check_outputs
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -41,6 +44,7 @@ class Command(click.Command):
         ctx.obj = Session(as_json, bool(ctx.params.pop("quiet", False)))
         try:
             try:
+                ctx.obj.check_outputs(ctx)
                 super().invoke(ctx)
             finally:
                 ctx.obj.show()
@@ -85,11 +89,25 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def echo(text: str, err: bool = False, nl: bool = True) -> None:
-    """Print a line. Whoever has closed the pipe wants no more of them, which is no error."""
+    """Print a line.
+
+    A log that cannot be written, and a result whose reader has closed the pipe, are no errors; a result that is lost otherwise is.
+    """
     try:
-        click.echo(text, nl=nl, err=err)
-    except BrokenPipeError:
+        click.echo(legible(text), nl=nl, err=err)
+    except OSError as error:
         silence(sys.stderr if err else sys.stdout)
+        if not err and not isinstance(error, BrokenPipeError):
+            raise OSError(f"Standard output cannot be written: {error.strerror or error}.") from error
+
+
+_ILLEGIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, by which names could steer a terminal; marks of direction; bytes of names that are not UTF-8."""
+
+
+def legible(text: str) -> str:
+    """Escape characters that would steer the terminal, or cannot be encoded, as JSON does."""
+    return _ILLEGIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def silence(stream: Any) -> None:
@@ -137,27 +155,15 @@ class Session:
         if not self.as_json and not self.quiet:
             echo(text, err=True)
 
-    def check_outputs(
-        self,
-        *paths: Path | None,
-        tables: tuple[Path | None, ...] = (),
-        pages: tuple[Path | None, ...] = (),
-        plots: tuple[Path | None, ...] = (),
-    ) -> None:
-        """Refuse, before any work, files that could not be written after it."""
-        from ..files import check_writable, kind_to_write
-
-        for path in (*paths, *tables, *pages, *plots):
-            if path is not None:
-                check_writable(path)
-                self.replaced |= {path.resolve()} if path.exists() else set()
-        for path in tables:
-            if path is not None:
-                kind_to_write(path)
-        for path in pages:
-            _check_ending(path, "A page", (".html", ".htm"))
-        for path in plots:
-            _check_ending(path, "A plot", (".png", ".svg", ".pdf"))
+    def check_outputs(self, ctx: click.Context) -> None:
+        """Refuse, before any work, outputs that cannot be written after it, or that would replace an input or each other."""
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            raise OSError("The working directory was deleted, so that no file can be named in it: go to another.") from None
+        checkpoint = parsed(ctx.params.get("assignments", ())).get("checkpoint")
+        others = [("--set checkpoint", Path(checkpoint))] if isinstance(checkpoint, str) else []
+        self.replaced = {path.resolve() for path in check_outputs(ctx, others) if path.exists()}
 
     def wrote(self, what: str, path: Any) -> None:
         """Note a file that is there now."""
@@ -212,13 +218,6 @@ class Session:
                 close()
 
 
-def _check_ending(path: Path | None, what: str, endings: tuple[str, ...]) -> None:
-    from ..exceptions import FileError
-
-    if path is not None and path.suffix.lower() not in endings:
-        raise FileError(f"{path}: {what} to write is called {' or '.join(f'*{ending}' for ending in endings)}.")
-
-
 def plain(value: Any) -> Any:
     """A value as JSON can hold it."""
     if isinstance(value, Mapping):
@@ -252,4 +251,4 @@ def shell() -> str:
     """The command as it was given."""
     import shlex
 
-    return shlex.join(["nonneg", *sys.argv[1:]])
+    return legible(shlex.join(["nonneg", *sys.argv[1:]]))

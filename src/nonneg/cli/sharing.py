@@ -17,11 +17,11 @@ import click
 import numpy as np
 
 from .. import files
-from ..exceptions import FileError, IncompatibleError
+from ..exceptions import EmptySamplesWarning, FileError, IncompatibleError
 from ..files import Table
 from ..files.delimited import is_number
 from ..plot.views import quietly as quietly
-from .running import Session, parsed, shell
+from .running import Session, legible, parsed, shell
 
 
 def read_table(
@@ -233,6 +233,7 @@ def told(session: Session) -> Iterator[None]:
     began, before = time.perf_counter(), session.result.get("warnings", [])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", EmptySamplesWarning)  # the table has been looked at, and names them
         with session.fitting():
             yield
     session.result["fit_seconds"] = round(time.perf_counter() - began, 3)
@@ -246,16 +247,17 @@ def about_of(
     session: Session, data: Sequence[Path], table: Table | None, reading: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
-    about: dict[str, Any] = {"command": shell(), "data": [str(path) for path in data]}
+    about: dict[str, Any] = {"command": shell(), "data": [legible(str(path)) for path in data]}
     chosen = {name: (reading or {}).get(name) for name in ("variable", "mask", "ignore", "transpose", "label")}
     chosen["negative"] = "clip" if (reading or {}).get("negative") == "clip" else None
     chosen["graph"] = table is not None and table.is_graph
     about["reading"] = {
-        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        name: legible(str(value)) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
         for name, value in chosen.items()
         if value
     }
-    about |= {name: session.result[name] for name in ("began", "fit_seconds", "warnings", "stopped") if name in session.result}
+    kept = ("began", "fit_seconds", "warnings", "stopped", "ranks")
+    about |= {name: session.result[name] for name in kept if name in session.result}
     if table is not None:
         about |= {"shape": list(table.shape), "layout": table.layout, "features": table.features}
         about["samples"] = table.samples if table.samples is None or len(table.samples) <= 100_000 else None
@@ -371,13 +373,10 @@ def number_or_text(text: str | None) -> Any:
         return text
 
 
-def stem_of(path: Path) -> str:
-    """The name of a file or folder without what says its kind."""
-    return path.resolve().name.partition(".")[0] or "model"
-
-
-def ranks_of(text: str) -> list[int]:
-    """The ranks that a text names: 8, 2-12, 2-20:2, or 2,4,8; in order."""
+def ranks_of(text: str) -> list[int] | str:
+    """Parse ranks: 8, 2-12, 2-20:2, or 2,4,8, in order; "auto" as it is."""
+    if text == "auto":
+        return text
     found: set[int] = set()
     try:
         for part in text.replace("–", "-").split(","):
@@ -389,17 +388,48 @@ def ranks_of(text: str) -> list[int]:
     except ValueError:
         found = set()
     if not found:
-        raise click.BadParameter(f"{text!r} is not a number of parts, nor several: 2-12, 2-20:2, or 2,4,8.", param_hint="--rank")
+        raise click.BadParameter(f"{text!r} is not a number of parts, nor several: 2-12, 2-20:2, 2,4,8, auto.", param_hint="--rank")
     if min(found) < 1:
         raise click.BadParameter(f"{min(found)} parts cannot be learned; at least 1.", param_hint="--rank")
     return sorted(found)
+
+
+def rank_parameter(cls: Any, ranks: Any, assignments: Sequence[str]) -> str:
+    """Name the parameter for the rank. Refuse it in --set, and several ranks for models that cannot be scanned."""
+    from ..selection.subjects import can_be_scanned
+
+    name = next(name for name in RANKS if name in inspect.signature(cls).parameters)
+    if name in parsed(tuple(assignments)):
+        raise click.UsageError(f"--set {name} is the rank: give it by --rank.")
+    if not isinstance(ranks, int | tuple) and not can_be_scanned(cls):
+        raise click.UsageError(f"--rank has to be one number for {cls.__name__}: its ranks cannot be scanned.")
+    return name
+
+
+RANKS = ("n_components", "n_clusters", "n_states")
+"""What estimators call their rank."""
+
+
+def with_best_rank(session: Session, estimator: Any, name: str, X: Any, ranks: Any, seed: int, jobs: Any = None) -> None:
+    """Scan ranks, and give the estimator the best."""
+    if ranks == "auto":
+        session.phase("Scanning ranks 2 to 12, as far as the data allow, to fit the best; --rank 8 would fit that one only.")
+    try:
+        scan = scanned(session, estimator, X, ranks, criteria=(), seed=seed, jobs=jobs)
+    except IncompatibleError as error:
+        raise IncompatibleError(f"{error} To fit without a scan, give one rank: --rank 2.") from error
+    if session.interrupted:
+        raise KeyboardInterrupt("stopped before every rank was measured, so that none was fitted, and nothing is written.")
+    best = "×".join(map(str, np.atleast_1d(scan.best_)))
+    session.say(f"{'rank':<12} {best}. {scan.why_}")
+    estimator.set_params(**{name: scan.best_})
 
 
 def scanned(
     session: Session,
     estimator: Any,
     X: Any,
-    ranks: Sequence[int],
+    ranks: Sequence[int] | str,
     *,
     criteria: Sequence[str],
     seed: int,

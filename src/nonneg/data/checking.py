@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..exceptions import DataError
 from .base import Data
+from .given import Observed
 from .host import as_dense
 from .sources.base import Source
 from .visiting import row_blocks
@@ -131,3 +133,23 @@ def check_symmetric(data: Data, name: str) -> None:
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
             "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
         )
+
+
+def empty_rows(values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a NumPy array, a SciPy sparse array or an `Observed` without a known value, and those with known zeros only."""
+    rows, columns = values.shape
+    is_zero, is_unknown = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
+    if isinstance(values, Observed):
+        entries = sparse.coo_array(values.values)
+        known, is_unknown[:] = ~np.isnan(entries.data), True
+        is_unknown[entries.coords[0][known]] = False
+        is_zero[entries.coords[0][known & (entries.data != 0)]] = False
+    elif sparse.issparse(values):
+        entries = sparse.coo_array(values)
+        is_zero[entries.coords[0][entries.data != 0]] = False
+    else:
+        for some in row_blocks(rows, columns, "cpu"):
+            block = np.asarray(values[some])
+            missing = np.isnan(block)
+            is_unknown[some], is_zero[some] = missing.all(axis=1), (missing | (block == 0)).all(axis=1)
+    return np.flatnonzero(is_unknown), np.flatnonzero(is_zero & ~is_unknown)

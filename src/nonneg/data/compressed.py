@@ -8,12 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from .memory import refuse_too_large
+
+_MANY_ROWS = 10**7
+"""Rows from which the index is compared with the memory that is free."""
 
 
 def to_csr(matrix: Any, name: str, *, dtype: Any = None, copy: bool = False) -> sparse.csr_array:
     """Convert a sparse matrix of any format, or an array, to CSR; raise a `DataError` if indices do not fit the shape."""
     if sparse.issparse(matrix):
         check_sparse(matrix, name)
+        if matrix.format != "csr" and matrix.shape[0] > _MANY_ROWS:
+            refuse_too_large(16 * matrix.shape[0], f"The row index of {name}")
     return sparse.csr_array(matrix, dtype=dtype, copy=copy)
 
 

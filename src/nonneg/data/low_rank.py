@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
+from ..exceptions import DataError
 from .base import Data, Facts, Need, Total
 from .namespace import Array, Namespace
 from .steps import Request
@@ -90,9 +91,26 @@ class Compression:
         R, L = (far, near) if along is data else (near, far)
         return cls(data, R, L, *data.apply_both(R, L))
 
+    @classmethod
+    def of_arrays(cls, data: Data, R: np.ndarray, L: np.ndarray, A: np.ndarray, BT: np.ndarray) -> Compression:
+        """One that was made already, from its arrays."""
+        m, n = data.shape
+        if (
+            (A.shape, BT.shape) != ((m, *R.shape[1:]), (n, *L.shape[1:]))
+            or (L.shape[0], R.shape[0]) != (m, n)
+            or A.ndim + L.ndim != 4
+        ):
+            raise DataError(
+                f"The stored compression of X, of shapes {R.shape}, {L.shape}, {A.shape} and {BT.shape}, is not of {m} × {n}."
+            )
+        if not all(np.isfinite(part).all() for part in (R, L, A, BT)):
+            raise DataError("The stored compression of X has entries that are not finite.")
+        return cls(data, R, L, A, BT)
+
     def in_units_of(self, data: Data, unit: float) -> Compression:
         """The same for these data, which are those that it was made of in other units."""
-        return Compression(data, self.R, self.L, self.A / unit, self.BT / unit)
+        A, BT = (self.A, self.BT) if unit == 1 else (self.A / unit, self.BT / unit)
+        return Compression(data, self.R, self.L, A, BT)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

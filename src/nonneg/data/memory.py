@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..exceptions import ShapeError
+from ..exceptions import FileError, ShapeError
 
 _CONTROL_GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
@@ -42,6 +42,13 @@ def check_memory(n_bytes: int, what: str, instead: str) -> None:
     available = available_bytes()
     if available is not None and n_bytes > available:
         raise ShapeError(f"{what} would take {readable(n_bytes)} of memory, and {readable(available)} are free. {instead}")
+
+
+def refuse_too_large(n_bytes: int, label: str) -> None:
+    """Refuse a file whose content would not fit into memory."""
+    available = available_bytes()
+    if available is not None and n_bytes > available:
+        raise FileError(f"{label} holds {readable(n_bytes)}, and {readable(available)} of memory are free.")
 
 
 def readable(n_bytes: int) -> str:

@@ -79,12 +79,18 @@ def namespace_of(array: Array) -> Namespace:
     return Namespace(xp, array.dtype if array.dtype == xp.float32 else xp.float64, array_api_compat.device(array))
 
 
+def without_gradient(array: Array) -> Array:
+    """The array without what would differentiate through it: a factorization is not differentiated through."""
+    return array.detach() if getattr(array, "requires_grad", False) else array
+
+
 def to_host(array: Array) -> np.ndarray:
     """A NumPy copy of an array of any library."""
     if isinstance(array, np.ndarray):
         return array
     import array_api_compat
 
+    array = without_gradient(array)
     try:
         return np.asarray(array_api_compat.to_device(array, "cpu"))
     except (TypeError, ValueError, RuntimeError):  # libraries whose arrays only speak DLPack, or call the host otherwise

@@ -24,6 +24,7 @@ from typing import Any, Protocol
 from ..data.blocks import Interrupted
 from ..data.host import locked
 from ..data.namespace import Array
+from ..exceptions import DataError
 from .point import Point
 from .problem import Problem
 from .solution import History, Progress, Record, Status
@@ -132,6 +133,8 @@ def solve(
     After each check or look, `keep` may write it down. A reading of the data that is broken off ends it at the last of these. One
     that ends at `max_iter` is written down as it would be if that were larger, to be gone on with.
     """
+    if run.n_iter > stopping.max_iter:
+        raise DataError(f"The run is at iteration {run.n_iter}, beyond max_iter={stopping.max_iter}, and cannot go back.")
     began = time.perf_counter() - run.seconds
     run.watch.stopping = stopping  # one that was written down may have had another `max_iter`
     is_far = run.point.problem.data.is_far

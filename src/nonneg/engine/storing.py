@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -29,9 +29,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..algebra.expression import Letter, Word
+from ..annotations import check_fields, fits, shown
 from ..data.namespace import is_array, to_host
 from ..data.weighted import LowRank
 from ..exceptions import DataError
+from ..files.archives import opened, read_array
+from ..planning import LOGARITHM
 from .filling import with_filling
 from .point import Point
 from .problem import Problem
@@ -61,10 +64,6 @@ def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
     if stored.content.get("model") != _named(problem):
         raise DataError(f"{file} is of another problem: {stored.content.get('model')}; here it is {_named(problem)}.")
     run: Run = stored.rebuilt("run", problem)
-    for name, factor in run.point.factors.items():
-        if tuple(factor.shape) != tuple(problem.shapes.get(name, ())):
-            here = problem.shapes.get(name)
-            raise DataError(f"{file} is of another problem: its {name} is {tuple(factor.shape)}, here it is {here}.")
     return run
 
 
@@ -83,27 +82,83 @@ class Stored:
 
     content: dict[str, Any]
     arrays: dict[str, np.ndarray]
+    name: str
+    """Of the file."""
 
     def rebuilt(self, name: str, problem: Problem | None = None) -> Any:
         """One of the values; points are those of the problem."""
-        return _rebuilt(self.content.get(name), self.arrays, problem)
+        with altered_runs_refused(self.name):
+            return _rebuilt(self.content.get(name), self.arrays, problem)
 
 
-def read_content(file: str | Path | BinaryIO) -> Stored:
-    """What was written, or an error where that is not what it is."""
+@contextmanager
+def altered_runs_refused(name: str) -> Iterator[None]:
+    """Turn whatever a stored run leads to that is not as it should be into a `DataError` that names the file."""
     try:
-        with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
-            stored = np.load(stream, allow_pickle=False)
-            content = json.loads(bytes(stored["content"]).decode())
-            arrays = {name: stored[name] for name in stored.files if name != "content"}
-    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
-        why = "it is no .npz file" if "pickle" in str(error) else str(error)  # NumPy's advice would be to trust it
+        yield
+    except Exception as error:
+        if " is not a run that was written down" in str(error):
+            raise
+        said = str(error).removeprefix(name).strip().rstrip(".") or type(error).__name__
         raise DataError(
-            f"{file} is not a run that was written down, or not all of it: {why}. Delete it, or give another path."
+            f"{name} is not a run that was written down, or not all of it: {said}. Delete it, or give another path."
         ) from error
+
+
+def read_content(file: str | Path | BinaryIO, name: str = "") -> Stored:
+    """Read what was written; streams have no name of their own."""
+    name = name or str(file)
+    with altered_runs_refused(name), nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+        if not zipfile.is_zipfile(stream):
+            raise DataError("it is no .npz file")
+        with opened(stream, name) as archive:
+            found = {each.removesuffix(".npy"): read_array(archive, each, name) for each in archive.namelist()}
+        arrays = {each: array.astype(array.dtype.newbyteorder("="), copy=False) for each, array in found.items()}
+        content = json.loads(bytes(arrays.pop("content")).decode())
+        if not isinstance(content, dict):
+            raise DataError(f"its content is {shown(content)}")
     if content.get("version") != VERSION:
-        raise DataError(f"{file} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
-    return Stored(content, arrays)
+        raise DataError(f"{name} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
+    return Stored(content, arrays, name)
+
+
+def check_factors(factors: Any, problem: Problem, names: Any) -> None:
+    """Refuse factors that are not those of a problem: of other shapes, not finite, or negative where none may be."""
+    if not isinstance(factors, Mapping) or set(factors) != set(names):
+        raise DataError(f"its factors must be {', '.join(names)}; got {shown(factors)}")
+    for name, factor in factors.items():
+        array = np.asarray(to_host(factor)) if is_array(factor) else factor
+        if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.shape != tuple(problem.shapes[name]):
+            raise DataError(f"its {name} must be an array of shape {tuple(problem.shapes[name])}; got {shown(array)}")
+        if not np.isfinite(array).all() or (name not in problem.model.signed and (array < 0).any()):
+            raise DataError(f"its {name} has entries that are negative or not finite")
+
+
+def read_filling(found: Any, problem: Problem) -> Problem:
+    """The problem with what is missing in its data filled, as it was stored."""
+    if found is None:
+        return problem
+    shapes = [np.shape(part) for part in found]
+    if len(shapes) != 2 or any(len(shape) != 2 for shape in shapes) or (shapes[0][0], shapes[1][1]) != problem.data.shape:
+        raise DataError(f"its filling must be two factors of a matrix of shape {problem.data.shape}; got {shapes}")
+    return with_filling(problem, LowRank(*found))
+
+
+def _check_run(run: Run) -> None:
+    """Refuse a run whose state is not that of its problem; what is stored of each factor has its shape."""
+    shapes = {name: tuple(run.point.problem.shapes[name]) for name in run.point.problem.learned}
+    entries = sum(rows * columns for rows, columns in shapes.values())
+    for field, value in vars(run.state).items():
+        if hasattr(value, "generator"):
+            value.generator()  # which refuses a state that is none
+        for key, item in value.items() if isinstance(value, dict) else ():
+            if key not in shapes or (is_array(item) and tuple(item.shape) != shapes[key]):
+                raise DataError(f"its {field} of {key!r} does not fit the problem")
+        parts = [part for one in value for part in vars(one).values()] if isinstance(value, list) else [value]
+        if any(is_array(part) and tuple(part.shape) not in ((), (entries,)) for part in parts):
+            raise DataError(f"its {field} must have {entries} entries")
+    if run.n_iter < 0 or (not run.history and run.n_iter):
+        raise DataError(f"it is at iteration {run.n_iter}")
 
 
 def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -151,10 +206,15 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
         case "Point":
             assert problem is not None
             known = {Word(Letter(*letter) for letter in word): inside(product) for word, product in value["known"]}
-            filling = inside(value.get("filling"))
-            own = problem if filling is None else with_filling(problem, LowRank(*filling))
-            point = Point(own, inside(value["factors"]), known)
+            own, factors = read_filling(inside(value.get("filling")), problem), inside(value["factors"])
+            check_factors(factors, own, own.learned)
+            for word, product in known.items():
+                if word != LOGARITHM and np.shape(product) != tuple(own.planner.costs.shape(word)):
+                    raise DataError(f"its {word} must have shape {own.planner.costs.shape(word)}; got {shown(product)}")
+            point = Point(own, factors, known)
             point.measured = None if value["objective"] is None else tuple(value["objective"])
+            if not fits(point.measured, tuple[float, float] | None):
+                raise DataError(f"its objective is {shown(point.measured)}")
             return point
         case "History":
             return History([inside(record) for record in value["records"]])
@@ -165,7 +225,12 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
             return items if kind == "list" else tuple(items)
         case _:
             cls = _classes()[kind]
-            return cls(**{name: inside(item) for name, item in value.items() if name != _TAG})
+            given = {name: inside(item) for name, item in value.items() if name != _TAG}
+            check_fields(cls, given)
+            found = cls(**given)
+            if isinstance(found, Run):
+                _check_run(found)
+            return found
 
 
 def _classes() -> dict[str, Any]:

@@ -61,7 +61,7 @@ from ..reporting import readings_heard, users_line
 from ..restarts import Reporter, run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
-from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples
+from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._parameters import Parameters
@@ -160,13 +160,19 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         check_missing(self.missing)
         X = opened(X)
         refuse_name(X)
+        ignores, given = self.missing == "ignore", X
         if isinstance(X, Data | Observed):
             check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
             X = read_weighted(X, missing=self.missing, weights=weights)
-            return X if X.is_far else read_non_negative(X, unknown=not reset)
-        ignores = self.missing == "ignore"
-        samples = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
-        return read_non_negative(read_weighted(samples, missing=self.missing, weights=weights), unknown=not reset)
+        else:
+            given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
+            X = read_weighted(given, missing=self.missing, weights=weights)
+        if isinstance(X, Data) and X.is_far:
+            return X
+        data = read_non_negative(X, unknown=not reset)
+        if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
+            warn_of_empty(self, given, is_fit=reset)
+        return data
 
     def _with_fills(self, X: Data, solution: Solution) -> Data:
         """The data as the solution has left them: where they stand in the form, what is missing is filled."""

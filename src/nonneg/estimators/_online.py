@@ -21,7 +21,8 @@ import numpy as np
 from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.host import above_floor
-from ..data.weighted import LowRank, Partial
+from ..data.namespace import to_host
+from ..data.weighted import LowRank, Pair, Partial
 from ..divergences import Beta
 from ..engine.binding import absorbed, bind, point_at
 from ..engine.model import Model
@@ -47,10 +48,11 @@ class Stream:
     W: np.ndarray
     unit: float = 1.0
     """What all samples are divided by, where their squares would be no floats."""
-    n_samples: int = 0
+    n_samples: float = 0
+    """How many, or the sum of their weights."""
     n_steps: int = 0
-    started_at: int = 0
-    """How many samples had been seen when a new start was last tried."""
+    started_at: float = 0
+    """`n_samples` when a new start was last tried."""
     sketch: Any = None
     energy: float = 0.0
     """‖X‖² of all samples."""
@@ -75,22 +77,22 @@ class OnlineMixin(Factorizer):
     def _seeded(self, X: Data) -> Stream:
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._model(), self._soft_factors["W"]
-        stream = Stream(W, choose_units(model, X).data, n_samples=X.shape[0], n_steps=1, started_at=X.shape[0])
+        count = _count_samples(X)
+        stream = Stream(W, choose_units(model, X).data, n_samples=count, n_steps=1, started_at=count)
         X = self._complete(X)
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
             return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
-        return replace(stream, numerator=W * numerator / X.shape[0], denominator=W * denominator / X.shape[0])
+        return replace(stream, numerator=W * numerator / count, denominator=W * denominator / count)
 
     def _complete(self, X: Any) -> Data:
-        """Samples with what is missing filled, as a stream takes them up, which knows weights of samples, and not of entries."""
-        if not X.weighted:
-            return X
+        """Samples with missing entries filled inside the form; a sketch takes weights of samples, and none of entries."""
         X = absorbed(self._model(), X)
-        if isinstance(X, Partial) and X.missing:
-            return X.inside or X.filled(LowRank(self._settled(X), self.components_))
-        return X.items if X.weighted else X
+        if isinstance(X, Partial) and X.has_gaps:
+            inside = X.inside or X.filled(LowRank(self._settled(X), self.components_))
+            return inside if self._has_sketch else X.with_inside(inside)
+        return X.items if self._has_sketch else X
 
     @atomic_fit
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -121,9 +123,10 @@ class OnlineMixin(Factorizer):
                 "keeps their number. Use fit to begin anew."
             )
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
-        X = self._complete(X)
-        stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         model, solver = self._model(), self._get_solver()[0]
+        X = self._complete(X)
+        stream = _in_larger_units(stream, choose_units(model, X).data, model.divergence.degree)
+        stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         if self._has_sketch:
             energy = stream.energy + X.power_sum(2)  # by a reading, which checks what is in a file: rows at a time are not checked
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
@@ -160,6 +163,30 @@ class OnlineMixin(Factorizer):
 
 
 _CLEARLY = 1e-3
+
+
+def _in_larger_units(stream: Stream, unit: float, degree: float | None) -> Stream:
+    """The stream in the larger of its own units and those of a batch, beside which earlier samples may be next to nothing.
+
+    Where D(cX ‖ cX̂) is not c^degree · D(X ‖ X̂), or earlier samples would count for more, it stays as it is.
+    """
+    if unit <= stream.unit or degree is None or degree < 0:
+        return stream
+    share = stream.unit / unit
+    return replace(
+        stream,
+        unit=unit,
+        sketch=None if stream.sketch is None else stream.sketch * share,
+        energy=stream.energy * share**2,
+        numerator=stream.numerator * share**degree,
+        denominator=stream.denominator * share**degree,
+    )
+
+
+def _count_samples(X: Any) -> float:
+    """The number of samples, or the sum of their weights: a sample of weight 2 counts as two."""
+    weights = X.weights if X.weighted else None
+    return float(np.sum(to_host(weights.rows), dtype=np.float64)) if isinstance(weights, Pair) else X.shape[0]
 
 
 def projected(X: Data, W: np.ndarray) -> np.ndarray:

@@ -152,7 +152,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         W = solution.factors["W"]
         self.labels_, self.memberships_ = labelled(W, X, self.components_.T), _shares(W)
         sums = W.sum(axis=0)
-        self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True)).T
+        self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True), dtype=W.dtype).T
 
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one. Those of a Dask collection
@@ -195,7 +195,8 @@ def labelled(W: np.ndarray, X: Data, centers: np.ndarray) -> np.ndarray:
     """The largest entry of each row of W; for items that no cluster has anything of, the closest of the centres, in columns."""
     labels, left_out = W.argmax(axis=1), np.flatnonzero(~W.any(axis=1))
     if len(left_out):
-        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ unit_length(np, centers, "columns")).argmax(axis=1)
+        units = unit_length(np, centers / (centers.max() or 1.0), "columns")  # squares of the largest numbers are infinite
+        labels[left_out] = np.asarray(X.take(left_out, axis=0) @ units).argmax(axis=1)
     return labels
 
 

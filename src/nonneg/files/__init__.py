@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..atomic import check_writable, written_whole
+from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
 from . import anndata, delimited, edges, graphs, images, matlab, matrix_market, nifti, numpy_archives, numpy_arrays, parquet, zarr
 from .base import Kind, Source, Wanted
@@ -100,8 +101,9 @@ def read(
         kind, sources = kind_of(source.path, graph=graph), [source]
     wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks)
     kind.check_wanted(wanted, sources[0])
-    table = kind.read(sources, wanted)
-    table.check_not_empty(sources[0].label)
+    with altered_files_refused(sources[0].label, kind.name):
+        table = kind.read(sources, wanted)
+        table.check_not_empty(sources[0].label)
     return table
 
 

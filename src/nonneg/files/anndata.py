@@ -11,7 +11,6 @@ from scipy import sparse
 
 from ..data.sources import hdf5
 from ..data.sources.anndata import names_in
-from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
 from .large import values_of
@@ -32,16 +31,13 @@ class AnnData(Kind):
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         h5py = needed("h5py", "files", "Reading .h5ad")
-        try:
-            with h5py.File(source.path, "r") as file:
-                observations = names_in(file["obs"]) if {"obs", "var"} <= set(file) else []
-            found = hdf5.open_file(source.path, wanted.variable, "variable")
-            values = values_of(found, in_blocks=wanted.in_blocks)
-            is_of_variables = (wanted.variable or "").startswith("var")
-            samples = observations if len(observations) == values.shape[0] and not is_of_variables else None
-            return Table(values, samples, found.columns)
-        except (OSError, KeyError, RuntimeError) as error:
-            raise FileError(f"{source.label} is not a whole file of AnnData: {error}. It was cut off or altered.") from error
+        with h5py.File(source.path, "r") as file:
+            observations = names_in(hdf5.Inside(file)["obs"]) if {"obs", "var"} <= set(file) else []
+        found = hdf5.open_file(source.path, wanted.variable, "variable")
+        values = values_of(found, in_blocks=wanted.in_blocks)
+        is_of_variables = (wanted.variable or "").startswith("var")
+        samples = observations if len(observations) == values.shape[0] and not is_of_variables else None
+        return Table(values, samples, found.columns)
 
     def write(self, table: Table, path: Path) -> None:
         h5py = needed("h5py", "files", "Writing .h5ad")

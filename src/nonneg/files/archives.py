@@ -12,15 +12,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..data.memory import refuse_too_large
 from ..data.sources.npy import read_header
 from ..exceptions import FileError
-from .base import refuse_too_large
 
 _MEMBERS = 1_000_000
 
 
 @contextmanager
-def opened(path: Path, label: str) -> Iterator[zipfile.ZipFile]:
+def opened(path: Path | Any, label: str) -> Iterator[zipfile.ZipFile]:
     """A zip archive, once names and sizes in it have been looked at; errors of reading it say what is wrong with it."""
     try:
         with zipfile.ZipFile(path) as archive:

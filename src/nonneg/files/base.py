@@ -11,12 +11,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from ..data.memory import available_bytes, readable
+from ..data.memory import available_bytes, readable, refuse_too_large
 from ..exceptions import FileError
 from .table import Layout, Table
 
 _HEAD = 8192
 """Bytes that are looked at to tell what a file is."""
+
+
+_COPIES = 4
+"""How many times the size of its text a table takes in memory while it is read: bytes, text, cells and numbers."""
+_PIECE = 1 << 20
+"""Bytes that are unpacked at a time."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +82,18 @@ class Source:
     def content(self) -> bytes:
         """All of it, if there is room for it."""
         if not self.is_compressed:
-            refuse_too_large(self.path.stat().st_size, self.label)
+            refuse_too_large(_COPIES * self.path.stat().st_size, self.label)
             return self.path.read_bytes()
-        limit = available_bytes() or 1 << 62
+        limit = (available_bytes() or 1 << 62) // _COPIES
+        found = bytearray()
         with gzip.open(self.path) as inside:
-            found = _unzipped(self, inside, limit)
-            if len(found) == limit:
-                raise FileError(f"{self.label} unpacks to more than the {readable(limit)} of memory that are free.")
-            return found
+            while piece := _unzipped(self, inside, _PIECE):
+                found += piece
+                if len(found) > limit:
+                    raise FileError(
+                        f"{self.label} unpacks to more than the {readable(_COPIES * limit)} of memory that are free hold."
+                    )
+        return bytes(found)
 
     def text(self) -> str:
         """All of it, as text."""
@@ -117,13 +127,6 @@ def _unzipped(source: Source, inside: gzip.GzipFile, most: int) -> bytes:
         raise FileError(f"{source.label} cannot be unpacked by gzip: {error}. It was cut off or altered.") from error
 
 
-def refuse_too_large(n_bytes: int, label: str) -> None:
-    """An error where something would not fit into memory."""
-    available = available_bytes()
-    if available is not None and n_bytes > available:
-        raise FileError(f"{label} holds {readable(n_bytes)}, and {readable(available)} of memory are free.")
-
-
 class Kind(ABC):
     """A kind of file. A subclass says how such files begin or end, and how they are read and written."""
 
@@ -150,6 +153,10 @@ class Kind(ABC):
     def write(self, table: Table, path: Path) -> None:
         """Write to a file that nobody else uses."""
         raise FileError(f"Files of {self.name} are read here, but not written.")
+
+    def is_part(self, file: Path, folder: Path) -> bool:
+        """Whether a file inside a folder is read where that folder is."""
+        return False
 
     def check_wanted(self, wanted: Wanted, source: Source) -> None:
         """Refuse what makes no sense for this kind, rather than not to do it."""

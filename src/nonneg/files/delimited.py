@@ -43,7 +43,7 @@ class Delimited(Kind):
         rows = split(text, delimiter, source.label)
         decimal = "," if delimiter == ";" and not any("." in cell for row in rows[1:_LOOK] for cell in row) else "."
         has_header = _has_header(rows, decimal)
-        header = [cell.strip() for cell in rows.pop(0)] if has_header else None
+        header = rows.pop(0) if has_header else None
         if header is not None and rows and len(rows[0]) == len(header) + 1:
             header.insert(0, "")  # as R writes them
         if not rows:
@@ -57,16 +57,18 @@ class Delimited(Kind):
                 )
         columns = [str(j + 1) for j in range(width)] if header is None else header
         refuse_unknown(wanted.ignore, columns, source.label)
-        first = [row[0].strip() for row in rows]
+        first = [row[0] for row in rows]
         is_named = width > 1 and columns[0] not in wanted.ignore
-        is_named = is_named and ((header is not None and not header[0]) or not any(is_number(cell, decimal) for cell in first))
+        is_named = is_named and (
+            (header is not None and not header[0].strip()) or not any(is_number(cell, decimal) for cell in first)
+        )
         kept = [j for j in range(width) if not (j == 0 and is_named) and columns[j] not in wanted.ignore]
         samples = first if is_named else None
         return Table(
             _numbers(rows, kept, columns, samples, decimal, source.label, header is not None),
             samples=samples,
             features=None if header is None else [columns[j] for j in kept],
-            aside={name: np.array([row[columns.index(name)].strip() for row in rows]) for name in wanted.ignore},
+            aside={name: np.array([row[columns.index(name)] for row in rows]) for name in wanted.ignore},
         )
 
     def write(self, table: Table, path: Path) -> None:
@@ -102,9 +104,12 @@ def split(text: str, delimiter: str, label: str) -> list[list[str]]:
     if delimiter == " ":
         return [line.split() for line in text.splitlines() if line.strip()]
     try:
-        return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)]
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise FileError(f"{label} cannot be read as a table: {error}.") from error
+    if all(cell.startswith(" ") for row in rows[:_LOOK] for cell in row[1:]):  # "a, b": the space belongs to the comma
+        return [[row[0], *(cell[1:] for cell in row[1:])] for row in rows]
+    return rows
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.memory import refuse_too_large
 from ..exceptions import FileError
 from ..libraries import needed
 from .archives import opened
@@ -16,6 +17,8 @@ from .base import Kind, Source, Wanted
 from .table import Layout, Table
 
 _BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5\n", b"P5 ", b"P2\n", b"P6\n")
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "PPM")
+"""What Pillow may take content for; others are read by other programs, as EPS is by Ghostscript."""
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
 
 
@@ -34,12 +37,15 @@ class Images(Kind):
             or (source.head.startswith(b"PK") and source.name.endswith(".zip"))
         )
 
+    def is_part(self, file: Path, folder: Path) -> bool:
+        return file.parent == folder and file.suffix.lower() in _ENDINGS
+
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         pillow = needed("PIL.Image", "files", "Reading images")
         pictures: list[np.ndarray] = []
         names: list[str] = []
         for label, name, content in _contents(sources):
-            picture = _grey(pillow, content, label)
+            picture = _grey(pillow, content, label, len(pictures))
             if pictures and picture.shape != pictures[0].shape:
                 raise FileError(
                     f"{label} has {picture.shape[0]} × {picture.shape[1]} pixels, and the images before it "
@@ -67,7 +73,7 @@ def _contents(sources: Sequence[Source]) -> Any:
     for source in sources:
         if source.path.is_dir():
             for path in sorted(source.path.iterdir()):
-                if path.suffix.lower() in _ENDINGS:
+                if path.suffix.lower() in _ENDINGS and path.is_file():
                     yield str(path), path.stem, path.read_bytes()
         elif source.head.startswith(b"PK"):
             with opened(source.path, source.label) as archive:
@@ -78,16 +84,18 @@ def _contents(sources: Sequence[Source]) -> Any:
             yield source.label, source.path.stem, source.path.read_bytes()
 
 
-def _grey(pillow: Any, content: bytes, label: str) -> np.ndarray:
+def _grey(pillow: Any, content: bytes, label: str, others: int) -> np.ndarray:
+    """Grey levels of an image, if there is room for it and for the table of it and others of its size."""
     try:
-        with pillow.open(io.BytesIO(content)) as picture:
+        with pillow.open(io.BytesIO(content), formats=_FORMATS) as picture:
             if picture.width * picture.height > (pillow.MAX_IMAGE_PIXELS or 1 << 62):
                 raise FileError(f"{label} has {picture.width} × {picture.height} pixels, more than are read here.")
+            refuse_too_large(8 * picture.width * picture.height * (others + 2), label)
             largest = 65535.0 if picture.mode.startswith("I;16") or picture.mode == "I" else 255.0
             grey = picture if picture.mode in ("L", "F") or largest > 255 else picture.convert("L")
             values = np.asarray(grey, dtype=np.float64)
-    except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
-        if isinstance(error, FileError):
-            raise
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # Pillow raises many
         raise FileError(f"{label} is not a whole image: {error}. It was cut off or altered.") from error
     return values / largest

@@ -6,9 +6,8 @@ from typing import Any
 
 from scipy import sparse
 
-from ..data.memory import available_bytes
+from ..data.memory import available_bytes, refuse_too_large
 from ..data.opening import open_data
-from .base import refuse_too_large
 
 LARGE = 2**30
 """Bytes above which a matrix is left where it lies; or above a quarter of what is free, where that is less."""

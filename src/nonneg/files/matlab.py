@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,15 +11,19 @@ import numpy as np
 from scipy import sparse
 
 from ..data.compressed import to_csr
+from ..data.memory import refuse_too_large
+from ..data.sources.hdf5 import Inside
 from ..exceptions import FileError
 from ..libraries import needed
-from .base import Kind, Source, Wanted, refuse_too_large
+from .base import Kind, Source, Wanted
 from .numpy_archives import chosen
 from .numpy_arrays import numbers
 from .table import Table
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 _NAMES = ("samples", "features")
+_NUMBERS = {"double", "single", "logical", "sparse", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+"""Classes of MATLAB that are matrices of numbers."""
 
 
 class Matlab(Kind):
@@ -41,35 +46,25 @@ class Matlab(Kind):
     def _read_five(self, source: Source, wanted: Wanted) -> Table:
         from scipy.io import loadmat, whosmat
 
-        try:
-            present = whosmat(source.path)
-            for name, shape, kind in present:
-                refuse_too_large(8 * int(np.prod(shape)) if kind != "sparse" else 0, f"{source.label}, {name}")
-            found = loadmat(source.path, variable_names=[name for name, *_ in present], spmatrix=False)
-        except FileError:
-            raise
-        except Exception as error:  # SciPy's reader has no error of its own for what is cut off
-            raise FileError(f"{source.label} is not a whole file of MATLAB: {error}. It was cut off or altered.") from error
-        tables = {name: item for name, item in found.items() if hasattr(item, "dtype") and item.ndim == 2}
-        candidates = [name for name, item in tables.items() if item.dtype.kind in "fiub"]
-        values = numbers(found[chosen(candidates, wanted.variable, source.label)], source.label)
-        samples, features = (
-            [str(np.squeeze(one)).strip() for one in np.ravel(found[name])] if name in found else None for name in _NAMES
-        )
+        present = {name: (shape, kind) for name, shape, kind in whosmat(source.path)}
+        candidates = [name for name, (shape, kind) in present.items() if len(shape) == 2 and kind in _NUMBERS]
+        variable = chosen(candidates, wanted.variable, source.label)
+        for name in {variable, *_NAMES} & present.keys():
+            shape, kind = present[name]
+            refuse_too_large(0 if kind == "sparse" else 8 * math.prod(shape), f"{source.label}, {name}")
+        found = loadmat(source.path, variable_names=[variable, *_NAMES], spmatrix=False)
+        values = numbers(found[variable], source.label)
+        samples, features = (_names(found[name]) if name in found else None for name in _NAMES)
         return Table(to_csr(values, source.label) if sparse.issparse(values) else values, samples, features)
 
     def _read_seven(self, source: Source, wanted: Wanted) -> Table:
         h5py = needed("h5py", "files", "Reading MATLAB files of version 7.3")
-        try:
-            with h5py.File(source.path, "r") as file:
-                candidates = [name for name, item in file.items() if not name.startswith("#") and _is_matrix(h5py, item)]
-                item = file[chosen(candidates, wanted.variable, source.label)]
-                is_sparse = isinstance(item, h5py.Group)
-                return Table(
-                    _sparse(item, source.label) if is_sparse else numbers(read_dataset(item, source.label).T, source.label)
-                )
-        except OSError as error:
-            raise FileError(f"{source.label} is not a whole file of MATLAB 7.3: {error}. It was cut off or altered.") from error
+        with h5py.File(source.path, "r") as file:
+            members = Inside(file)
+            candidates = [name for name in members if not name.startswith("#") and _is_matrix(members[name])]
+            item = members[chosen(candidates, wanted.variable, source.label)]
+            is_sparse = isinstance(item, Inside)
+            return Table(_sparse(item, source.label) if is_sparse else numbers(read_dataset(item, source.label).T, source.label))
 
     def write(self, table: Table, path: Path) -> None:
         from scipy.io import savemat
@@ -81,21 +76,35 @@ class Matlab(Kind):
 
 def read_dataset(item: Any, label: str) -> np.ndarray:
     """A dataset of HDF5, if there is room for it."""
-    refuse_too_large(int(np.prod(item.shape)) * item.dtype.itemsize, label)
+    refuse_too_large(math.prod(item.shape) * item.dtype.itemsize, label)
     return np.asarray(item[()])
 
 
-def _is_matrix(h5py: Any, item: Any) -> bool:
-    if isinstance(item, h5py.Group):
+def _names(stored: np.ndarray) -> list[str]:
+    """Names in cells, as they are; those in rows of characters are padded to one length."""
+    if stored.dtype.kind == "U":
+        return [str(name).rstrip() for name in np.ravel(stored)]
+    return [str(np.squeeze(one)) if np.size(one) else "" for one in np.ravel(stored)]
+
+
+def _is_matrix(item: Any) -> bool:
+    if isinstance(item, Inside):
         return "MATLAB_sparse" in item.attrs
     return item.ndim == 2 and item.dtype.kind in "fiub" and item.attrs.get("MATLAB_class", b"double") != b"char"
 
 
+def _indices(stored: np.ndarray, label: str) -> np.ndarray:
+    """Indices as int64, checked before the cast, in which 2⁶⁴ − 1 would become −1, and 0.5 become 0."""
+    if stored.dtype.kind not in "iu" or (stored.size and not 0 <= int(stored.min()) <= int(stored.max()) < 2**63):
+        raise FileError(f"{label} has indices that are no places in a matrix. It was cut off or altered.")
+    return stored.astype(np.int64)
+
+
 def _sparse(group: Any, label: str) -> sparse.csr_array:
     n_rows = int(group.attrs["MATLAB_sparse"])
-    starts = np.asarray(group["jc"], dtype=np.int64)
-    data = np.asarray(group["data"]) if "data" in group else np.empty(0)
-    rows = np.asarray(group["ir"], dtype=np.int64) if "ir" in group else np.empty(0, dtype=np.int64)
+    starts = _indices(read_dataset(group["jc"], label), label)
+    data = read_dataset(group["data"], label) if "data" in group else np.empty(0)
+    rows = _indices(read_dataset(group["ir"], label), label) if "ir" in group else np.empty(0, dtype=np.int64)
     try:
         values = sparse.csc_array((data, rows, starts), shape=(n_rows, len(starts) - 1))
     except ValueError as error:

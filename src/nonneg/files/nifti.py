@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,10 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ..data.memory import refuse_too_large
+from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
 from ..libraries import needed
-from .base import Kind, Source, Wanted, refuse_too_large
+from .base import Kind, Source, Wanted
 from .table import Layout, Table
+
+_RATIO = 1032
+"""By how much gzip can compress at most."""
 
 
 class NIfTI(Kind):
@@ -38,7 +44,7 @@ class NIfTI(Kind):
         mask = None if wanted.mask is None else self._mask(wanted.mask, volumes[0], sources[0].label)
         count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
-        refuse_too_large(int(np.prod(shape)) * count * dtype.itemsize, sources[0].label)
+        refuse_too_large(math.prod(shape) * count * dtype.itemsize, sources[0].label)
         if mask is None:
             mask = np.zeros(shape, dtype=bool)
             for source, volume in zip(sources, volumes, strict=True):
@@ -89,20 +95,21 @@ class NIfTI(Kind):
 
 def _volume(source: Source) -> Any:
     nibabel = needed("nibabel", "neuro", "Reading NIfTI")
-    try:
-        volume = nibabel.load(source.path)
-    except Exception as error:  # nibabel raises many
-        raise FileError(f"{source.label} is not a NIfTI file that can be read: {error}") from error
+    is_second = source.head[4:7] in (b"n+2", b"ni2")
+    with altered_files_refused(source.label, "NIfTI"):
+        # by its class: nibabel.load would also read what an extension of the header makes of it
+        volume = (nibabel.Nifti2Image if is_second else nibabel.Nifti1Image).from_filename(source.path)
     if len(volume.shape) not in (3, 4):
         raise FileError(f"{source.label} has shape {volume.shape}; volumes have three dimensions, or four with samples last.")
+    declared, stored = math.prod(volume.shape) * volume.get_data_dtype().itemsize, source.path.stat().st_size
+    if declared > (_RATIO if source.is_compressed else 1) * stored:
+        raise FileError(f"{source.label} says that it has {declared} bytes, and has {stored}. It was cut off or altered.")
     return volume
 
 
 def _values(volume: Any, dtype: np.dtype, label: str) -> np.ndarray:
-    try:
+    with altered_files_refused(label, "NIfTI"):
         return np.asarray(volume.dataobj, dtype=dtype)
-    except (OSError, EOFError, ValueError) as error:
-        raise FileError(f"{label} is not a whole NIfTI file: {error}. It was cut off or altered.") from error
 
 
 def _is_inside(values: np.ndarray) -> np.ndarray:

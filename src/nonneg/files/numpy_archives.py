@@ -49,8 +49,7 @@ class NumPyArchive(Kind):
             layout = None
             if "layout_shape" in names:
                 parts = {name: get(name) for name in _LAYOUT if name in names}
-                shape = tuple(int(size) for size in parts["layout_shape"])
-                layout = Layout(shape, parts.get("layout_mask"), parts.get("layout_affine"))
+                layout = Layout(parts["layout_shape"].tolist(), parts.get("layout_mask"), parts.get("layout_affine"))
         return Table(values, samples, features, layout)
 
     def write(self, table: Table, path: Path) -> None:
@@ -91,7 +90,7 @@ def _sparse(parts: dict[str, np.ndarray], label: str) -> Any:
             found = _SPARSE[form]((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
         else:
             raise ValueError(f"the form {form!r} is not known")
-    except (ValueError, KeyError, IndexError) as error:
+    except (ValueError, KeyError, IndexError, ArithmeticError) as error:
         raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
     numbers(found, label)
     return to_csr(found, label)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.sources.parquet import Parquet as ParquetSource
-from ..data.sources.parquet import index_of, is_folder, is_number, parts_of
+from ..data.sources.parquet import index_of, is_folder, is_number, parts_of, refuse_repeated
 from ..data.sources.stacked import Stacked
 from ..exceptions import FileError, ReadingError
 from ..libraries import needed
@@ -31,26 +31,26 @@ class Parquet(Kind):
     def recognises(self, source: Source) -> bool:
         return source.head.startswith(b"PAR1") or is_folder(source.path)
 
+    def is_part(self, file: Path, folder: Path) -> bool:
+        return file in parts_of(folder)
+
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         parquet = needed("pyarrow.parquet", "files", "Reading Parquet")
-        arrow = needed("pyarrow", "files", "Reading Parquet")
-        try:
-            parts = [(parquet.ParquetFile(part), str(part)) for part in parts_of(source.path)]
-            schema = parts[0][0].schema_arrow
-            columns = schema.names
-            refuse_unknown(wanted.ignore, columns, source.label)
-            index = _index_of(schema, wanted.ignore)
-            left = [name for name in columns if name != index and name not in wanted.ignore]
-            text = [name for name in left if not is_number(schema.field(name).type)]
-            if text:
-                raise columns_of_text(source.label, text)
-            beside = [*wanted.ignore, *([] if index is None else [index])]
-            names = {name: [str(cell) for part, _ in parts for cell in _column(part, name)] for name in beside}
-            found = [ParquetSource(file, label, left) for file, label in parts]
-            values = values_of(found[0] if len(found) == 1 else Stacked(found, source.label), in_blocks=wanted.in_blocks)
-        except (arrow.ArrowInvalid, OSError) as error:
-            raise FileError(f"{source.label} is not a whole file of Parquet: {error}. It was cut off or altered.") from error
+        parts = [(parquet.ParquetFile(part), str(part)) for part in parts_of(source.path)]
+        schema = parts[0][0].schema_arrow
+        columns = schema.names
+        refuse_unknown(wanted.ignore, columns, source.label)
+        refuse_repeated(columns, source.label)
+        index = _index_of(schema, wanted.ignore)
+        left = [name for name in columns if name != index and name not in wanted.ignore]
+        text = [name for name in left if not is_number(schema.field(name).type)]
+        if text:
+            raise columns_of_text(source.label, text)
+        beside = [*wanted.ignore, *([] if index is None else [index])]
+        names = {name: [str(cell) for part, _ in parts for cell in _column(part, name)] for name in beside}
+        found = [ParquetSource(file, label, left) for file, label in parts]
+        values = values_of(found[0] if len(found) == 1 else Stacked(found, source.label), in_blocks=wanted.in_blocks)
         aside = {name: np.array(names[name]) for name in wanted.ignore}
         return Table(values, None if index is None else names[index], left, aside=aside)
 
@@ -59,7 +59,8 @@ class Parquet(Kind):
         arrow = needed("pyarrow", "files", "Writing Parquet")
         values = table.values.toarray() if sparse.issparse(table.values) else table.values
         columns: dict[str, Any] = {} if table.samples is None else {"name": table.samples.tolist()}
-        features = [str(j) for j in range(values.shape[1])] if table.features is None else table.features
+        features = [str(j) for j in range(values.shape[1])] if table.features is None else table.features.tolist()
+        refuse_repeated([*columns, *features], "The table to write")
         columns |= {name: values[:, j] for j, name in enumerate(features)}
         parquet.write_table(arrow.table(columns), path)
 

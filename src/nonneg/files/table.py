@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data import Data
+from ..data.checking import empty_rows
 from ..exceptions import DataError, FileError
 
 
@@ -31,9 +33,19 @@ class Layout:
     mask: np.ndarray | None = None
     affine: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        shape = self.shape
+        if not isinstance(shape, list | tuple) or not all(isinstance(size, int | np.integer) and size > 0 for size in shape):
+            raise FileError(f"The layout of a picture or volume is its sizes, whole numbers; got {shape!r}.")
+        object.__setattr__(self, "shape", tuple(int(size) for size in shape))
+        if self.mask is not None and (self.mask.shape != self.shape or self.mask.dtype != bool):
+            raise FileError(f"The mask of a layout of {self.shape} is True or False at each place; got {self.mask.shape}.")
+        if self.affine is not None and (self.affine.shape != (4, 4) or self.affine.dtype.kind not in "fiu"):
+            raise FileError(f"The affine of a layout is a matrix of 4 × 4 numbers; got {self.affine.shape}.")
+
     @property
     def n_features(self) -> int:
-        return int(np.prod(self.shape)) if self.mask is None else int(np.count_nonzero(self.mask))
+        return math.prod(self.shape) if self.mask is None else int(np.count_nonzero(self.mask))
 
     def where(self, feature: int) -> tuple[int, ...]:
         """The place of a feature in the picture, by its axes, counted from 0."""
@@ -74,10 +86,10 @@ def place(row: int, column: int, samples: Any, features: Any) -> str:
 
 
 def names_of(names: Any, count: int, what: str) -> np.ndarray | None:
-    """Names as an array of str, one for each of so many."""
+    """Names as an array of str, one for each of so many; bytes that are no text are escaped, so that they can be written."""
     if names is None:
         return None
-    found = np.array([str(name) for name in names], dtype=np.str_)
+    found = np.array([str(name).encode("utf8", "backslashreplace").decode("utf8") for name in names], dtype=np.str_)
     if len(found) != count:
         raise FileError(f"There are {len(found)} names for {count} {what}.")
     return found
@@ -115,6 +127,8 @@ class Table:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "samples", names_of(self.samples, values.shape[0], "rows"))
         object.__setattr__(self, "features", names_of(self.features, values.shape[1], "columns"))
+        if self.layout is not None and self.layout.n_features != values.shape[1]:
+            raise FileError(f"A layout of {self.layout.n_features} features does not suit a table of {values.shape[1]} columns.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -201,19 +215,7 @@ class Table:
         """The rows without a known value, and those that are zero in all that is known; none of data that are left in a file."""
         if self.is_far or self.values.dtype.kind not in "fiu":
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        n, m = self.shape
-        is_zero, is_unknown = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-        if sparse.issparse(self.values):
-            entries = sparse.coo_array(self.values)
-            is_zero[entries.coords[0][entries.data != 0]] = False
-        else:
-            step = max(1, _BLOCK // m)
-            for start in range(0, n, step):
-                block = np.asarray(self.values[start : start + step])
-                missing = np.isnan(block)
-                is_unknown[start : start + step] = missing.all(axis=1)
-                is_zero[start : start + step] = (missing | (block == 0)).all(axis=1)
-        return np.flatnonzero(is_unknown), np.flatnonzero(is_zero & ~is_unknown)
+        return empty_rows(self.values)
 
     def samples_in_words(self, rows: np.ndarray, most: int = 5) -> str:
         """Samples by their numbers, from 1, and names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from ..data.sources import zarr
@@ -21,6 +22,9 @@ class Zarr(Kind):
 
     def recognises(self, source: Source) -> bool:
         return source.path.is_dir() and any((source.path / name).exists() for name in ("zarr.json", ".zarray", ".zgroup"))
+
+    def is_part(self, file: Path, folder: Path) -> bool:
+        return True
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources

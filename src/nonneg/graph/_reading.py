@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.compressed import to_csr
+from ..data.namespace import is_array, to_host
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 
@@ -86,7 +87,7 @@ def read_adjacency(graph: Any, label: str) -> Any:
     refuse_masked(graph, label)
     if not sparse.issparse(graph):
         try:
-            graph = np.asarray(graph)
+            graph = _as_array(graph)
         except ValueError as error:
             raise DataError(f"{label} cannot be read as an adjacency matrix: {error}.") from error
     if looks_like_edges(graph):
@@ -112,6 +113,10 @@ def read_adjacency(graph: Any, label: str) -> Any:
     return np.ascontiguousarray(graph, dtype=np.float64)
 
 
+def _as_array(graph: Any) -> np.ndarray:
+    return to_host(graph) if is_array(graph) else np.asarray(graph)
+
+
 _MANY, _FEW = 400, 10
 """Vertices, and how many times fewer edges than entries, from which a graph is kept by its edges."""
 
@@ -121,7 +126,7 @@ def looks_like_edges(graph: Any) -> bool:
     if sparse.issparse(graph) or isinstance(graph, str) or not hasattr(graph, "__len__"):
         return False
     try:
-        table = np.asarray(graph)
+        table = _as_array(graph)
     except ValueError:
         return False
     if table.ndim != 2 or table.shape[0] == table.shape[1] or 2 not in (table.shape[1], table.shape[0], table.shape[1] - 1):
@@ -136,7 +141,7 @@ def looks_like_edges(graph: Any) -> bool:
 
 def edges_given(graph: Any, label: str) -> str:
     """What to do with edges where their matrix is needed."""
-    table = np.asarray(graph)
+    table = _as_array(graph)
     if table.dtype.kind in "USO":
         add = "add_weighted_edges_from" if table.shape[1] == 3 else "add_edges_from"
         return (

@@ -37,7 +37,14 @@ MODELS = Registered("--model", _models)
 @shell_command("cocluster")
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @click.option("-m", "--model", type=MODELS, default="biornm3f", show_default=True, help="What to fit.")
-@click.option("-r", "--rank", required=True, metavar="ROWS[,COLUMNS]", help="How many groups of samples, and of features.")
+@click.option(
+    "-r",
+    "--rank",
+    default="auto",
+    show_default=True,
+    metavar="ROWS[,COLUMNS]",
+    help="How many groups of samples, and of features. auto: the best of 2 to 12 of both, as far as the data allow.",
+)
 @click.option("--divergence", help="euclidean, kl, … or a number b for the β-divergence.")
 @click.option("--restarts", type=int, help="How many starts; the best is kept.")
 @seed
@@ -47,8 +54,8 @@ MODELS = Registered("--model", _models)
 @negative
 @checkpoint
 @model_file(".cocluster.nonneg")
-@file_option("--rows", help="Write to which group each sample belongs: .csv, …")
-@file_option("--columns", help="Write to which group each feature belongs: .csv, …")
+@file_option("--rows", kind="table", help="Write to which group each sample belongs: .csv, …")
+@file_option("--columns", kind="table", help="Write to which group each feature belongs: .csv, …")
 @report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, **given: Any) -> None:
@@ -64,28 +71,34 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.cocluster.nonneg")
-    session.check_outputs(out, given["checkpoint"], tables=(given["rows"], given["columns"]), pages=(given["report"],))
+    out = given["out"]
     try:
-        ranks = tuple(int(part) for part in rank.replace("x", ",").split(","))
+        ranks = () if rank == "auto" else tuple(int(part) for part in rank.replace("x", ",").split(","))
     except ValueError:
-        ranks = ()
-    if len(ranks) not in (1, 2) or min(ranks) < 1:
-        raise click.BadParameter(f"{rank!r} is not a number of at least 1, or two of them: 10,8.", param_hint="--rank")
+        ranks = (0,)
+    if len(ranks) > 2 or min(ranks, default=1) < 1:
+        raise click.BadParameter(f"{rank!r} is not a number of at least 1, or two of them, 10,8, or auto.", param_hint="--rank")
     cls = MODELS[model]
+    name = sharing.rank_parameter(cls, ranks or "auto", given["assignments"])
     wanted = {
-        "n_clusters" if model.startswith("bi") else "n_components": ranks if len(ranks) == 2 else ranks[0],
+        name: None if not ranks else ranks if len(ranks) == 2 else ranks[0],
         "divergence": sharing.number_or_text(given["divergence"]),
         "n_init": given["restarts"],
         "random_state": given["seed"],
         "missing": given["missing"] if given["missing"] != "raise" else None,
-        "checkpoint": None if given["checkpoint"] is None else str(given["checkpoint"]),
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
     chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=True)
-    sharing.tell_of_many_parts(session, table, ranks[0])
+    table = sharing.read_table(
+        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=bool(ranks)
+    )
+    if ranks:
+        sharing.tell_of_many_parts(session, table, ranks[0])
+    else:
+        sharing.with_best_rank(session, estimator, name, table.values, "auto", given["seed"])
+    if given["checkpoint"]:
+        estimator.set_params(checkpoint=str(given["checkpoint"]))
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)

@@ -58,7 +58,6 @@ def command(session: Session, /, name: str | None, out: Path | None) -> None:
         )
     if out is None:
         raise click.UsageError("Say where to write it: -o FILE.")
-    session.check_outputs(out)
     found = _made(name)
     if isinstance(found, str):
         with files.written_whole(out) as unfinished:

@@ -37,7 +37,13 @@ MODELS = Registered("--model", _models)
 @shell_command("fit")
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
-@click.option("-r", "--rank", required=True, help="How many parts; or several, 2-12, of which the best is found: see nonneg rank.")
+@click.option(
+    "-r",
+    "--rank",
+    default="auto",
+    show_default=True,
+    help="How many parts; or several, 2-12, of which the best is found, as nonneg rank does. auto: 2-12, as far as the data allow.",
+)
 @click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @click.option("--orthogonality", help="soft, exact, or a number between 0 and 1; for models with orthogonal parts.")
@@ -54,12 +60,14 @@ MODELS = Registered("--model", _models)
 @negative
 @checkpoint
 @model_file(".nonneg")
-@file_option("--components", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
-@file_option("--loadings", help="Write how much of each part is in each sample: .csv, .npy, …")
+@file_option("--components", kind="table", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
+@file_option("--loadings", kind="table", help="Write how much of each part is in each sample: .csv, .npy, …")
 @file_option(
-    "--labels", help="Write to which part each feature belongs most, 0 for none; with --model clustering, each sample: .csv, …"
+    "--labels",
+    kind="table",
+    help="Write to which part each feature belongs most, 0 for none; with --model clustering, each sample: .csv, …",
 )
-@file_option("--atlas", help="Write the same as a volume, .nii.gz; for NIfTI.")
+@file_option("--atlas", kind="table", help="Write the same as a volume, .nii.gz; for NIfTI.")
 @report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, **given: Any) -> None:
@@ -78,10 +86,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     """
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.nonneg")
-    tables = (given["components"], given["loadings"], given["labels"], given["atlas"])
-    session.check_outputs(out, given["checkpoint"], tables=tables, pages=(given["report"],))
+    out = given["out"]
     ranks = sharing.ranks_of(given["rank"])
+    rank = int(ranks[0]) if len(ranks) == 1 else None
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
     session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
@@ -89,9 +96,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     from ...plot.views import column_labels
 
     cls = MODELS[model]
-    name = "n_clusters" if model == "clustering" else "n_components"
+    name = sharing.rank_parameter(cls, ranks if rank is None else rank, given["assignments"])
     wanted = {
-        name: ranks[0] if len(ranks) == 1 else None,
+        name: rank,
         "form": given["form"],
         "divergence": sharing.number_or_text(given["divergence"]),
         "orthogonality": sharing.number_or_text(given["orthogonality"]),
@@ -107,25 +114,20 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     estimator = sharing.made(cls, wanted, given["assignments"])
     chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
     table = sharing.read_table(
-        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=len(ranks) == 1
+        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
     )
     if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
         raise click.UsageError("--atlas is for volumes (NIfTI).")
-    if len(ranks) > 1:
-        scan = sharing.scanned(session, estimator, table.values, ranks, criteria=(), seed=given["seed"], jobs=given["jobs"])
-        if session.interrupted:
-            raise KeyboardInterrupt("stopped before every rank was measured, so that none was fitted, and nothing is written.")
-        session.say(f"{'rank':<12} {scan.best_}. {scan.why_}")
-        estimator.set_params(**{name: scan.best_})
+    if rank is None:
+        sharing.with_best_rank(session, estimator, name, table.values, ranks, given["seed"], given["jobs"])
     else:
-        sharing.tell_of_many_parts(session, table, ranks[0])
+        sharing.tell_of_many_parts(session, table, rank)
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
     sharing.fitted(session, estimator, table.values)
     sharing.keep_names(estimator, table.features)
     sharing.describe(session, estimator, table)
     about = sharing.about_of(session, data, table, given)
-    about |= {"ranks": session.result["ranks"]} if "ranks" in session.result else {}
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:

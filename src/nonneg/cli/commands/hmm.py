@@ -46,8 +46,7 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(sequences)}.hmm.nonneg")
-    session.check_outputs(out, given["decoded"], pages=(given["report"],))
+    out = given["out"]
     if given["pairs"] and given["decoded"]:
         raise click.UsageError("--decoded needs sequences, and --pairs are counts of pairs.")
     cls = hmm.QNMFHMM if method == "qnmf" else hmm.NNMFHMM

@@ -18,7 +18,7 @@ from ..running import Session
 @assignments
 @reading
 @model_file(".lda.nonneg")
-@file_option("--components", help="Write the directions, one a row: .csv, …")
+@file_option("--components", kind="table", help="Write the directions, one a row: .csv, …")
 @report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], label: str | None, classes: Path | None, **given: Any) -> None:
@@ -37,8 +37,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
 
     if (label is None) == (classes is None):
         raise click.UsageError("Say where the classes are: --label COLUMN, or --classes FILE.")
-    out = given["out"] or Path(f"{sharing.stem_of(data[0])}.lda.nonneg")
-    session.check_outputs(out, tables=(given["components"],), pages=(given["report"],))
+    out = given["out"]
     estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
     session.phase(f"Reading {data[0]}")
     ignore = (*given["ignore"], *([label] if label else []))

@@ -36,7 +36,6 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     from ...interrupting import Stopped
     from .. import sharing
 
-    session.check_outputs(given["out"])
     divergence = sharing.divergence_of(given["divergence"])
     session.phase(f"Reading {first} and {second}")
     A, B = sharing.read_graph(first), sharing.read_graph(second)

@@ -21,7 +21,7 @@ from ..running import Session
 @seed
 @assignments
 @model_file(".partition.nonneg")
-@file_option("--labels", help="Write the part of each vertex: .csv, …")
+@file_option("--labels", kind="table", help="Write the part of each vertex: .csv, …")
 @report
 @click.pass_obj
 def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
@@ -42,8 +42,7 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
     from ...model_files import write_model
     from .. import sharing
 
-    out = given["out"] or Path(f"{sharing.stem_of(graph)}.partition.nonneg")
-    session.check_outputs(out, tables=(given["labels"],), pages=(given["report"],))
+    out = given["out"]
     wanted = {
         "n_clusters": parts,
         "method": given["method"],

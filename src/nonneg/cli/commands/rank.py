@@ -33,7 +33,14 @@ CRITERIA = Registered("--criterion", _criteria)
 @shell_command("rank")
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
-@click.option("-r", "--rank", "ranks", required=True, help="Which ranks: 2-12, 2-20:2, or 2,4,8.")
+@click.option(
+    "-r",
+    "--rank",
+    "ranks",
+    default="auto",
+    show_default=True,
+    help="Which ranks: 2-12, 2-20:2, or 2,4,8. auto: 2-12, as far as the data and the criteria allow.",
+)
 @click.option(
     "-c",
     "--criterion",
@@ -50,8 +57,8 @@ CRITERIA = Registered("--criterion", _criteria)
 @reading
 @missing
 @negative
-@file_option("-o", "--out", help="Write what each criterion says about each rank: .csv, .parquet, …")
-@file_option("--plot", help="Draw the curve: .png, .svg, .pdf.")
+@file_option("-o", "--out", kind="table", help="Write what each criterion says about each rank: .csv, .parquet, …")
+@file_option("--plot", kind="plot", help="Draw the curve: .png, .svg, .pdf.")
 @report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str, **given: Any) -> None:
@@ -69,21 +76,18 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     """
     from .. import sharing
 
-    session.check_outputs(tables=(given["out"],), pages=(given["report"],), plots=(given["plot"],))
     wanted = sharing.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
     from ...files import Table, write
 
     cls = MODELS[model]
+    sharing.rank_parameter(cls, wanted, given["assignments"])
     for criterion in given["criteria"]:
         CRITERIA[criterion]
     settings = {"divergence": sharing.number_or_text(given["divergence"])}
     settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
     estimator = sharing.made(cls, settings, given["assignments"])
-    for name in ("n_components", "n_clusters", "n_states"):
-        if any(one.partition("=")[0].strip() == name for one in given["assignments"]):
-            raise click.UsageError(f"--set {name} is what is scanned here: give the ranks by --rank.")
     table = None
     if model in ("graph", "chain"):
         if len(data) > 1:

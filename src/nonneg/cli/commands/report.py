@@ -18,7 +18,7 @@ from ..running import Session
 )
 @reading
 @negative
-@file_option("-o", "--out", required=True, help="The page: .html.")
+@file_option("-o", "--out", kind="page", required=True, help="The page: .html.")
 @click.pass_obj
 def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
     """Write a page about MODEL, a file that fit, cocluster, partition, hmm or lda wrote.
@@ -34,7 +34,6 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...pages import write_report
     from .. import sharing
 
-    session.check_outputs(pages=(given["out"],))
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):

@@ -16,8 +16,10 @@ from ..running import Session
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @reading
 @negative
-@file_option("-o", "--out", required=True, help="Where to write the codes, one row a sample: .csv, .npy, .npz, .parquet, …")
-@file_option("--labels", help="Write to which part each sample belongs: .csv, …; for models that predict.")
+@file_option(
+    "-o", "--out", kind="table", required=True, help="Where to write the codes, one row a sample: .csv, .npy, .npz, .parquet, …"
+)
+@file_option("--labels", kind="table", help="Write to which part each sample belongs: .csv, …; for models that predict.")
 @click.pass_obj
 def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
     """Write how much of each part of MODEL is in each sample of DATA.
@@ -34,7 +36,6 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...loading import read_stored
     from .. import sharing
 
-    session.check_outputs(tables=(given["out"], given["labels"]))
     stored = read_stored(model)
     estimator, about = stored.estimator, stored.about
     if not hasattr(estimator, "transform"):

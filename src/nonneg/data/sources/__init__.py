@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import DataError
-from .base import Source
+from .base import Source, altered_files_refused
 from .stacked import Stacked
 
 __all__ = ["KINDS", "Source", "is_location", "open_source"]
@@ -93,5 +93,8 @@ def open_source(X: Any, key: str | None = None) -> Source:
         )
     if not path.exists():
         raise DataError(f"{path} does not exist.")
-    opened: Source = _kind(kind).open_file(path, key)
+    if not path.is_file() and not path.is_dir():
+        raise DataError(f"{path} is neither a file nor a folder, but a pipe or a device, and cannot be read in blocks.")
+    with altered_files_refused(str(path), kind):
+        opened: Source = _kind(kind).open_file(path, key)
     return opened

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 from ...exceptions import DataError
 from ...libraries import needed
+from ..memory import refuse_too_large
 from .base import CompressedRows, Source, refuse_key
 from .members import is_sparse_matrix, shape_of_sparse
 
@@ -60,7 +62,9 @@ def _of_backed_sparse(group: Any, key: str | None) -> Source | None:
 def names_in(frame: Any) -> list[str]:
     """What the rows of a data frame are called."""
     is_old = not hasattr(frame, "keys")  # an array with fields
-    names = frame[()][frame.dtype.names[0]] if is_old else frame[frame.attrs.get("_index", "_index")][()]
+    stored = frame if is_old else frame[frame.attrs.get("_index", "_index")]
+    refuse_too_large(8 * math.prod(stored.shape), "The names of rows or columns")
+    names = stored[()][frame.dtype.names[0]] if is_old else stored[()]
     return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
 
 

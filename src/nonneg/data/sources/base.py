@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ...exceptions import DataError, FileError
+from ..memory import available_bytes, readable
 
 
 class Source(ABC):
@@ -118,6 +119,29 @@ class Source(ABC):
     def place(self, row: int) -> str:
         """Where a row lies, in words."""
         return f"{'column' if self.is_turned else 'row'} {row} of {self.name}"
+
+
+@contextmanager
+def altered_files_refused(label: str, kind: str) -> Iterator[None]:
+    """Gate of all readers: an error of the library that reads a file becomes a `FileError` that names the file.
+
+    Libraries have no error of their own for a file that was cut off or altered: they raise what they stumble over.
+    """
+    try:
+        yield
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        free = available_bytes()
+        said = "" if free is None else f", of which {readable(free)} are free"
+        raise FileError(f"{label} holds more than fits into memory{said}.") from error
+    except OSError as error:
+        if error.errno is not None:  # the system's: a lock, a right that is missing
+            raise FileError(f"{label} cannot be read: {error}.") from error
+        raise FileError(f"{label} is not a whole file of {kind}: {error}. It was cut off or altered.") from error
+    except Exception as error:
+        said = str(error).strip().rstrip(".") or type(error).__name__
+        raise FileError(f"{label} is not a whole file of {kind}: {said}. It was cut off or altered.") from error
 
 
 def real(dtype: Any) -> np.dtype:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError
+from ...exceptions import DataError, FileError
 from ...libraries import needed
 from .anndata import matrix_in, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key
-from .members import chosen, is_sparse_matrix, shape_of_sparse
+from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
+
+_LINKS = 16
+"""Links that may lead to a member."""
 
 
 class Hdf5(Source):
@@ -41,6 +45,73 @@ def open_file(path: Path, key: str | None, option: str = "key") -> Source:
     return _found(h5py, file, key, option)
 
 
+class Inside:
+    """A group of HDF5, or a file, of which only what lies in the file itself is read: no member of another file."""
+
+    def __init__(self, group: Any) -> None:
+        self._group, self.attrs = group, group.attrs
+
+    def keys(self) -> list[str]:
+        """Names of members."""
+        return list(self._group)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._group)
+
+    def __contains__(self, path: str) -> bool:
+        try:
+            return self[path] is not None
+        except KeyError:
+            return False
+
+    def __getitem__(self, path: str) -> Any:
+        import h5py
+
+        found = _member(self._group, path, _LINKS)
+        if isinstance(found, h5py.Dataset):
+            check_stored(found)
+            return found
+        return Inside(found) if isinstance(found, h5py.Group) else found
+
+
+def _member(group: Any, path: str, links: int) -> Any:
+    """The object at a path, by links that stay in the file."""
+    import h5py
+
+    name = group.file.filename
+    item = group.file["/"] if path.startswith("/") else group
+    for part in path.split("/"):
+        if part in ("", "."):
+            continue
+        link = item.get(part, getlink=True) if isinstance(item, h5py.Group) else None
+        if isinstance(link, h5py.ExternalLink):
+            raise FileError(f"{name}: {path!r} is a link to another file, {link.filename!r}, which is not followed. {_INSTEAD}")
+        if isinstance(link, h5py.SoftLink):
+            if not links:
+                raise FileError(f"{name}: {path!r} is a link to a link, and so on. It was altered.")
+            item = _member(item, link.path, links - 1)
+        elif link is None:
+            raise KeyError(path)
+        else:
+            item = item[part]
+    return item
+
+
+_INSTEAD = "Where that is meant, open it with h5py, and give the dataset."
+
+
+def check_stored(dataset: Any) -> None:
+    """Refuse a dataset whose numbers lie in other files, or nowhere; warn of chunks that are not stored."""
+    name = f"{dataset.file.filename}:{dataset.name}"
+    if dataset.external or dataset.is_virtual:
+        raise FileError(f"{name} is made of parts of other files, which are not read. {_INSTEAD}")
+    if dataset.size and not dataset.id.get_storage_size():
+        raise FileError(f"{name} says that it has shape {dataset.shape}, and nothing of it is stored. It was cut off or altered.")
+    if dataset.chunks:
+        count = int(np.prod([-(-size // each) for size, each in zip(dataset.shape, dataset.chunks, strict=True)], dtype=object))
+        warn_of_missing_chunks(name, dataset.id.get_num_chunks(), count, dataset.fillvalue)
+
+
 def of_handle(handle: Any, key: str | None) -> Source | None:
     """A dataset that is open, or a matrix in a file or group that is."""
     h5py = needed("h5py", "files", f"Reading {handle}")
@@ -54,13 +125,13 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
 
 def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Source:
     """The matrix in a file or a group: the one that is named, that of an .h5ad, or the only one there is."""
-    name = str(group.file.filename)
-    if key is None and "X" in group and ("obs" in group or hasattr(group["X"], "keys")):
+    name, inside = str(group.file.filename), Inside(group)
+    if key is None and "X" in inside and ("obs" in inside or hasattr(inside["X"], "keys")):
         key = "X"
-    key = chosen(key, group.__contains__, lambda: _arrays_in(h5py, group), name, option)
-    item = group[key]
-    found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{item.name}", stamped=name)
-    found.columns = variables_of(group, key, found.width)
+    key = chosen(key, inside.__contains__, lambda: _arrays_in(h5py, group), name, option)
+    item = inside[key]
+    found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{key}", stamped=name)
+    found.columns = variables_of(inside, key, found.width)
     return found
 
 
@@ -76,7 +147,7 @@ def _arrays_in(h5py: Any, group: Any) -> dict[str, tuple[int, ...]]:
         if isinstance(item, h5py.Dataset):
             if item.dtype.kind in "fiub":
                 found[path] = tuple(item.shape)
-        elif is_sparse_matrix(item):
+        elif is_sparse_matrix(Inside(item)):
             inside = (*inside, f"{path}/")
             shape = shape_of_sparse(item)
             if shape is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,6 +44,12 @@ def chosen(key: str | None, holds: Callable[[str], bool], arrays: Callable[[], S
         which = "say which, by nonneg.open_data" if option == "key" else "say which"
         raise ReadingError(f"{label} has {len(matrices)} matrices: {_listed(map(repr, matrices))}; {which}", option, matrices[0])
     return matrices[0]
+
+
+def warn_of_missing_chunks(name: str, stored: int, count: int, fill: Any) -> None:
+    """Warn of chunks that are not stored: they are read as one value, whether they were left out or got lost."""
+    if stored < count:
+        warnings.warn(f"{name}: {count - stored} of {count} chunks are not stored; they are read as {fill}.", stacklevel=2)
 
 
 def is_sparse_matrix(group: Any) -> bool:

@@ -15,8 +15,6 @@ from .base import Source, check_matrix, check_numbers, forget, refuse_key
 from .direct import Ranges
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-_MOST_OF_A_HEADER = 1 << 20
-"""Bytes that the header of an array may have."""
 
 
 class Header(NamedTuple):
@@ -39,11 +37,13 @@ def read_header(stream: BinaryIO | Any, label: str) -> Header:
         version = np.lib.format.read_magic(stream)
         if version not in _HEADERS:
             raise ValueError(f"version {version} of the format is not known")
-        shape, is_fortran, dtype = _HEADERS[version](stream, max_header_size=_MOST_OF_A_HEADER)
+        shape, is_fortran, dtype = _HEADERS[version](stream)
     except (ValueError, EOFError, OSError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise FileError(
             f"{label} is not a .npy file that can be read, or not all of one: {error}. It was cut off or altered."
         ) from error
+    if any(isinstance(size, bool) or size < 0 for size in shape):
+        raise FileError(f"{label} has shape {shape}, which are no sizes. It was altered.")
     if dtype.hasobject:
         check_numbers(np.dtype(object), label)
     return Header(shape, bool(is_fortran), dtype, stream.tell())

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError
+from ...exceptions import DataError, FileError
 from ...libraries import needed
+from ..memory import refuse_too_large
 from .base import Source, real, refuse_key
 from .stacked import Stacked
 
@@ -42,6 +43,7 @@ class Parquet(Source):
             if not is_number(field.type):
                 raise DataError(f"{name} has a column {field.name!r} of {field.type}, which are not real numbers; leave it out.")
         self.columns: list[str] = [field.name for field in fields]
+        refuse_repeated(self.columns, name)
         self._are_text = are_text(schema)
         is_single = bool(fields) and all(kinds.is_float32(field.type) for field in fields)
         self.dtype = np.dtype(np.float32 if is_single else np.float64)
@@ -54,11 +56,14 @@ class Parquet(Source):
         return self.columns if self._are_text else None
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        rows = np.empty((stop - start, self.shape[1]), real(self.dtype))
+        refuse_too_large(2 * (stop - start) * self.shape[1] * real(self.dtype).itemsize, f"A block of {self.name}")
         first, last = np.searchsorted(self._starts, start, "right") - 1, np.searchsorted(self._starts, stop, "left")
         with self._one_at_a_time:  # of starts side by side: a file has one place at which it is read
             table = self._file.read_row_groups(list(range(int(first), int(last))), columns=self.columns)
         table = table.slice(start - int(self._starts[first]), stop - start)
+        if table.num_rows != stop - start:
+            raise FileError(f"{self.name} says that it has more rows than there are, from row {start} on. It was altered.")
+        rows = np.empty((stop - start, self.shape[1]), real(self.dtype))
         for number, column in enumerate(table.columns):
             rows[:, number] = column.to_numpy()
         return rows
@@ -71,6 +76,13 @@ class Parquet(Source):
             if stop - cuts[-1] > most and start > cuts[-1]:
                 cuts.append(start)
         return [*cuts, self.shape[0]]
+
+
+def refuse_repeated(names: list[str], label: str) -> None:
+    """Refuse several columns of one name, of which only the first could be read."""
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise FileError(f"{label} has several columns called {repeated!r}. Columns are read by name: rename them, one each.")
 
 
 def index_of(schema: Any) -> set[str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError
+from ...exceptions import FileError
 from ...libraries import needed
+from ..memory import refuse_too_large
 from .anndata import matrix_in, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key, stamp_of
-from .members import chosen, is_sparse_matrix, shape_of_sparse
+from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
 
 
 class Zarr(Source):
@@ -21,10 +25,18 @@ class Zarr(Source):
         self._array, self._root = array, root
         self.name = f"{root}:{array.path or '/'}"
         self.shape, self.dtype = check_matrix(array.shape, self.name), check_numbers(array.dtype, self.name)
+        refuse_too_large(math.prod(array.chunks) * self.dtype.itemsize, f"A chunk of {self.name}")
         self.grain = min(int(array.chunks[0]), max(self.shape[0], 1))
 
     def read(self, start: int, stop: int) -> np.ndarray:
         return np.asarray(self._array[start:stop])
+
+    def check_chunks(self) -> None:
+        """Warn of chunks that are not stored; refuse the array, where it does not say what they would be."""
+        stored, count = self._array.nchunks_initialized, self._array.nchunks
+        if stored < count and self._array.fill_value is None:
+            raise FileError(f"{self.name}: {count - stored} of {count} chunks are missing. They were lost, or never written.")
+        warn_of_missing_chunks(self.name, stored, count, self._array.fill_value)
 
     def stamp(self) -> Any:
         """Of the folder's description; chunks that change are seen by what is in them."""
@@ -35,12 +47,23 @@ class Zarr(Source):
 def open_file(path: Path, key: str | None, option: str = "key") -> Source:
     """An array in a zarr folder; messages say by which option it is asked for."""
     zarr = needed("zarr", "files", f"Reading {path}")
-    try:
-        return _found(zarr, zarr.open(str(path), mode="r"), str(path), key, option)
-    except (KeyError, FileNotFoundError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} cannot be read as zarr: {error}") from error
+    for entry in _entries(str(path)):
+        if not entry.is_file(follow_symlinks=False):
+            raise FileError(f"{path} has {entry.path} in it, a link, a pipe or a device, which is not followed.")
+    found = _found(zarr, zarr.open(str(path), mode="r"), str(path), key, option)
+    if isinstance(found, Zarr):
+        found.check_chunks()
+    return found
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    """All that is in a folder and those below it, but for these."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _entries(entry.path)
+            else:
+                yield entry
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:

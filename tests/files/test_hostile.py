@@ -1,0 +1,306 @@
+"""Files as an attacker or bad luck makes them: errors name the file; no other file is read, no number made up, memory bounded."""
+
+import gc
+import gzip
+import io
+import os
+import struct
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nonneg
+from nonneg import files
+from nonneg.data.namespace import to_host
+from nonneg.exceptions import DataError
+from nonneg.files import FileError, Table, read, write
+
+X = np.random.default_rng(0).random((6, 4))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(nonneg.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+
+
+def npz(path, **members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in members.items():
+            stream = io.BytesIO()
+            np.save(stream, array)
+            archive.writestr(f"{name}.npy", stream.getvalue())
+
+
+def npy(header, content):
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content
+
+
+_REFUSED = "link to another file|made of parts of other files|nothing of it is stored"
+
+
+class TestOtherFiles:
+    """What a file names outside of itself is not read."""
+
+    @pytest.fixture
+    def h5py(self):
+        return pytest.importorskip("h5py")
+
+    @pytest.fixture
+    def secret(self, h5py, tmp_path):
+        (tmp_path / "secret.bin").write_bytes(np.full((6, 4), 7.0).tobytes())
+        with h5py.File(tmp_path / "secret.h5", "w") as file:
+            file["X"] = np.full((6, 4), 7.0)
+        return tmp_path
+
+    def make(self, h5py, folder, how, suffix):
+        path = folder / f"X{suffix}"
+        with h5py.File(path, "w") as file:
+            if how == "external":
+                file.create_dataset("X", (6, 4), "f8", external=[(str(folder / "secret.bin"), 0, 192)])
+            elif how == "missing external":
+                file.create_dataset("X", (6, 4), "f8", external=[(str(folder / "nothing.bin"), 0, 192)])
+            elif how == "virtual":
+                layout = h5py.VirtualLayout((6, 4), "f8")
+                layout[:] = h5py.VirtualSource(str(folder / "secret.h5"), "X", (6, 4))
+                file.create_virtual_dataset("X", layout, fillvalue=3)
+            elif how == "link":
+                file["X"] = h5py.ExternalLink(str(folder / "secret.h5"), "X")
+            elif how == "link to a link":
+                file["there"] = h5py.ExternalLink(str(folder / "secret.h5"), "/")
+                file["X"] = h5py.SoftLink("/there/X")
+            elif how == "sparse":
+                group = file.create_group("X")
+                group.attrs["shape"], group.attrs["encoding-type"] = (6, 4), "csr_matrix"
+                group["indices"], group["indptr"] = np.zeros(1, "i4"), np.array([0, 1, 1, 1, 1, 1, 1])
+                group.attrs["MATLAB_sparse"], group["jc"], group["ir"] = 6, [0, 1, 1, 1, 1], [0]
+                group["data"] = h5py.ExternalLink(str(folder / "secret.h5"), "X")
+            elif how == "nothing stored":
+                file.create_dataset("X", (6, 4), "f8", chunks=(2, 4))
+            file.create_group("obs")
+        return path
+
+    @pytest.mark.parametrize("suffix", [".h5", ".h5ad", ".mat"])
+    @pytest.mark.parametrize(
+        "how", ["external", "missing external", "virtual", "link", "link to a link", "sparse", "nothing stored"]
+    )
+    def test_hdf5(self, how, suffix, h5py, secret):
+        path = self.make(h5py, secret, how, suffix)
+        with pytest.raises(FileError, match=_REFUSED):
+            read(path)
+        if suffix != ".mat":
+            with pytest.raises(FileError, match=_REFUSED):
+                nonneg.NMF(2).fit(path)
+
+    def test_a_virtual_dataset_that_the_user_opened(self, h5py, secret):
+        with h5py.File(self.make(h5py, secret, "virtual", ".h5")) as file:
+            assert to_host(nonneg.open_data(file["X"]).whole())[0, 0] == 7
+
+    def test_zarr(self, tmp_path):
+        zarr = pytest.importorskip("zarr")
+        array = zarr.create_array(str(tmp_path / "X.zarr"), shape=(6, 4), chunks=(3, 4), dtype="f8", fill_value=0)
+        array[:] = X
+        chunks = sorted(path for path in (tmp_path / "X.zarr").rglob("*") if path.is_file() and path.name != "zarr.json")
+        _, second = chunks
+        second.unlink()
+        with pytest.warns(UserWarning, match="1 of 2 chunks are not stored; they are read as 0"):
+            read(tmp_path / "X.zarr")
+        second.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(FileError, match="a link, a pipe or a device"):
+            read(tmp_path / "X.zarr")
+        second.unlink()
+        os.mkfifo(second)
+        with pytest.raises(FileError, match="a link, a pipe or a device"):
+            nonneg.NMF(2).fit(tmp_path / "X.zarr")
+
+    def test_a_zarr_chunk_without_a_fill_value(self, tmp_path):
+        zarr = pytest.importorskip("zarr")
+        array = zarr.create_array(str(tmp_path / "X.zarr"), shape=(6, 4), chunks=(3, 4), dtype="f8", zarr_format=2, fill_value=None)
+        array[:] = X
+        (tmp_path / "X.zarr" / "1.0").unlink()
+        with pytest.raises(FileError, match="1 of 2 chunks are missing"):
+            read(tmp_path / "X.zarr")
+
+    @pytest.mark.parametrize("encoding", ["utf8", "utf-16", "utf-16-be"])
+    def test_entities(self, encoding, tmp_path):
+        pytest.importorskip("networkx")
+        text = (
+            '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaa">]><graphml><graph edgedefault="undirected">&a;</graph></graphml>'
+        )
+        content = text.replace("?>", ' encoding="utf-16"?>' if "16" in encoding else "?>").encode(encoding)
+        (tmp_path / "g.graphml").write_bytes(content)
+        with pytest.raises(FileError, match="entities of its own"):
+            files.graphs.GraphML().read([files.Source(tmp_path / "g.graphml")], files.base.Wanted())
+
+    def test_images_of_other_formats(self, tmp_path, monkeypatch):
+        """Pillow would hand EPS to Ghostscript."""
+        pillow = pytest.importorskip("PIL.Image")
+        stream = io.BytesIO()
+        pillow.fromarray(np.zeros((3, 3), np.uint8)).save(stream, "EPS")
+        (tmp_path / "a.png").write_bytes(stream.getvalue())
+        started = []
+        monkeypatch.setattr("subprocess.Popen", lambda *given, **_: started.append(given))
+        with pytest.raises(FileError, match=r"a\.png is not a whole image"):
+            read(tmp_path)
+        assert not started
+
+    @pytest.mark.parametrize("name", ["fifo.npy", "fifo.h5", "fifo.parquet"])
+    def test_a_pipe(self, name, tmp_path):
+        os.mkfifo(tmp_path / name)
+        code = f"import nonneg; nonneg.NMF(2).fit({str(tmp_path / name)!r})"
+        done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+        assert "neither a file nor a folder" in done.stderr
+
+    def test_a_pipe_among_images(self, tmp_path):
+        pillow = pytest.importorskip("PIL.Image")
+        pillow.fromarray(np.full((3, 3), 9, np.uint8)).save(tmp_path / "a.png")
+        os.mkfifo(tmp_path / "b.png")
+        assert read(tmp_path).shape == (1, 9)
+
+
+class TestSizes:
+    """Declared sizes are held against what is there, and against memory, before room is made."""
+
+    @pytest.mark.parametrize(
+        ("name", "make"),
+        [
+            ("a.npz", {"format": b"coo", "shape": [10**13, 3], "data": [1.0], "row": [0], "col": [0]}),
+            ("a.npz", {"format": b"csr", "shape": [10**13, 3], "data": [1.0], "indices": [0], "indptr": [0, 1]}),
+            ("a.npz", {"format": b"bsr", "shape": [2, 3], "data": np.ones((1, 0, 0)), "indices": [0], "indptr": [0, 1]}),
+            ("a.npz", {"format": [b"csr", b"x"], "shape": [2, 3], "data": [1.0]}),
+            ("a.npz", {"X": X, "samples": np.zeros((2, 2))}),
+            ("a.npz", {"X": X, "features": np.array(5)}),
+            ("a.npz", {"X": X, "layout_shape": [2.5, np.nan]}),
+            ("a.npz", {"X": X, "layout_shape": [2, 2], "layout_mask": np.ones(3, bool)}),
+            ("a.npz", {"X": X, "layout_shape": [2, 7]}),
+            ("a.npz", {"X": X, "layout_shape": [2, 2], "layout_affine": np.ones(3)}),
+            ("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (True, 2), }", bytes(16))),
+            ("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -2), }", bytes(16))),
+            ("a.npy", npy(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**62}, 4), }}", bytes(16))),
+            ("a.npy", npy("(" * 9000, bytes(16))),
+            ("a.mtx", b"%%MatrixMarket matrix coordinate real general\n10000000000000 10000000000000 1\n1 1 1\n"),
+            ("a.net", b"*vertices 1000000000000\n1 a\n"),
+            ("a.gml", b"graph [\n" + b"a [\n" * 20000),
+        ],
+    )
+    def test_sizes_that_lie(self, name, make, tmp_path):
+        path = tmp_path / name
+        npz(path, **make) if isinstance(make, dict) else path.write_bytes(make)
+        with pytest.raises(DataError, match=r"a\.|names|layout|[Ll]ayout"):
+            read(path)
+        if name == "a.npy":
+            with pytest.raises(DataError, match=r"a\.npy"):
+                nonneg.NMF(2).fit(path)
+
+    def test_a_gzip_bomb_under_a_limit(self, tmp_path):
+        """A gigabyte of text in a megabyte, with half a gigabyte of memory beyond what the library takes."""
+        with gzip.open(tmp_path / "a.csv.gz", "wb", compresslevel=1) as file:
+            for _ in range(2**10):
+                file.write(b"1,2\n" * 2**18)
+        code = (
+            "import resource, nonneg.files as files, nonneg.files.delimited\n"
+            "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, used + 2**29))\n"
+            f"files.read({str(tmp_path / 'a.csv.gz')!r})"
+        )
+        done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+        assert "FileError" in done.stderr.splitlines()[-1]
+        assert "a.csv.gz unpacks to more than" in done.stderr
+
+    def test_many_large_images(self, tmp_path, monkeypatch):
+        pillow = pytest.importorskip("PIL.Image")
+        for name in "ab":
+            pillow.fromarray(np.zeros((1000, 1000), np.uint8)).save(tmp_path / f"{name}.png")
+        monkeypatch.setattr("nonneg.data.memory.available_bytes", lambda: 20_000_000)
+        with pytest.raises(FileError, match=r"b\.png holds 24 MB, and 20 MB of memory are free"):
+            read(tmp_path)
+
+    def test_a_volume_larger_than_its_file(self, tmp_path):
+        nibabel = pytest.importorskip("nibabel")
+        for suffix in (".nii", ".nii.gz"):
+            nibabel.save(nibabel.Nifti1Image(np.ones((3, 3, 3), np.float32), np.eye(4)), tmp_path / f"v{suffix}")
+            content = bytearray((gzip.decompress if suffix[-1] == "z" else bytes)((tmp_path / f"v{suffix}").read_bytes()))
+            content[42:48] = struct.pack("<3h", 1000, 1000, 100)
+            (tmp_path / f"v{suffix}").write_bytes(gzip.compress(content) if suffix[-1] == "z" else content)
+            with pytest.raises(FileError, match="says that it has 400000000 bytes"):
+                read(tmp_path / f"v{suffix}")
+
+    def test_a_zarr_chunk_larger_than_memory(self, tmp_path):
+        pytest.importorskip("zarr").create_array(str(tmp_path / "X.zarr"), shape=(6, 4), chunks=(10**9, 10**6), dtype="f8")
+        with pytest.raises(FileError, match=r"A chunk of .*X\.zarr"):
+            read(tmp_path / "X.zarr")
+
+
+class TestNames:
+    @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".mat", ".npz", ".parquet", ".h5ad"])
+    def test_spaces_around_names_are_kept(self, suffix, tmp_path):
+        rows, columns = [" a", "b ", "c", "d", "e", "f "], ["x ", " y", "z", "  "]
+        write(Table(X, rows, columns), tmp_path / f"X{suffix}")
+        found = read(tmp_path / f"X{suffix}")
+        assert (found.samples.tolist(), found.features.tolist()) == (rows, columns)
+
+    def test_a_space_after_each_comma_is_no_name(self, tmp_path):
+        (tmp_path / "a.csv").write_text("id, x, y\na, 1, 2\nb, 3, 4\n")
+        found = read(tmp_path / "a.csv")
+        assert (found.samples.tolist(), found.features.tolist()) == (["a", "b"], ["x", "y"])
+
+    def test_repeated_columns_of_parquet(self, tmp_path):
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(arrow.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"]), tmp_path / "X.parquet")
+        for reading in (read, lambda path: nonneg.NMF(1).fit(path)):
+            with pytest.raises(FileError, match="several columns called 'a'"):
+                reading(tmp_path / "X.parquet")
+        with pytest.raises(FileError, match="several columns called 'a'"):
+            write(Table(X, None, list("aabc")), tmp_path / "Y.parquet")
+
+    @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".mat", ".npz", ".npy", ".parquet", ".h5ad", ".nii.gz"])
+    @pytest.mark.parametrize("name", [b"n" * 246, b"\xff\xfe"], ids=["255 bytes", "not UTF-8"])
+    def test_names_of_files_that_are_written(self, name, suffix, tmp_path):
+        path = tmp_path / os.fsdecode(name[: 255 - len(suffix)] + suffix.encode())
+        if suffix == ".nii.gz":
+            pytest.importorskip("nibabel")
+            write(Table(np.ones((2, 8)), layout=files.Layout((2, 2, 2), affine=np.eye(4))), path)
+        else:
+            write(Table(X), path)
+        assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+class TestOtherCallers:
+    def test_tensors_with_gradients(self):
+        torch = pytest.importorskip("torch")
+        tensor = torch.tensor(X, requires_grad=True)
+        expected = nonneg.factorize(X, "W H", 2, weights=X, random_state=0).objective
+        assert nonneg.factorize(X, "W H", 2, weights=tensor, random_state=0).objective == pytest.approx(expected)
+        square = torch.tensor(X[:4] + X[:4].T, requires_grad=True)
+        assert nonneg.graph.GraphClustering(2, random_state=0).fit(square).labels_.shape == (4,)
+
+    def test_no_threads_for_numba(self, tmp_path):
+        code = "import numpy as np, nonneg; nonneg.NMF(2).fit(np.random.default_rng(0).random((6, 4)))"
+        environment = {**ENVIRONMENT, "NUMBA_NUM_THREADS": "0"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+        assert "NUMBA_NUM_THREADS=0" in done.stderr.splitlines()[-1]
+
+    def test_a_working_directory_that_was_deleted(self, tmp_path):
+        np.save(tmp_path / "X.npy", X)
+        (tmp_path / "gone").mkdir()
+        command = f"cd {tmp_path / 'gone'} && rmdir {tmp_path / 'gone'} && {sys.executable} -m nonneg fit {tmp_path / 'X.npy'} -r 2"
+        done = subprocess.run(command, shell=True, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, "The working directory was deleted" in done.stderr) == (1, True)
+
+    @pytest.mark.parametrize("name", ["NMF", "OPNMF"])
+    def test_a_file_is_closed_when_the_fit_ends(self, name, tmp_path):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "X.h5", "w") as file:
+            file["X"] = np.random.default_rng(0).random((40, 6))
+        gc.collect()
+        gc.disable()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = getattr(nonneg, name)(2, random_state=0).fit(nonneg.open_data(tmp_path / "X.h5", block_bytes=500))
+                model.fit(str(tmp_path / "X.h5")).transform(str(tmp_path / "X.h5"))
+            open_ones = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+            assert str(tmp_path / "X.h5") not in open_ones
+        finally:
+            gc.enable()
