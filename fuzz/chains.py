@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import data, invariants
+from . import data, invariants, parts
 from .trial import Trial
 
 _OPTIONS = {
@@ -21,7 +21,7 @@ _OPTIONS = {
             "nonneg.divergences.Gamma(0.5)",
         ),
         "init": ('"auto"', '"random"'),
-        "solver": ('"auto"', '"paper"', '"multiplicative"', '"adaptive"'),
+        "solver": ('"auto"', '"paper"', *parts.SOLVERS),
         "separate": ("True", "False"),
         "tol": ("1e-06", "0", "1e-3"),
     },

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import data, dense, invariants
+from . import data, dense, invariants, parts
 from .trial import Trial
 
 _FORMS = (
@@ -14,17 +14,13 @@ _FORMS = (
     "W.T H", "H.T W.T", "W.T W", "X W H", "W X H", "W H X", "W W", "W X W.T", "W S W.T", "W W.T W",
     "W W.T H", "H W W.T", "W W.T H S", "W.T W H", "W W.T X H", "W W.T H H.T",
 )  # fmt: skip
-_CONSTRAINTS = (
-    "free", "stochastic", "orthogonal", "unit", "stochastic-rows", "stochastic-matrix", "orthogonal-rows", "unit-rows", "fixed",
-    "Sparse(0.1)", "Disjoint(0.1)", "doubly-stochastic", "permutation", "NearOrthogonal()",
-)  # fmt: skip
+_CONSTRAINTS = (*parts.CONSTRAINTS, "Sparse(0.1)", "Disjoint(0.1)", "NearOrthogonal()")
 _SOLVERS = (
-    '"auto"', '"coordinate"', '"quasi-newton"', '"adaptive"', '"multiplicative"', '"least-squares"',
+    *parts.SOLVERS,
     "nonneg.solvers.Multiplicative(exponent=1)", "nonneg.solvers.Multiplicative(rescale=True)",
     "nonneg.solvers.Coordinate(momentum=0)", "nonneg.solvers.Coordinate(warmup=0, passes=2)",
     "nonneg.solvers.QuasiNewton(memory=2, warmup=0)", "nonneg.solvers.Adaptive(growth=2)",
 )  # fmt: skip
-_STARTS = ('"auto"', '"auto"', '"random"', '"nndsvd"', '"nndsvda"', '"nndsvdar"', '"kmeans"', '"angular"')
 _SOFT = ("orthogonal", "permutation", "doubly", "Near", "PartlyFixed")
 """Constraints of which no K.K.T. conditions are checked: most of their rules do not aim at the objective alone."""
 
@@ -59,7 +55,7 @@ def case(t: Trial) -> None:
     learned = [name for name in factors if constraints.get(name) != "fixed"]
     X = data.matrix(t, m, n, positive=divergence.needs_positive and not t.one_in(20))
 
-    init = t.pick(_STARTS)
+    init = t.pick(parts.STARTS)
     if "fixed" in constraints.values() or t.one_in(4):
         given = [name for name in factors if name not in learned or t.one_in(2)]
         if given:

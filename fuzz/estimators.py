@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn
 
-from . import data, dense, invariants
+from . import data, dense, invariants, parts
 from .trial import Trial
 
 _DIVERGENCES = tuple(divergence.source for divergence in dense.DIVERGENCES)
 _BY_SOURCE = {divergence.source: divergence for divergence in dense.DIVERGENCES}
 _DEGREES = ('"soft"', '"exact"', '"rows"', '"polar"', "0.5", "0.05")
 _SHARED = {
-    "init": ('"auto"', '"auto"', '"random"', '"kmeans"', '"nndsvda"', '"nndsvd"', '"angular"'),
-    "solver": ('"auto"', '"auto"', '"auto"', '"paper"', '"multiplicative"', '"adaptive"', '"coordinate"', '"quasi-newton"'),
+    "init": parts.STARTS,
+    "solver": ('"auto"', '"auto"', '"paper"', *parts.SOLVERS),
     "n_init": ("1", "1", "2"),
     "max_iter": ("100", "100", "20", "1", "1000"),
     "tol": ("1e-05", "1e-05", "0", "1e-3"),

@@ -55,7 +55,7 @@ DESCRIPTIONS = {
     "choice": "the chosen rank is one of those offered",
     "resumed": "a scan that goes on from its folder gives what a whole one gives",
     "well-formed": "every tag of a report is closed, and no text of the data becomes markup",
-    "printed": "the relative error in a report is that of the data it is about",
+    "printed": "the relative error in a report is that of the given data and their codes",
     "single": "in single precision the objective ends near that of double precision",
     "round trip": "clones, pickles and representations work, and give the same results",
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import nonneg
 
+from . import parts
 from .data import ILLEGAL
 from .errors import data_words
 from .trial import Trial
@@ -74,10 +75,6 @@ _SYNONYMS = {
     "kernel": ("kernel", "metric"),
     "init": ("init",),
 }
-_ESTIMATORS = (
-    "NMF", "PNMF", "OPNMF", "ONMF", "NonnegativeSparseCoding", "NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F",
-    "ProjectiveClustering", "SymmetricNMF", "KernelPNMF", "Factorization", "TruncatedNonnegativeSVD",
-)  # fmt: skip
 _OBJECTS = (
     "nonneg.Model('W H', data=3)", "nonneg.Model('W H', 3j)", "nonneg.Model(None)", "nonneg.Model('W H', constraints={'W': 7})",
     "nonneg.divergences.Alpha('x')", "nonneg.divergences.Beta(np.nan)", "nonneg.divergences.Gamma(-1)",
@@ -113,7 +110,7 @@ def _parameter(t: Trial) -> None:
     """One parameter of an estimator that cannot be, all others being what they should."""
     name = t.pick(
         (
-            *_ESTIMATORS,
+            *parts.ESTIMATORS,
             "NonnegativeLDA",
             "NonnegativeKernelFDA",
             "QNMFHMM",
@@ -180,7 +177,9 @@ def _legal(name: str) -> str:
 def _data(t: Trial) -> None:
     """Data that cannot be."""
     wrong = t.pick(ILLEGAL)
-    name = t.pick((*_ESTIMATORS, "factorize", "fit_pairs", "graph.GraphClustering", "match_graphs", "NonnegativeLDA", "sequences"))
+    name = t.pick(
+        (*parts.ESTIMATORS, "factorize", "fit_pairs", "graph.GraphClustering", "match_graphs", "NonnegativeLDA", "sequences")
+    )
     if "-1.0" in wrong and name in ("NonnegativeLDA", "KernelPNMF"):
         return
     if name == "sequences" and wrong in ("'X'", "np.ones(4)", "[[1.0, 2.0], [3.0]]"):

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import data, invariants
+from . import data, invariants, parts
 from .trial import Trial
 
-_CRITERIA = ("auto", "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples")
 _MATRIX = ("NMF", "OPNMF", "PNMF", "ONMF", "NonnegativeSparseCoding", "ProjectiveClustering")
 _PAIRS = ("NMTF", "ONMTF", "FONT", "BiQNMF", "BiORNM3F")
 _OTHERS = ("SymmetricNMF", "KernelPNMF", "QNMFHMM", "graph.GraphClustering")
@@ -41,12 +40,11 @@ def case(t: Trial) -> None:
             made = f'nonneg.{name}(max_iter=10, missing="ignore")'
         elif t.one_in(5):
             t.let("X", "sparse.csr_array(X)")
-    usual = _USUAL.get(name, _CRITERIA[:6])
-    criteria = [t.pick(usual if not t.one_in(8) else _CRITERIA)]
+    usual = _USUAL.get(name, parts.CRITERIA[:6])
+    criteria = [t.pick(usual if not t.one_in(8) else parts.CRITERIA)]
     if criteria != ["auto"] and t.one_in(4):
         criteria.append(t.pick([one for one in usual if one not in ("auto", *criteria)]))
     ranks = t.pick(([1], [1, 2], [1, 2, 3], [2], [3, 1], [1, 2, 4]))
-    given = f"criteria={criteria[0] if len(criteria) == 1 else criteria!r}".replace("=auto", "='auto'")
     given = f"criteria={criteria[0]!r}" if len(criteria) == 1 else f"criteria={criteria!r}"
     t.subject = f"{name} {criteria[0]}"
     scan = t.call(f"nonneg.selection.rank_scan({made}, X, {ranks}, {given}, random_state=0)", "scan", refusal=_WORDS)

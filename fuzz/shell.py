@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import data
+from . import data, parts
 from .trial import Trial
 
 _RUN = 'lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="nonneg")'
@@ -37,14 +37,14 @@ _BROKEN = {
     "flat.npy": "np.save(folder / 'flat.npy', np.ones(4))",
     "cube.npy": "np.save(folder / 'cube.npy', np.ones((2, 2, 2)))",
     "objects.npy": "np.save(folder / 'objects.npy', np.array([[None, 1]], dtype=object))",
-    "X.unknown": "(folder / 'X.unknown').write_text('1,2')",
+    "X.unknown": "(folder / 'X.unknown').write_bytes(bytes(range(200)))",
     "a folder": "(folder / 'a folder').mkdir()",
 }
 _LEGAL = {
-    "--divergence": ("kl", "euclidean", "itakura-saito", "1.5", "hellinger"),
+    "--divergence": (*parts.DIVERGENCES, "1.5"),
     "--orthogonality": ("soft", "exact", "0.5"),
-    "--init": ("random", "nndsvd", "auto"),
-    "--solver": ("auto", "multiplicative", "quasi-newton"),
+    "--init": tuple(source.strip('"') for source in parts.STARTS),
+    "--solver": tuple(source.strip('"') for source in parts.SOLVERS),
     "--restarts": ("2",),
     "--tol": ("0", "1e-3"),
     "--seed": ("3",),
@@ -73,7 +73,6 @@ _ILLEGAL = {
     "--components": ("parts.unknown",),
     "--report": ("page.txt",),
 }
-_MODELS = ("opnmf", "nmf", "pnmf", "onmf", "sparse", "clustering", "svd", "form")
 
 
 def case(t: Trial) -> None:
@@ -129,7 +128,7 @@ def _subject(words: Any, error: Any) -> str:
 
 
 def _basic(t: Trial, name: str) -> list[str]:
-    model = t.pick(_MODELS)
+    model = t.pick(parts.MODELS)
     words = ["fit", f"@{name}", "--model", model, "--rank", str(t.integer(1, 2)), "--out", "@out.nonneg"]
     words += ["--form", t.pick(("W H", "X W W.T", "W S H"))] if model == "form" else []
     return words + (["--max-iter", "15"] if model != "svd" else [])

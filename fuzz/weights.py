@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from . import data, dense, invariants
+from . import data, dense, invariants, parts
 from .trial import Trial
 
 _BETAS = tuple(d for d in dense.DIVERGENCES if d.family in ("beta", "alpha"))
-_SOLVERS = ('"multiplicative"', '"multiplicative"', '"auto"', '"adaptive"', '"quasi-newton"')
+_SOLVERS = ('"multiplicative"', *parts.DESCENDING)
 _FORMS = ("W H", "W S H", "X W W.T", "W W.T X")
 _ESTIMATORS = {
     "NMF": "W H",

@@ -175,6 +175,17 @@ def test_the_formulas_are_those_of_the_library_where_both_are_exact():
         assert abs(slope - (P - Q)[1, 2]) <= 1e-5  # of order one, and so is the second derivative
 
 
+def test_every_part_of_the_library_is_drawn():
+    from fuzz import dense, discriminants, estimators, parts, reports
+
+    assert {kind.name for kind in estimators._KINDS} == set(parts.ESTIMATORS)
+    assert set(parts.ESTIMATORS) - {"Factorization"} <= set(reports._FORMS)
+    assert all(name in Path(discriminants.__file__).read_text() for name in parts.DISCRIMINANTS)
+    drawn = [eval(divergence.source, {"nonneg": nonneg}) for divergence in dense.DIVERGENCES]
+    drawn = [nonneg.divergences.get_divergence(divergence) for divergence in drawn]
+    assert [name for name in parts.DIVERGENCES if nonneg.divergences.NAMES[name] not in drawn] == []
+
+
 def test_shrinking_ends_with_the_simplest_choices():
     from fuzz.choices import shrunk
 

@@ -1,0 +1,19 @@
+"""Names of solvers, starts, constraints, criteria and models, read from the library's registries, as source."""
+
+from __future__ import annotations
+
+from nonneg import constraints, divergences, estimators, initialization, solvers
+from nonneg.selection import criteria
+
+SOLVERS = tuple(f'"{name}"' for name in ("auto", *solvers.NAMES))
+DESCENDING = tuple(source for source in SOLVERS if source != '"least-squares"')
+"""Solvers that promise descent."""
+STARTS = tuple(f'"{name}"' for name in ("auto", "auto", *initialization.NAMES))
+CONSTRAINTS = tuple(name for name, constraint in constraints.NAMES.items() if not constraint.is_signed)
+"""Constraints of non-negative factors."""
+DIVERGENCES = tuple(name for name in divergences.NAMES if name != "trace")
+CRITERIA = ("auto", *criteria.NAMES)
+MODELS = tuple(estimators.PARTS)
+DISCRIMINANTS = ("NonnegativeLDA", "NonnegativeKernelFDA")
+ESTIMATORS = tuple(name for name in estimators.__all__ if name not in ("Orthogonality", *DISCRIMINANTS))
+"""Estimators of factorizations."""
