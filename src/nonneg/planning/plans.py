@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data.host import as_type
+from ..data.namespace import namespace_of
 from .costs import Costs
 from .following import Source, prepared
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results
@@ -222,5 +223,6 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         kept, flipped = canonical(step.result)
         found = prepared(step, source, lambda letter: (data[letter.name], ""))(None)
         values[kept] = found.T if flipped else found
-    is_single = all((data[name].namespace if name in data else matrices[name]).dtype == np.float32 for name in word.names)
+    kinds = [data[name].namespace if name in data else namespace_of(matrices[name]) for name in word.names]
+    is_single = all(kind.is_host and kind.dtype == np.float32 for kind in kinds)
     return as_type(value(word), np.float32) if is_single else value(word)
