@@ -124,7 +124,8 @@ def test_it_is_the_engines_fit(chain):
         X, Model("W Y W.T", "euclidean", {"W": "stochastic", "Y": "stochastic-matrix"}), init=init, max_iter=500, tol=1e-6
     )
     fitted = QNMFHMM(3, divergence="euclidean", init=init, max_iter=500).fit_pairs(chain.data)
-    assert fitted.objective_ == pytest.approx(expected.objective)
+    # Rounding decides at which iteration each of them stops: the ends of ten rounded starts were up to 4e-6 apart.
+    assert fitted.objective_ == pytest.approx(expected.objective, rel=2e-5)
     np.testing.assert_allclose(fitted.emissionprob_.T @ fitted.joint_ @ fitted.emissionprob_, expected.reconstruct(), atol=1e-5)
 
 

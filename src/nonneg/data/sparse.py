@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from .base import Data, Facts, Total
-from .host import as_dense, multiplied
+from .host import as_dense, as_type, is_kept_in_double, multiplied
 from .namespace import Array, Namespace
 from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
 from .visiting import Pass, row_blocks, share_out
@@ -243,7 +243,7 @@ class SparseData(Data):
                 entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
                 result[entries] = walk.approximation(block)[rows[entries] - block.start, columns[entries]]
             return result
-        U, VT = np.ascontiguousarray(U), np.ascontiguousarray(V.T)
+        U, VT = (np.ascontiguousarray(side, dtype=result.dtype) for side in (U, V.T))
         for chunk in row_blocks(self.size, U.shape[1], "cpu"):
             np.einsum("ij,ij->i", U[rows[chunk]], VT[columns[chunk]], out=result[chunk])
         return np.clip(result, walk.floor, None)
@@ -404,24 +404,23 @@ def _pass(
 ) -> tuple[np.ndarray | None, np.ndarray | None, float]:
     """E·M and Eᵀ·N for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂, whichever are asked for; rows are shared out.
 
-    Ranges whose Eᵀ·N are added up are as many whatever the threads.
+    Ranges whose Eᵀ·N are added up are as many whatever the threads. Sums are in double precision; small results stay in it.
     """
     from ..kernels.sampled import sampled_products
     from ..kernels.threads import over_pieces, over_rows
 
     U, V, (rows, columns) = np.ascontiguousarray(U), np.ascontiguousarray(V), X.shape
     entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
-    nothing, none = np.empty((rows, 0), X.dtype), np.empty((columns, 0), X.dtype)
-    right = none if M is None else V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
-    out = nothing if M is None else np.empty((rows, M.shape[1]), X.dtype)
+    right = np.empty((columns, 0), X.dtype) if M is None else V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
+    out = np.empty((rows, right.shape[1]))
     arguments = (*entries, U, V, *bounds, right, out)
     if N is None:
-        totals = over_rows(sampled_products, X.indptr, *arguments, nothing, none)
-        return None if M is None else out, None, sum(totals)
+        totals = over_rows(sampled_products, X.indptr, *arguments, np.empty((rows, 0), X.dtype), np.empty((columns, 0)))
+        return None if M is None else _rounded(out, columns, X.dtype), None, sum(totals)
     left = U if _are_one(N, U) else np.ascontiguousarray(N)
 
     def work(start: int, stop: int) -> tuple[np.ndarray, float]:
-        sums = np.zeros((columns, left.shape[1]), X.dtype)
+        sums = np.zeros((columns, left.shape[1]))
         return sums, sampled_products(start, stop, *arguments, left, sums)
 
     least = max(_WORTH_A_PIECE, columns * left.shape[1])  # all sums together take no more memory than X
@@ -429,7 +428,12 @@ def _pass(
     for more, share in others:
         product += more
         total += share
-    return None if M is None else out, product, total
+    return None if M is None else _rounded(out, columns, X.dtype), _rounded(product, rows, X.dtype), total
+
+
+def _rounded(product: np.ndarray, summands: int, dtype: Any) -> np.ndarray:
+    """A product of sparse data, in their precision unless it is small."""
+    return product if is_kept_in_double(product.shape[0], summands, product.shape[1]) else as_type(product, dtype)
 
 
 _WORTH_A_PIECE = 20_000
