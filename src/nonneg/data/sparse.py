@@ -185,16 +185,21 @@ class SparseData(Data):
             power = log_power if logarithm is None else None  # the first pass sums the logarithms
             right, left = (_side_by_side(list(matrices.values())) for matrices in sides.values())
             *products, total = self._products(U, V, operand.exponents, right, left, power)
-            for matrices, product in zip(sides.values(), products, strict=True):
+            for matrices, product, summands in zip(sides.values(), products, self.shape[::-1], strict=True):
                 if product is not None:
                     cuts = np.cumsum([matrix.shape[1] for matrix in matrices.values()])[:-1]
                     shares = [product] if not len(cuts) else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
-                    results.update(zip(matrices, shares, strict=True))
+                    results.update((i, self._rounded(share, summands)) for i, share in zip(matrices, shares, strict=True))
             results.update({i: results[i].T for i in sides["left"]})
             logarithm = total if power else logarithm
         if not requests:
             _, _, logarithm = self._products(U, V, (1, -1), None, None, log_power)
         return [results[i] for i in range(len(requests))], logarithm
+
+    def _rounded(self, product: np.ndarray, summands: int) -> np.ndarray:
+        """A product, summed in double precision, in the precision of the data unless it is small."""
+        is_small = is_kept_in_double(product.shape[0], summands, product.shape[1])
+        return product if is_small else as_type(product, self.namespace.dtype)
 
     def _products(
         self, U: Array, V: Array, exponents: tuple[float, float], right: Array | None, left: Array | None, log_power: float | None
@@ -404,7 +409,7 @@ def _pass(
 ) -> tuple[np.ndarray | None, np.ndarray | None, float]:
     """E·M and Eᵀ·N for E = X^p ∘ X̂^e with X̂ = U·Vᵀ, and Σ X^log_power · ln X̂, whichever are asked for; rows are shared out.
 
-    Ranges whose Eᵀ·N are added up are as many whatever the threads. Sums are in double precision; small results stay in it.
+    Ranges whose Eᵀ·N are added up are as many whatever the threads. Sums are in double precision.
     """
     from ..kernels.sampled import sampled_products
     from ..kernels.threads import over_pieces, over_rows
@@ -416,7 +421,7 @@ def _pass(
     arguments = (*entries, U, V, *bounds, right, out)
     if N is None:
         totals = over_rows(sampled_products, X.indptr, *arguments, np.empty((rows, 0), X.dtype), np.empty((columns, 0)))
-        return None if M is None else _rounded(out, columns, X.dtype), None, sum(totals)
+        return None if M is None else out, None, sum(totals)
     left = U if _are_one(N, U) else np.ascontiguousarray(N)
 
     def work(start: int, stop: int) -> tuple[np.ndarray, float]:
@@ -428,12 +433,7 @@ def _pass(
     for more, share in others:
         product += more
         total += share
-    return None if M is None else _rounded(out, columns, X.dtype), _rounded(product, rows, X.dtype), total
-
-
-def _rounded(product: np.ndarray, summands: int, dtype: Any) -> np.ndarray:
-    """A product of sparse data, in their precision unless it is small."""
-    return product if is_kept_in_double(product.shape[0], summands, product.shape[1]) else as_type(product, dtype)
+    return None if M is None else out, product, total
 
 
 _WORTH_A_PIECE = 20_000
