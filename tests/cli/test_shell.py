@@ -314,7 +314,8 @@ class TestFit:
         for column in range(1, 7):
             changed(table, 3, column, "")
             changed(table, 5, column, "0")
-        status, out, err = run("fit", "table.csv", "-r", "2", "--missing", "ignore", "--json", "--report", "page.html", cwd=table)
+        wanted = ("--json", "--report", "page.html", "--loadings", "codes.csv")
+        status, out, err = run("fit", "table.csv", "-r", "2", "--missing", "ignore", *wanted, cwd=table)
         assert status == 0, err
         unknown, zeros = json.loads(out)["warnings"]
         assert unknown.startswith("Sample 3 ('s2') without any known value")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import IncompatibleError
+from ..exceptions import EmptySamplesWarning, IncompatibleError
 from ..files import Layout
 from ..labelling import hard_labels
 
@@ -76,9 +76,10 @@ def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
 
 
 def quietly(method: Any, *arguments: Any) -> Any:
-    """Call a method of an estimator that knows feature names, without its warning about an array that has none."""
+    """Call a method for a page or table: no warning that X has no feature names, nor of the empty samples that `fit` named."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        warnings.simplefilter("ignore", EmptySamplesWarning)
         return method(*arguments)
 
 
