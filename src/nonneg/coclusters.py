@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .data import Observed
 from .data.annotated import matrix_of
+from .data.checking import known_entries
 from .data.compressed import to_csr
 from .exceptions import DataError, ShapeError
 
@@ -72,8 +74,8 @@ def block_means(X: Any, model: Any) -> np.ndarray:
 
     Parameters
     ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Entries that are NaN are left out of the means.
+    X : array, sparse array or Observed of shape (n_samples, n_features)
+        Entries that are NaN, or not observed, are left out of the means.
     model : fitted co-clusterer
 
     Examples
@@ -85,10 +87,13 @@ def block_means(X: Any, model: Any) -> np.ndarray:
     >>> np.sort(block_means(X, BiQNMF(2, random_state=0).fit(X)).ravel())
     array([1., 1., 3., 5.])
     """
+    X, known = known_entries(X) if isinstance(X, Observed) else (X, None)
     X = _matching(X, model)
     rows, columns = map(_indicators, _labels(model), _counts(model))
     counts = sizes(model)
-    if not sparse.issparse(X) and np.isnan(np.sum(X)):
+    if known is not None:
+        counts = ((rows.T @ known) @ columns).toarray()
+    elif not sparse.issparse(X) and np.isnan(np.sum(X)):
         counts = (rows.T @ ~np.isnan(X)) @ columns
         X = np.nan_to_num(X)
     sums = (rows.T @ X) @ columns

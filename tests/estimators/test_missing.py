@@ -87,6 +87,17 @@ def test_all_take_missing_values(estimator, planted):
     assert np.isfinite(model.transform(np.where(hidden, np.nan, X))).all()
 
 
+@pytest.mark.parametrize("estimator", [*EXACT, *OTHERS], ids=repr)
+def test_gaps_in_single_precision(estimator, planted):
+    """Products of float32 that are kept in double precision fill gaps of float32 data."""
+    X, hidden = planted
+    single = X.astype(np.float32)
+    for data in (np.where(hidden, np.float32(np.nan), single), stored(single, hidden)):
+        model = clone(estimator).set_params(missing="ignore", max_iter=20).fit(data)
+        assert model.components_.dtype == np.float32
+        assert np.isfinite(model.transform(data)).all()
+
+
 @pytest.mark.parametrize("orthogonality", ["soft", "exact"])
 def test_parts_are_found(orthogonality, planted):
     X, hidden = planted

@@ -7,10 +7,23 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from nonneg import NMF, NMTF, OPNMF, QNMFHMM, BiQNMF, NonnegativeKernelFDA, NonnegativeLDA, SymmetricNMF, open_data
+from nonneg import (
+    NMF,
+    NMTF,
+    OPNMF,
+    QNMFHMM,
+    BiORNM3F,
+    BiQNMF,
+    NonnegativeKernelFDA,
+    NonnegativeLDA,
+    Observed,
+    SymmetricNMF,
+    open_data,
+)
 from nonneg.engine.solution import History, Record
-from nonneg.exceptions import DataError, ShapeError
+from nonneg.exceptions import DataError, EmptySamplesWarning, ShapeError
 from nonneg.files import Table
 from nonneg.graph import GraphClustering
 from nonneg.pages import write_rank_report, write_report
@@ -122,6 +135,31 @@ def test_the_relative_error_is_that_of_what_is_shown(model, count, tmp_path):
     write_report(model, tmp_path / "page.html", shown, about={"shape": [40, 12]})
     text = (tmp_path / "page.html").read_text(encoding="utf8")
     assert (f"Relative error of the {count} samples shown" in text) == (count < 40)
+
+
+@pytest.mark.parametrize("model", [NMF(3, random_state=0), BiORNM3F((2, 3), random_state=0)], ids=repr)
+def test_a_page_of_what_was_observed_is_that_of_gaps(model, tmp_path):
+    """A stored NaN is not known, a stored zero is."""
+    known = np.random.default_rng(1).random(X.shape) > 0.2
+    known[0], known[1, :3] = False, True
+    gaps = np.where(known, X, np.nan)
+    gaps[1, 0], stored = 0.0, known.copy()
+    stored[2] = True
+    model = clone(model).set_params(missing="ignore")
+    with pytest.warns(EmptySamplesWarning):
+        model.fit(gaps)
+    pages = (
+        page_of(model, tmp_path, gaps),
+        page_of(model, tmp_path, Observed(sparse.csr_array((gaps[stored], np.nonzero(stored)), X.shape))),
+    )
+    facts = [re.findall(r"<dt>(Relative error)</dt><dd>(.*?)</dd>|<td>([^<]*)</td>", page) for page in pages]
+    assert facts[0] == facts[1]
+    assert all("The data, reordered" in page for page in pages)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_squares_that_are_no_numbers_give_no_relative_error(scale, tmp_path):
+    assert "Relative error" not in page_of(NMF(3, random_state=0).fit(X), tmp_path, X * scale)
 
 
 def test_the_relative_error_of_similarities_is_not_one_of_x(tmp_path):

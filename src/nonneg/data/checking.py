@@ -135,15 +135,23 @@ def check_symmetric(data: Data, name: str) -> None:
         )
 
 
+def known_entries(X: Observed) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """The entries that are known, and ones in their places; a stored NaN is not known."""
+    entries = sparse.coo_array(X.values)
+    known = ~np.isnan(entries.data)
+    places = tuple(axis[known] for axis in entries.coords)
+    values, ones = (sparse.csr_array((data, places), shape=X.shape) for data in (entries.data[known], np.ones(known.sum())))
+    return values, ones
+
+
 def empty_rows(values: Any) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a NumPy array, a SciPy sparse array or an `Observed` without a known value, and those with known zeros only."""
     rows, columns = values.shape
     is_zero, is_unknown = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
     if isinstance(values, Observed):
-        entries = sparse.coo_array(values.values)
-        known, is_unknown[:] = ~np.isnan(entries.data), True
-        is_unknown[entries.coords[0][known]] = False
-        is_zero[entries.coords[0][known & (entries.data != 0)]] = False
+        entries, known = known_entries(values)
+        is_unknown[:] = np.diff(known.indptr) == 0
+        is_zero[np.nonzero(entries)[0]] = False
     elif sparse.issparse(values):
         entries = sparse.coo_array(values)
         is_zero[entries.coords[0][entries.data != 0]] = False

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..algebra.expression import Letter
 from ..data import Data, as_dense
+from ..data.host import as_type
 from ..data.namespace import to_host
 from ..data.weighted import LowRank, Partial
 from .model import Model
@@ -124,6 +125,7 @@ def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Probl
     """The same problem, for data that are filled with these values."""
     partial = problem.partial
     assert partial is not None
+    values = LowRank(*(as_type(part, problem.namespace.dtype) for part in values))  # products of float32 may be in double precision
     if problem.model.data not in problem.model.form.names:
         blend = partial.blended(values, share)
         return problem.with_data(blend.data, values, _Squares(blend.spread))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,8 +18,9 @@ from scipy import sparse
 
 from .. import coclusters
 from ..atomic import written_whole
-from ..data import Data, opened, refuse_name
+from ..data import Data, Observed, opened, refuse_name
 from ..data.annotated import matrix_of
+from ..data.checking import known_entries
 from ..data.reading import with_nan
 from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
@@ -61,8 +63,10 @@ class Subject:
 
     @cached_property
     def values(self) -> Any:
-        """X as a matrix of numbers, which tables are not."""
+        """X as a matrix of numbers, which tables are not; what is not observed is not stored."""
         X = with_nan(matrix_of(self.X))
+        if isinstance(X, Observed):
+            return known_entries(X)[0]
         return np.asarray(X) if hasattr(X, "__dataframe__") else X
 
     @cached_property
@@ -472,7 +476,8 @@ def _relative_error(model: Any, X: Any, values: Any) -> float | None:
     except ValueError:
         return None
     length = _length(values)
-    return math.sqrt(max(squared, 0.0)) / length if length > 0 and math.isfinite(squared) else None
+    is_known = math.isfinite(squared) and length > math.sqrt(sys.float_info.min)  # the square of a smaller number loses its digits
+    return math.sqrt(max(squared, 0.0)) / length if is_known else None
 
 
 def _length(X: Any) -> float:

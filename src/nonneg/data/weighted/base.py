@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..base import Data
+from ..host import as_type
 from ..namespace import Array
 from ..steps import Request
 
@@ -212,4 +213,5 @@ def mean_filling(data: Data) -> LowRank:
     def means(sums: Array, counts: Array) -> Array:
         return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0 + 0.0 * counts), 0.0 * sums)
 
-    return LowRank(means(of_rows, in_rows) / mean, means(of_columns, in_columns))
+    found = means(of_rows, in_rows) / mean, means(of_columns, in_columns)
+    return LowRank(*(as_type(part, data.namespace.dtype) for part in found))
