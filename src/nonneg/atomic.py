@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -43,7 +44,9 @@ def written_whole(path: Any) -> Iterator[Path]:
     """A file to write to, which takes the place of `path` once it is complete and on the disk; it is removed if that fails."""
     path = Path(os.path.realpath(path))
     check_writable(path)
-    handle, name = tempfile.mkstemp(prefix=f"{short_name(path)}-", suffix=f".tmp{_ending(path)}", dir=path.parent)
+    remove_left_over(path)
+    prefix = f"{short_name(path)}-{_machine()}-{os.getpid()}-"
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=f".tmp{_ending(path)}", dir=path.parent)
     os.close(handle)
     unfinished = Path(name)
     try:
@@ -78,9 +81,34 @@ _LONGEST_ENDING = 16
 """Bytes; no kind of file has a longer one."""
 
 
-def left_over(path: Path) -> list[Path]:
-    """Unfinished files that killed processes have left beside a file."""
-    return list(path.parent.glob(f"{short_name(path)}-*.tmp*"))
+def remove_left_over(path: Path) -> None:
+    """Remove unfinished files beside a file whose processes are gone; those of other machines stay."""
+    for unfinished in path.parent.glob(f"{short_name(path)}-{_machine()}-*.tmp*"):
+        if not _is_alive(int(unfinished.name.split("-")[3])):
+            with suppress(OSError):
+                unfinished.unlink()
+
+
+@cache
+def _machine() -> str:
+    """What tells apart the machines, and containers, that number their processes."""
+    try:
+        processes = os.readlink("/proc/self/ns/pid")
+    except OSError:  # not on this system
+        processes = ""
+    return hashlib.blake2b(f"{platform.node()} {processes}".encode(), digest_size=4).hexdigest()
+
+
+def _is_alive(process: int) -> bool:
+    if os.name == "nt":  # where this signal would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def check_writable(path: Any) -> None:
@@ -95,7 +123,7 @@ def check_writable(path: Any) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} may not be written.")
     try:
-        with tempfile.NamedTemporaryFile(prefix=".nonneg-", dir=path.parent):
+        with tempfile.TemporaryFile(prefix=".nonneg-", dir=path.parent):  # without a name, where the system has such
             pass
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error

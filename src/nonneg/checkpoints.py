@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .annotations import check_fields, fits
-from .atomic import left_over, short_name, written_whole
+from .atomic import remove_left_over, short_name, written_whole
 from .data import Data
 from .data.namespace import to_host
 from .data.weighted import LowRank
@@ -164,9 +164,11 @@ class Book:
         self._entries: dict[int, bytes] = {}
         self._was_for: int | None = None
         self._mutex, self._written = RLock(), time.monotonic()
+        if self.path.exists() and not self.path.is_file():
+            raise DataError(f"The checkpoint {self.path} is not a file. Give another path.")
         self._lock = _locked(self.path)
         try:
-            _remove_left_over(self.path)
+            remove_left_over(self.path)
             if self.path.exists():
                 self._read()
         except BaseException:
@@ -356,12 +358,6 @@ def replace_file(path: Path, write: Callable[[Any], None]) -> None:
         raise DataError(f"The checkpoint {error}") from error
 
 
-def _remove_left_over(path: Path) -> None:
-    """Remove what processes that were killed while they wrote have left beside a file that nobody else has now."""
-    for beside in left_over(path) if path.parent.is_dir() else ():
-        beside.unlink(missing_ok=True)
-
-
 def _locked(path: Path) -> Callable[[], None]:
     """Have a file for oneself, or refuse; what is returned lets go of it. The system does, if the process ends otherwise."""
     try:
@@ -371,9 +367,12 @@ def _locked(path: Path) -> Callable[[], None]:
     name = path.with_name(f"{short_name(path)}.lock")
     while True:
         try:
-            file = open(name, "a")  # noqa: SIM115
+            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # others may have put a link or a pipe there
+            file = open(os.open(name, flags, 0o666), "rb")  # noqa: SIM115
         except OSError as error:
-            why = f"{error.strerror}." if path.parent.is_dir() else f"the folder {path.parent} does not exist. Make it first."
+            why = (
+                f"{name}: {error.strerror}." if path.parent.is_dir() else f"the folder {path.parent} does not exist. Make it first."
+            )
             raise DataError(f"The checkpoint {path} cannot be written: {why}") from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

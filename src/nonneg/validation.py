@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data, refuse_name
 from .data.annotated import is_annotated, matrix_of, variable_names
 from .data.checking import empty_rows
-from .data.compressed import check_sparse
+from .data.compressed import checked
 from .data.namespace import without_gradient
 from .data.reading import refuse_empty, refuse_masked
 from .exceptions import DataError, EmptySamplesWarning, ShapeError
@@ -26,6 +26,7 @@ def read_codes(X: Any, count: int) -> np.ndarray:
     refuse_masked(X, "X")
     if is_location(X) or isinstance(X, Data):
         raise DataError("Codes are an array, or a Dask array, as transform gives them; got a file. Read it first: numpy.load.")
+    checked(X, "X")
     try:
         codes = np.asarray(as_dense(X))
     except ValueError:
@@ -63,9 +64,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
         )
     settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings
     annotated, X = X, matrix_of(X)
-    X = without_gradient(X)
-    if sparse.issparse(X):
-        check_sparse(X, "X")
+    X = checked(without_gradient(X), "X")
     try:
         if not is_annotated(annotated):
             return validate_data(estimator, X, *others, **settings)

@@ -3,6 +3,7 @@
 import gc
 import gzip
 import io
+import json
 import os
 import struct
 import subprocess
@@ -122,6 +123,27 @@ class TestOtherFiles:
         with pytest.raises(FileError, match="1 of 2 chunks are missing"):
             read(tmp_path / "X.zarr")
 
+    @pytest.mark.parametrize("where", ["filters", "compressor", "consolidated"])
+    def test_zarr_chunks_that_are_pickles(self, where, tmp_path):
+        """Of names, which are read as text; numcodecs may be told, or old enough, to unpickle them."""
+        zarr = pytest.importorskip("zarr")
+        group = zarr.create_group(tmp_path / "X.zarr", zarr_format=2)
+        group.create_array("X", shape=(6, 4), chunks=(6, 4), dtype="f8")[:] = X
+        var = group.create_group("var")
+        var.create_array("_index", shape=(4,), chunks=(4,), dtype=str)[:] = np.array(list("abcd"), dtype=object)
+        path = tmp_path / "X.zarr" / "var" / "_index" / ".zarray"
+        described = json.loads(path.read_text())
+        described |= (
+            {"compressor": {"id": "pickle"}} if where == "compressor" else {"filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]}
+        )
+        if where == "consolidated":
+            path = tmp_path / "X.zarr" / ".zmetadata"
+            described = {"zarr_consolidated_format": 1, "metadata": {"var/_index/.zarray": described}}
+        path.write_text(json.dumps(described).replace("pickle", "p\\u0069ckle"))
+        for reading in (read, lambda path: nonneg.NMF(2).fit(path)):
+            with pytest.raises(FileError, match="chunks are pickles"):
+                reading(tmp_path / "X.zarr")
+
     @pytest.mark.parametrize("encoding", ["utf8", "utf-16", "utf-16-be"])
     def test_entities(self, encoding, tmp_path):
         pytest.importorskip("networkx")
@@ -157,6 +179,18 @@ class TestOtherFiles:
         pillow.fromarray(np.full((3, 3), 9, np.uint8)).save(tmp_path / "a.png")
         os.mkfifo(tmp_path / "b.png")
         assert read(tmp_path).shape == (1, 9)
+
+    def test_files_that_systems_leave_among_images(self, tmp_path):
+        """macOS puts ._a.png beside a.png in archives; a writer that was killed may leave what is unfinished."""
+        pillow = pytest.importorskip("PIL.Image")
+        (tmp_path / "images").mkdir()
+        pillow.fromarray(np.full((3, 3), 9, np.uint8)).save(tmp_path / "images" / "a.png")
+        for name in ("._a.png", ".nonneg-1-2.tmp.png"):
+            (tmp_path / "images" / name).write_bytes(b"\0\5\x16\7")
+        with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
+            archive.write(tmp_path / "images" / "a.png", "a.png")
+            archive.write(tmp_path / "images" / "._a.png", "__MACOSX/._a.png")
+        assert read(tmp_path / "images").shape == read(tmp_path / "images.zip").shape == (1, 9)
 
 
 class TestSizes:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 import nonneg
 from nonneg import Checkpoint, checkpoints, factorize, open_data
-from nonneg.atomic import check_writable, written_whole
+from nonneg.atomic import check_writable, short_name, written_whole
 from nonneg.engine import run
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.solvers import NAMES as SOLVERS
@@ -376,6 +376,43 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
     nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "other.nonneg").fit(data())
     assert sorted(each.name for each in tmp_path.iterdir()) == ["other.nonneg", "run.nonneg"]
+
+
+@pytest.mark.parametrize("suffix", [".nonneg", ".csv", ".html"])
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes(suffix, tmp_path):
+    path = tmp_path / f"X{suffix}"
+    kill = "import os, sys; from nonneg.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", kill, str(path)], check=False)
+    with written_whole(path) as unfinished:
+        unfinished.write_bytes(b"all")
+        with written_whole(path) as other:  # which leaves what a process that is alive writes
+            other.write_bytes(b"all of it")
+    assert path.read_bytes() == b"all"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_checkpoint_leaves_what_others_write_in_its_name(tmp_path):
+    X, path = data(), tmp_path / "run.nonneg"
+    with written_whole(path) as unfinished:
+        unfinished.write_bytes(b"a model")
+        nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+    assert path.read_bytes() == b"a model"
+
+
+def test_what_is_no_file_is_no_checkpoint(tmp_path):
+    """A pipe would be waited for, a device read without end, and a link lead elsewhere."""
+    X, lock = data(), tmp_path / f"{short_name(tmp_path / 'run.nonneg')}.lock"
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", "/dev/full"):
+        with pytest.raises(DataError, match="is not a file"):
+            nonneg.NMF(3, checkpoint=path).fit(X)
+    lock.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="cannot be written"):
+        nonneg.NMF(3, checkpoint=tmp_path / "run.nonneg").fit(X)
+    assert not (tmp_path / "elsewhere").exists()
+    lock.unlink()
+    os.mkfifo(lock)
+    nonneg.NMF(3, checkpoint=tmp_path / "run.nonneg").fit(X)
 
 
 def test_the_unfinished_file_of_another_fit_stays(tmp_path):

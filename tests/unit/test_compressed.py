@@ -5,7 +5,7 @@ import pytest
 from scipy import io, sparse
 
 import nonneg
-from nonneg import NMF, OPNMF, Gram, Observed, factorize, files
+from nonneg import NMF, OPNMF, Gram, Observed, coclusters, factorize, files, graph, metrics, plot, selection
 from nonneg.data.compressed import check_sparse
 from nonneg.exceptions import DataError
 from nonneg.graph import GraphClustering
@@ -49,12 +49,52 @@ def test_arrays_that_do_not_fit(change, match):
         check_sparse(A, "A")
 
 
+def test_lists_and_dicts_that_are_right():
+    """Diagonals outside of the matrix are none of its entries."""
+    for form in ("lil", "dok"):
+        np.testing.assert_array_equal(graph.cosine_graph(sparse.eye_array(4).asformat(form)).toarray(), np.eye(4))
+    check_sparse(sparse.dia_array((np.ones((2, 3)), [0, 5]), shape=(3, 3)), "A")
+
+
 def test_dia_and_dok():
     for form in ("dia", "dok"):
         check_sparse(sparse.eye_array(4, format=form), "A")
     A = sparse.eye_array(4, format="dia")
     A.offsets = np.array([0, 1])
     with pytest.raises(DataError, match="1 diagonals are stored, with 2 offsets"):
+        check_sparse(A, "A")
+    for offset, match in ((0.5, "offsets of float64"), (2**32 + 1, "an offset is 4294967297"), (-(2**63), "an offset is -")):
+        A.offsets = np.array([offset])
+        with pytest.raises(DataError, match=match):
+            check_sparse(A, "A")
+    for place in ((2, 2**30), (-9, 1), (1, 2**32 + 1), (1, 2**70), (1,)):
+        A = sparse.eye_array(4, format="dok")
+        A._dict[place] = 1.0
+        with pytest.raises(DataError, match="not a valid sparse matrix"):
+            check_sparse(A, "A")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda A: A.rows.__setitem__(2, [0]),
+        lambda A: A.data.__setitem__(2, [1.0, 2, 3]),
+        lambda A: setattr(A, "rows", A.rows[:3]),
+        lambda A: A.rows.__setitem__(2, [0, 1, 2, 3, 4, 2**40]),
+        lambda A: A.rows.__setitem__(2, ["a", 1, 2, 3, 4, 5]),
+    ],
+)
+def test_lists_that_do_not_fit(change):
+    A = sparse.lil_array(np.ones((6, 6)))
+    change(A)
+    with pytest.raises(DataError, match="not a valid sparse matrix"):
+        check_sparse(A, "A")
+
+
+def test_places_that_are_no_whole_numbers():
+    A = sparse.coo_array(np.ones((6, 6)))
+    A.coords = (A.coords[0], A.coords[1].astype(float))
+    with pytest.raises(DataError, match=r"with indices of shape .* of float64"):
         check_sparse(A, "A")
 
 
@@ -67,11 +107,26 @@ CALLS = {
     "weights": lambda A: factorize(np.ones((6, 6)), "W H", 2, weights=A),
     "graph": lambda A: GraphClustering(2).fit(A),
     "maximize_rayleigh": lambda A: nonneg.maximize_rayleigh(A, np.eye(6)),
+    "inverse_transform": lambda A: NMF(6).fit(np.ones((6, 6))).inverse_transform(A),
+    "report": lambda A: NMF(2).fit(np.ones((6, 6))).report("none.html", A),
+    "fit_pairs": lambda A: nonneg.QNMFHMM(2).fit_pairs(A),
+    "chain, scan": lambda A: selection.rank_scan(nonneg.QNMFHMM(), A, [1, 2]),
+    "cosine_graph": lambda A: graph.cosine_graph(A),
+    "Similarity": lambda A: graph.Similarity(np.eye(6), entries=A),
+    **{f"similarity {name}": similarity for name, similarity in graph.SIMILARITIES.items()},
+    "match_components": lambda A: selection.match_components(np.eye(6), A),
+    "top_features": lambda A: selection.top_features(A),
+    "plot.partition": lambda A: plot.partition(GraphClustering(2).fit(np.ones((6, 6))), A),
+    "plot.matching": lambda A: plot.matching(graph.match_graphs(np.eye(6), np.eye(6)), np.eye(6), A),
+    "plot.reordered": lambda A: plot.reordered(nonneg.BiORNM3F((2, 2)).fit(np.eye(6)), A),
+    "coclusters": lambda A: coclusters.block_means(A, nonneg.BiORNM3F((2, 2)).fit(np.eye(6))),
+    "relative_error": lambda A: metrics.relative_error(np.ones((6, 6)), A),
+    "Table": lambda A: files.Table(A),
 }
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil"])
 def test_every_caller_is_refused(call, form):
     with pytest.raises(DataError, match="not a valid sparse matrix"):
         CALLS[call](broken(form))

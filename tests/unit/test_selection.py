@@ -1,6 +1,7 @@
 """Which rank: planted ones are found, noise is called noise, and what cannot be scanned is refused."""
 
 import json
+import os
 import warnings
 
 import numpy as np
@@ -951,3 +952,23 @@ def test_ranks_that_nobody_named(shape, fixed, ranks):
 def test_ranks_that_are_text():
     with pytest.raises(ValueError, match="or 'auto'; got '2-12'"):
         rank_scan(NMF(), np.ones((9, 9)), "2-12")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [{"another": 1.0}, {"error": "text", "margins": 1.0}, {"error": np.ones(3), "margins": np.ones(3)}],
+    ids=["other names", "text", "vectors"],
+)
+def test_measurements_that_no_scan_has_written(found, tmp_path):
+    X = mixed(2)
+    rank_scan(NMF(), X, [1, 2], criteria="gabriel", random_state=0, folder=tmp_path)
+    for path in tmp_path.glob("*.npz"):
+        np.savez(path, **found)
+    with pytest.raises(DataError, match="measurements that no scan has written"):
+        rank_scan(NMF(), X, [1, 2], criteria="gabriel", random_state=0, folder=tmp_path)
+
+
+def test_a_pipe_in_place_of_a_description(tmp_path):
+    os.mkfifo(tmp_path / "scan.json")
+    with pytest.raises(DataError, match="is not a file"):
+        rank_scan(NMF(), mixed(2), [1], random_state=0, folder=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,22 @@ from .memory import refuse_too_large
 
 _MANY_ROWS = 10**7
 """Rows from which the index is compared with the memory that is free."""
+_FARTHEST = 2**31
+"""Offsets of diagonals from which SciPy would cut off digits."""
 
 
 def to_csr(matrix: Any, name: str, *, dtype: Any = None, copy: bool = False) -> sparse.csr_array:
     """Convert a sparse matrix of any format, or an array, to CSR; raise a `DataError` if indices do not fit the shape."""
+    if sparse.issparse(checked(matrix, name)) and matrix.format != "csr" and matrix.shape[0] > _MANY_ROWS:
+        refuse_too_large(16 * matrix.shape[0], f"The row index of {name}")
+    return sparse.csr_array(matrix, dtype=dtype, copy=copy)
+
+
+def checked(matrix: Any, name: str) -> Any:
+    """The matrix itself; raise a `DataError` if it is sparse and its indices do not fit its shape."""
     if sparse.issparse(matrix):
         check_sparse(matrix, name)
-        if matrix.format != "csr" and matrix.shape[0] > _MANY_ROWS:
-            refuse_too_large(16 * matrix.shape[0], f"The row index of {name}")
-    return sparse.csr_array(matrix, dtype=dtype, copy=copy)
+    return matrix
 
 
 def check_sparse(matrix: Any, name: str) -> None:
@@ -39,8 +47,9 @@ def check_sparse(matrix: Any, name: str) -> None:
 def _problem_of(matrix: Any) -> str | None:
     match matrix.format:
         case "coo":
-            if any(len(indices) != len(matrix.data) for indices in matrix.coords):
-                return f"{len(matrix.data)} entries are stored, with indices of {', '.join(str(len(one)) for one in matrix.coords)}"
+            if any(axis.shape != matrix.data.shape or axis.dtype.kind not in "iu" for axis in matrix.coords):
+                described = " and ".join(f"{axis.shape} of {axis.dtype}" for axis in matrix.coords)
+                return f"entries of shape {matrix.data.shape} are stored, with indices of shape {described}"
             return next(
                 (found for axis, size in zip(matrix.coords, matrix.shape, strict=True) if (found := _outside(axis, size))), None
             )
@@ -54,10 +63,27 @@ def _problem_of(matrix: Any) -> str | None:
                 return f"blocks of {height} × {width} do not tile it"
             return _problem_compressed(matrix, matrix.shape[0] // height, matrix.shape[1] // width)
         case "lil":
-            return _problem_of(matrix.tocsr())
-        case "dia" if matrix.data.ndim != 2 or len(matrix.data) != len(matrix.offsets):
-            return f"{len(matrix.data)} diagonals are stored, with {len(matrix.offsets)} offsets"
+            indices, entries = (np.fromiter(map(len, lists), np.int64) for lists in (matrix.rows, matrix.data))
+            if indices.shape != (matrix.shape[0],) or not np.array_equal(indices, entries):
+                return "each row needs a list of indices and one of entries, of one length"
+            return _problem_converted(matrix.tocsr)
+        case "dok":
+            return _problem_converted(matrix.tocoo)
+        case "dia":
+            offsets = matrix.offsets
+            if matrix.data.ndim != 2 or offsets.shape != (len(matrix.data),) or offsets.dtype.kind not in "iu":
+                return f"{len(matrix.data)} diagonals are stored, with {len(offsets)} offsets of {offsets.dtype}"
+            if offsets.size and not -_FARTHEST < int(offsets.min()) <= int(offsets.max()) < _FARTHEST:
+                return f"an offset is {offsets[abs(offsets.astype(float)).argmax()]}"
     return None
+
+
+def _problem_converted(convert: Callable[[], Any]) -> str | None:
+    """The problem of a matrix of lists or of a dict, which SciPy looks at while it converts them."""
+    try:
+        return _problem_of(convert())
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        return str(error)
 
 
 def _problem_compressed(matrix: Any, n_major: int, n_minor: int) -> str | None:

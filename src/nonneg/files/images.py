@@ -38,7 +38,7 @@ class Images(Kind):
         )
 
     def is_part(self, file: Path, folder: Path) -> bool:
-        return file.parent == folder and file.suffix.lower() in _ENDINGS
+        return file.parent == folder and _is_image(file.name)
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         pillow = needed("PIL.Image", "files", "Reading images")
@@ -58,6 +58,11 @@ class Images(Kind):
         return Table(np.stack([picture.ravel() for picture in pictures]), samples=names, layout=Layout(pictures[0].shape))
 
 
+def _is_image(name: str) -> bool:
+    """Whether a name is that of an image; names that begin with a dot are of what systems and unfinished writers leave."""
+    return name.lower().endswith(_ENDINGS) and not name.startswith(".")
+
+
 def _other_files(folder: Path) -> str:
     """What a folder without images has in it, in words; volumes can be read by their names."""
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
@@ -73,12 +78,12 @@ def _contents(sources: Sequence[Source]) -> Any:
     for source in sources:
         if source.path.is_dir():
             for path in sorted(source.path.iterdir()):
-                if path.suffix.lower() in _ENDINGS and path.is_file():
+                if _is_image(path.name) and path.is_file():
                     yield str(path), path.stem, path.read_bytes()
         elif source.head.startswith(b"PK"):
             with opened(source.path, source.label) as archive:
                 for name in sorted(archive.namelist()):
-                    if Path(name).suffix.lower() in _ENDINGS:
+                    if _is_image(Path(name).name):
                         yield f"{source.label}, {name}", Path(name).stem, archive.read(name)
         else:
             yield source.label, source.path.stem, source.path.read_bytes()

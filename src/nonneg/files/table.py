@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..data import Data
 from ..data.checking import empty_rows
+from ..data.compressed import checked
 from ..exceptions import DataError, FileError
 
 
@@ -120,7 +121,8 @@ class Table:
     is_graph: bool = False
 
     def __post_init__(self) -> None:
-        values = self.values if sparse.issparse(self.values) or isinstance(self.values, Data) else np.asanyarray(self.values)
+        values = checked(self.values, "The table")
+        values = values if sparse.issparse(values) or isinstance(values, Data) else np.asanyarray(values)
         values = values[:, None] if len(values.shape) == 1 else values
         if len(values.shape) != 2:
             raise FileError(f"A table has rows and columns; this has shape {values.shape}.")

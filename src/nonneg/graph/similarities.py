@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data import as_dense as dense_array
+from ..data.compressed import checked, to_csr
 from ..data.eigenvectors import leading
 from ..data.reading import read_data
 from ..data.signed import Operator
@@ -59,6 +60,10 @@ class Similarity:
     outer: Outer | None = None
     total: float | None = None
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("positive", "negative", "entries"):
+            checked(getattr(self, name), name)
 
     @property
     def n(self) -> int:
@@ -203,7 +208,7 @@ def discriminative_kmeans(A: Any, strength: float = 10.0) -> Similarity:
     _check_strength(strength)
     n = A.shape[0]
     if n <= LARGEST:
-        dense = A.toarray() if sparse.issparse(A) else A
+        dense = dense_array(checked(A, "A"))
         try:
             S = np.linalg.solve(np.eye(n) + dense / strength, dense / strength)  # I − (I + A/λ)⁻¹ = (I + A/λ)⁻¹ A/λ
         except np.linalg.LinAlgError:
@@ -247,6 +252,7 @@ def cosine_graph(X: Any) -> Any:
 
     from ..validation import check_non_negative
 
+    X = to_csr(X, "X") if sparse.issparse(X) else X
     if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
         check_non_negative(X)  # in scikit-learn's words too
     X = read_data(X).itself().astype(np.float64)
@@ -263,7 +269,7 @@ def cosine_graph(X: Any) -> Any:
 
 def degrees(A: Any) -> np.ndarray:
     """The weights at each vertex, added up."""
-    return np.asarray(A.sum(axis=1), dtype=np.float64).reshape(-1)
+    return np.asarray(checked(A, "A").sum(axis=1), dtype=np.float64).reshape(-1)
 
 
 def scaled(A: Any, by: np.ndarray) -> Any:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
+from ..data.compressed import checked
 from ..engine.solution import History, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
@@ -289,6 +290,7 @@ def _number_of_pairs(counts: Any) -> float:
 
 def _read_counts(C: Any) -> Any:
     """A square matrix of counts, dense or CSR, in double precision."""
+    checked(C, "C")
     try:
         counts = sparse.csr_array(C, dtype=np.float64) if sparse.issparse(C) else np.asarray(C, dtype=np.float64)
     except (TypeError, ValueError):

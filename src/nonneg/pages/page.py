@@ -21,6 +21,7 @@ from ..atomic import written_whole
 from ..data import Data, Observed, opened, refuse_name
 from ..data.annotated import matrix_of
 from ..data.checking import known_entries
+from ..data.compressed import checked
 from ..data.reading import with_nan
 from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
@@ -138,6 +139,7 @@ def _shown(model: Any, X: Any) -> Any:
     refuse_name(X)
     X = opened(X)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    checked(matrix_of(X), "X")
     width = getattr(model, "n_features_in_", None)
     if len(X.shape) != 2 or not X.shape[0] or X.shape[1] != (X.shape[1] if width is None else width):
         raise ShapeError(

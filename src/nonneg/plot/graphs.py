@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import to_csr
 from ..exceptions import IncompatibleError
 from ..libraries import needed
 from .axes import axes, colours, ink_on, without_frame
@@ -173,7 +174,7 @@ def adjacency(graph: Any) -> sparse.csr_array:
     """The weights of a graph, however it is given."""
     if hasattr(graph, "adj") and hasattr(graph, "nodes"):
         return sparse.csr_array(needed("networkx", "graph", "Drawing graphs").to_scipy_sparse_array(graph, dtype=np.float64))
-    A = sparse.csr_array(graph)
+    A = to_csr(graph, "the graph")
     if A.shape[0] != A.shape[1]:
         raise IncompatibleError(f"A graph has as many columns as rows; this has shape {A.shape}.")
     return A

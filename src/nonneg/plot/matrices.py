@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data.compressed import checked
 from ..exceptions import IncompatibleError
 from .axes import axes, colours, light_frame
 from .views import coarse, codes_of, column_labels, order_by, row_labels
@@ -24,7 +25,7 @@ def reordered(model: Any, X: Any, *, lines: bool = True, ax: Any = None) -> Any:
         Whether to draw lines between parts.
     ax : Axes, optional
     """
-    X = X if sparse.issparse(X) else np.asarray(X)
+    X = checked(X, "X") if sparse.issparse(X) else np.asarray(X)
     of_rows, of_columns = row_labels(model, X), column_labels(model)
     if of_rows is None or len(of_columns) != X.shape[1]:
         raise IncompatibleError(f"{type(model).__name__} does not say to which part each row and column of X, {X.shape}, belongs.")

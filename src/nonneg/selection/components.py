@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..data import as_dense
+from ..data.compressed import checked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..labelling import hard_labels
 from ..naming import is_count
@@ -67,6 +68,7 @@ def read_components(given: Any, name: str = "model") -> np.ndarray:
         raise IncompatibleError(
             f"{name} is {type(given).__name__}, which has no components: it is not fitted, or does not make any."
         )
+    checked(found, name)
     try:
         components = np.asarray(as_dense(found), dtype=np.float64)
     except (TypeError, ValueError):

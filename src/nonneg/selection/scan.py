@@ -113,7 +113,8 @@ def rank_scan(
         if part is not None:
             stopped.solution = RankScan(*part, most=limits, note=f"{note} {work.how_far(part)}")
         raise stopped from None
-    return RankScan(chosen, axes, found, most=limits, note=note)
+    with store.altered_scans_refused():
+        return RankScan(chosen, axes, found, most=limits, note=note)
 
 
 def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..annotations import fits
 from ..atomic import written_whole
 from ..exceptions import DataError
+from ..files.archives import opened, read_array
 
 VERSION = 4
 """Format of the folder: raised when measurements hold more, or other things, than before."""
@@ -39,6 +41,7 @@ class Store:
         self, path: str | Path | None, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None, drawn: int
     ) -> None:
         self.path, self.seed = None if path is None else Path(path), drawn if seed is None else seed
+        self._has_read = False
         if self.path is None:
             return
         try:
@@ -54,16 +57,18 @@ class Store:
         self, about: Path, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None
     ) -> dict[str, Any]:
         """The criteria of the scan that is in the folder, which must be the same but for further criteria."""
+        if not about.is_file():
+            raise DataError(f"{about} is not a file. Use another folder.")
         try:
             before = json.loads(about.read_text(encoding="utf8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
-        if not isinstance(before, dict) or not {"version", "seed", "criteria"} <= set(before):
+        if not isinstance(before, dict) or not fits(before.get("seed"), int) or not fits(before.get("criteria"), dict[str, Any]):
             raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
-        if before["version"] != VERSION:
+        if before.get("version") != VERSION:
             raise DataError(
-                f"{about} has format {before['version']}, of another version of nonneg, whose measurements are not these; this one "
-                f"reads format {VERSION}. Use another folder."
+                f"{about} has format {before.get('version')}, of another version of nonneg, whose measurements are not these; "
+                f"this one reads format {VERSION}. Use another folder."
             )
         theirs = before["criteria"]
         for name, ours, then in (
@@ -81,14 +86,28 @@ class Store:
 
     def read(self, name: str) -> dict[str, Any] | None:
         """What was found under a name, if it was."""
-        if self.path is None or not (self.path / f"{name}.npz").exists():
+        path = None if self.path is None else self.path / f"{name}.npz"
+        if path is None or not path.is_file():
             return None
         try:
-            with np.load(self.path / f"{name}.npz", allow_pickle=False) as stored:
-                return {key: stored[key] if stored[key].ndim else stored[key].item() for key in stored.files}
-        # NotImplementedError is what zipfile says to a compression that it does not know, TypeError what a bare array leads to.
-        except (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile):
+            with opened(path, str(path)) as archive:
+                arrays = {each.removesuffix(".npy"): read_array(archive, each, str(path)) for each in archive.namelist()}
+        except (OSError, ValueError):
             return None  # it was cut short, or damaged, and is measured again
+        self._has_read = True
+        return {key: array if array.ndim else array.item() for key, array in arrays.items()}
+
+    @contextmanager
+    def altered_scans_refused(self) -> Iterator[None]:
+        """Turn what measurements of the folder lead to that no scan has written into a `DataError` that names the folder."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            if not self._has_read:
+                raise
+            raise DataError(
+                f"{self.path} holds measurements that no scan has written: {error!r:.80}. Delete it, or use another folder."
+            ) from error
 
     def write(self, name: str, found: Mapping[str, Any]) -> None:
         if self.path is None:

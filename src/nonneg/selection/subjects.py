@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..data import Observed, as_dense, is_elsewhere
+from ..data.compressed import checked
 from ..data.weighted import ObservedData
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -200,7 +201,7 @@ class Chain(Subject):
     def __init__(self, estimator: Any, X: Any, lengths: Any = None) -> None:
         self._pairs, self._sequence_of = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
         if _is_square(X):
-            counts = np.asarray(as_dense(X), dtype=np.float64)
+            counts = np.asarray(as_dense(checked(X, "X")), dtype=np.float64)
             if not np.isfinite(counts).all() or (counts < 0).any() or (counts % 1).any():
                 raise DataError(
                     "X is square, so it is read as counts of pairs, which are whole numbers; for sequences give a list."

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,26 @@ def open_file(path: Path, key: str | None, option: str = "key") -> Source:
     for entry in _entries(str(path)):
         if not entry.is_file(follow_symlinks=False):
             raise FileError(f"{path} has {entry.path} in it, a link, a pipe or a device, which is not followed.")
+        if entry.name in _DESCRIPTIONS and _has_pickles(json.loads(Path(entry.path).read_bytes())):
+            raise FileError(f"{entry.path} says that chunks are pickles. Unpickling can run any code, so it is not done.")
     found = _found(zarr, zarr.open(str(path), mode="r"), str(path), key, option)
     if isinstance(found, Zarr):
         found.check_chunks()
     return found
+
+
+_DESCRIPTIONS = (".zarray", ".zmetadata", "zarr.json")
+"""Files that say how chunks are encoded."""
+
+
+def _has_pickles(described: Any) -> bool:
+    """Whether a description names the codec of pickles."""
+    if isinstance(described, Mapping):
+        names = (described.get(key) for key in ("id", "name"))
+        if any(isinstance(name, str) and name.rpartition(".")[2] == "pickle" for name in names):
+            return True
+        described = list(described.values())
+    return isinstance(described, list) and any(map(_has_pickles, described))
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
