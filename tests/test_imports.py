@@ -28,7 +28,7 @@ LAYERS = [
     ("reporting", "metrics", "model_fields"),
     ("model_files",),
     ("pages",),
-    ("shareable",),
+    ("shareable", "context"),
     ("restarts",),
     ("factorization", "rayleigh", "testing", "datasets", "validation"),
     ("encoding",),

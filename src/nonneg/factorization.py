@@ -10,6 +10,7 @@ import numpy as np
 
 from .checkpoints import Checkpoint, read_checkpoint
 from .constraints import Constraint
+from .context import Context
 from .data import Data, opened_to_fit, read_weighted
 from .divergences import Objective
 from .engine.binding import bind, expect_for
@@ -20,9 +21,8 @@ from .engine.solution import Solution, Status
 from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
 from .initialization import STARTS, RandomState
-from .interrupting import Stopped, heeded
+from .interrupting import Stopped
 from .naming import unknown
-from .reporting import readings_heard
 from .restarts import solve_problem
 from .solvers import Solver, get_solver
 
@@ -125,9 +125,10 @@ def factorize(
         if solver == "auto" and (kept is None or not kept.exists):
             foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
     problem = bind(model, X, rank, init, horizon=max_iter)
-    with heeded(X) as interrupt, readings_heard(X, callback):
-        found = solve_problem(problem, init, solver, stopping, random_state, callback, kept, interrupt)
-    if interrupt.is_set():
+    context = Context(callback, checkpoint=kept)
+    with context.watching(X):
+        found = solve_problem(problem, init, solver, stopping, random_state, context)
+    if context.is_interrupted:
         is_over = found.status is not Status.STOPPED_BY_USER
         stopped = Stopped(
             f"The factorization was interrupted when it was over; `solution` is all of it. {found.status.sentence}"

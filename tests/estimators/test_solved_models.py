@@ -17,9 +17,9 @@ def minimised(monkeypatch):
     """The models that were handed to the engine."""
     found = []
 
-    def run_starts(X, model, *args, **options):
-        found.append(model)
-        return _RUN_STARTS(X, model, *args, **options)
+    def run_starts(problem, *args, **options):
+        found.append(problem.user_model)
+        return _RUN_STARTS(problem, *args, **options)
 
     monkeypatch.setattr(_base, "run_starts", run_starts)
     return found

@@ -10,11 +10,9 @@ for, the rest being known.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,6 +26,7 @@ from ..algebra.expression import Word
 from ..atomic import atomic_fit
 from ..checkpoints import read_checkpoint
 from ..constraints import FixedMultiplier, Orthogonal, PartlyFixed
+from ..context import Context
 from ..data import (
     Data,
     Observed,
@@ -47,18 +46,19 @@ from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Objective
 from ..encoding import encode, within_reach
-from ..engine.binding import expect_for
+from ..engine.binding import bind, expect_for
 from ..engine.filling import must_be_filled
 from ..engine.model import Model
 from ..engine.shapes import infer_shapes
 from ..engine.sketching import foresee
 from ..engine.solution import Solution, Status
+from ..engine.stopping import Stopping
 from ..exceptions import DataError, IncompatibleError
-from ..interrupting import Stopped, heeded
+from ..interrupting import Stopped
 from ..metrics import orthogonality, orthogonality_error
 from ..planning.plans import low_rank, multiply
-from ..reporting import readings_heard, users_line
-from ..restarts import Reporter, run_starts
+from ..reporting import users_line
+from ..restarts import run_starts
 from ..shareable import Shareable
 from ..solving import error_of, objective_of
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
@@ -121,12 +121,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             The same for each entry. An entry of weight 0 is missing, whatever stands there. A path, an open file or a memory map,
             too, which is read as X is; for X in files or on Dask also a Dask array.
         """
-        began = time.perf_counter()
+        context = self._context()
         X = opened_to_fit(X)
         X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
         before = 0 if X.log is None else X.log.before
-        with heeded(X) as interrupt, told_to_callbacks(self, self.n_init), readings_heard(X, self.callback):
-            solution = self._fit(X, began, interrupt)
+        with told_to_callbacks(self, self.n_init), context.watching(X):
+            solution = self._fit(X, context)
         X = self._with_fills(X, solution)
         if X.log is not None:
             X.log.before = before  # what was fitted again within this fit had a count of its own
@@ -134,26 +134,26 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if scaled is not solution:
             solution, self._soft_factors = scaled, scaled.factors
         self._keep(X, solution)
-        self._tell(solution, began)
-        self._pass_on(interrupt)
+        self._end(solution, context)
         return self
 
-    def _pass_on(self, interrupt: Event) -> None:
-        """Raise what was only taken note of, now that all attributes are of one fit."""
-        if interrupt.is_set() and self.status_ is Status.STOPPED_BY_USER:
-            raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
-        if interrupt.is_set():  # too late to change anything: a start may have been over, here or in a checkpoint
-            raise Stopped(
-                f"{type(self).__name__} was interrupted when its fit was over; it holds all of it. {self.status_.sentence}"
-            )
+    def _context(self) -> Context:
+        """The context of a fit, which begins now."""
+        return Context(self.callback, verbose=bool(self.verbose))
 
-    def _tell(self, solution: Solution, began: float) -> None:
-        """Print how a fit ended, if that is asked for, and warn where it did not end as it should."""
-        Reporter(began, bool(self.verbose), type(self).__name__).say(
-            f"{solution.status.sentence} Objective {solution.objective:.8g} after {solution.n_iter} iterations"
+    def _end(self, solution: Solution, context: Context) -> None:
+        """Print how a fit ended, warn if it ended early, and raise after Ctrl-C, now that all attributes are of one fit."""
+        context.say(
+            f"{solution.status.sentence} Objective {solution.objective:.8g} after {solution.n_iter} iterations", type(self).__name__
         )
         if solution.status is Status.NON_FINITE or (solution.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {solution.status.sentence}", ConvergenceWarning, stacklevel=users_line())
+        if context.is_interrupted and self.status_ is Status.STOPPED_BY_USER:
+            raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
+        if context.is_interrupted:  # too late to change anything: a start may have been over, here or in a checkpoint
+            raise Stopped(
+                f"{type(self).__name__} was interrupted when its fit was over; it holds all of it. {self.status_.sentence}"
+            )
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""
@@ -178,8 +178,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The data as the solution has left them: where they stand in the form, what is missing is filled."""
         return X.with_inside(solution.data) if isinstance(X, Partial) and X.has_gaps and solution.data is not None else X
 
-    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
-        """The best solution of all starts. `began` is the start of the fit, by `time.perf_counter`."""
+    def _fit(self, X: Data, context: Context) -> Solution:
+        """The best solution of all starts."""
         model, first, rank = self._model(), self._first_model(), self._rank(X.shape)
         solver, procedure = self._get_solver()
         self._check_numbers()
@@ -196,24 +196,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         init = warm or self._read_init(X, model, rank, procedure)
         self._check_shapes(X, model, rank, init)
         starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
-        tolerances = {"tol": 0.0, "step_tol": self.tol, "check_every": 1} if procedure.stops_on_step else {"tol": self.tol}
-        tolerances = {"check_every": procedure.check_every, "steady": procedure.steady} | tolerances
+        on_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
+        settings: dict[str, Any] = on_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
+        stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
+        context.checkpoint = read_checkpoint(self.checkpoint)
+        given = init if isinstance(init, Mapping) else None
+        problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(starts))
         solutions = run_starts(
-            self._data(X),
-            first,
-            solver,
-            rank,
-            starts,
-            self.random_state,
-            self.n_jobs,
-            self.verbose,
-            self.max_iter,
-            tolerances,
-            resumes=bool(warm),
-            began=began,
-            callback=self.callback,
-            checkpoint=read_checkpoint(self.checkpoint),
-            interrupt=interrupt,
+            problem, solver, starts, self.random_state, stopping, context, n_jobs=self.n_jobs, resumes=bool(warm)
         )
         if X.log is not None:
             X.log.over = None  # what is left to do is done, lest what was found is lost

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..constraints import Orthogonal
+from ..context import Context
 from ..data import Data
 from ..data.namespace import to_host
 from ..divergences import Beta, get_divergence
@@ -222,14 +222,14 @@ class ONMF(Factorizer):
         n_iter = solution.n_iter + codes.n_iter + (moved.n_iter if is_better else 0)
         return replace(found, n_iter=n_iter, status=solution.status if solution.status in _CUT_OFF else found.status)
 
-    def _fit(self, X: Data, began: float, interrupt: Event | None = None) -> Solution:
+    def _fit(self, X: Data, context: Context) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
             if self._begins_euclidean and not X.is_far:
                 read_for(self._model(), X)  # what the divergence cannot take is refused before any work
-            return super()._fit(X, began, interrupt)
-        return self._projected(X, began, interrupt)
+            return super()._fit(X, context)
+        return self._projected(X, context)
 
-    def _projected(self, X: Data, began: float, interrupt: Event | None) -> Solution:
+    def _projected(self, X: Data, context: Context) -> Solution:
         """The components of `OPNMF`, with codes fitted to them: if components share nothing, both have the same."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         init = warm or self.init
@@ -243,7 +243,7 @@ class ONMF(Factorizer):
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
         twin = OPNMF(**parameters, init=init)
         twin._check_numbers()
-        solution = twin._fit(X, began, interrupt)
+        solution = twin._fit(X, context)
         H = np.ascontiguousarray(solution.factors["W"].T)
         model = Model("W H", self.divergence, {"H": "fixed"})
         factors = {"W": encode(X, H, model.divergence), "H": H}

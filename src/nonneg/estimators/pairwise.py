@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -24,7 +23,6 @@ from ..engine.model import Model
 from ..engine.solution import Solution
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
-from ..interrupting import heeded
 from ..reporting import inner_runs
 from ..solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
@@ -112,7 +110,7 @@ class _Pairwise(Factorizer):
         y : None
             Not used.
         """
-        began = time.perf_counter()
+        context = self._context()
         check_kernel(self._metric_name, self._metric, self)
         X = self._read(X, reset=True)
         n = X.shape[0]
@@ -124,15 +122,14 @@ class _Pairwise(Factorizer):
             )
         self.X_fit_ = None if self._is_precomputed else X
         K = self._as_data(self._symmetric(self._checked_similarities(X)), X)
-        with heeded(K) as interrupt, told_to_callbacks(self, self.n_init):
-            solution = self._fit(K, began, interrupt)
+        with told_to_callbacks(self, self.n_init), context.watching(K):
+            solution = self._fit(K, context)
         self._keep(K, solution)
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
         self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
-        self._tell(solution, began)
-        self._pass_on(interrupt)
+        self._end(solution, context)
         return self
 
     def _symmetric(self, K: Any) -> Any:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +15,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
+from ..context import Context
 from ..data.compressed import checked
 from ..engine.solution import History, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..initialization import make_generator
-from ..interrupting import Stopped, heeded
+from ..interrupting import Stopped
 from ..naming import is_number
 from ..shareable import Shareable
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
@@ -52,7 +52,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
     random_state: Any = None
 
     @abstractmethod
-    def _factorize(self, X: Any, n_pairs: float, interrupt: Event) -> LearnedChain: ...
+    def _factorize(self, X: Any, n_pairs: float, context: Context) -> LearnedChain: ...
 
     @abstractmethod
     def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float: ...
@@ -118,8 +118,9 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         X = counts if len(occurs) == len(symbols) else counts[occurs][:, occurs]
         X, n_pairs = X / float(X.max()), _number_of_pairs(X)  # in two steps, so that no sum overflows
         X = X / float(X.sum())
-        with heeded() as interrupt:
-            found = self._factorize(X, n_pairs, interrupt)
+        context = Context()
+        with context.watching():
+            found = self._factorize(X, n_pairs, context)
         W, Y = normalised(found.W, found.Y)
         start = stationary(transitions(Y), Y.sum(axis=1))
         order = np.argsort(-start, kind="stable")
@@ -133,7 +134,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         self.symbol_groups_[occurs] = W.argmax(axis=1)
         self.history_, self.n_iter_, self.status_ = found.history, int(found.n_iter), found.status
         self.constraint_errors_ = dict(found.errors)
-        if interrupt.is_set():
+        if context.is_interrupted:
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
         return self
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Event
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..context import Context
 from ..engine.solution import History, Record, Status
 from ..engine.stopping import Stopping, Watch
 from ..initialization import make_generator
@@ -64,16 +64,16 @@ class NNMFHMM(HiddenChain):
     (2, 12)
     """
 
-    def _factorize(self, X: Any, n_pairs: float, interrupt: Event) -> LearnedChain:
+    def _factorize(self, X: Any, n_pairs: float, context: Context) -> LearnedChain:
         X = X.toarray() if sparse.issparse(X) else X
         generator = make_generator(self.random_state)
         runs: list[tuple[LearnedChain, float]] = []
-        while len(runs) < self.n_init and not (runs and interrupt.is_set()):
-            runs.append(self._run(X, generator, interrupt, f"start {len(runs) + 1} of {self.n_init}"))
+        while len(runs) < self.n_init and not (runs and context.is_interrupted):
+            runs.append(self._run(X, generator, context, f"start {len(runs) + 1} of {self.n_init}"))
         self.objectives_ = np.array([lowest for _, lowest in runs])
         return runs[int(self.objectives_.argmin())][0]
 
-    def _run(self, X: np.ndarray, generator: Any, interrupt: Event, name: str) -> tuple[LearnedChain, float]:
+    def _run(self, X: np.ndarray, generator: Any, context: Context, name: str) -> tuple[LearnedChain, float]:
         listener = current_listener()
         W = _divided(1.0 - generator.uniform(size=(X.shape[0], self.n_states)), 0)
         Y = _divided(1.0 - generator.uniform(size=(self.n_states, self.n_states)), None)
@@ -85,7 +85,7 @@ class NNMFHMM(HiddenChain):
         while True:
             if iteration in (0, watch.next_check(watch.checked_at), self.max_iter):
                 status = watch.check(iteration, value, size, 0.0, stalled=False)
-                status = Status.STOPPED_BY_USER if interrupt.is_set() else status
+                status = Status.STOPPED_BY_USER if context.is_interrupted else status
                 if listener is not None:
                     listener.phase(f"{name}, iteration {iteration}, objective {value:.6g}")
                 history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
+from ..context import Context
 from ..divergences import Beta
+from ..engine.binding import bind
 from ..engine.model import Model
 from ..engine.solution import Status
+from ..engine.stopping import Stopping
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..initialization import make_generator
@@ -168,13 +170,15 @@ class QNMFHMM(HiddenChain):
         own = np.random.default_rng(int(generator.uniform() * 2**31))
         return [turns[number % len(turns)](X, self.n_states, own) for number in range(self.n_init)]
 
-    def _factorize(self, X: Any, n_pairs: float, interrupt: Event) -> LearnedChain:
+    def _factorize(self, X: Any, n_pairs: float, context: Context) -> LearnedChain:
         model, generator = self._model(), make_generator(self.random_state)
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
         noise = _noise(X, n_pairs) if model.divergence == Beta(1) else 0.0
-        settings = (self.n_jobs, 0, self.max_iter, {"tol": self.tol, "noise": noise})
-        runs = run_starts(X, model, solver, self.n_states, starts, generator, *settings, interrupt=interrupt)
+        given = starts[0] if isinstance(starts[0], Mapping) else None
+        problem = bind(model, X, self.n_states, given, horizon=self.max_iter * len(starts))
+        stopping = Stopping(max_iter=self.max_iter, tol=self.tol, noise=noise)
+        runs = run_starts(problem, solver, starts, generator, stopping, context, n_jobs=self.n_jobs)
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
@@ -182,7 +186,7 @@ class QNMFHMM(HiddenChain):
         factors = best.factors
         if (
             self.separate
-            and not interrupt.is_set()
+            and not context.is_interrupted
             and not self._is_papers
             and model.divergence == Beta(1)
             and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
