@@ -291,7 +291,7 @@ def test_large_dense_data_start_from_the_euclidean_solution(monkeypatch, capsys)
     models = [nonneg.NMF(4, divergence=name, random_state=0, verbose=1) for name in ("kullback-leibler", "itakura-saito")]
     before = [model.fit(X).objective_ for model in models]
     assert "Euclidean" not in "".join(capsys.readouterr())
-    monkeypatch.setattr("nonneg.restarts._LARGE", 1)
+    monkeypatch.setattr("nonneg.starts.euclidean._LARGE", 1)
     for model, objective in zip(models, before, strict=True):
         assert model.fit(X).objective_ <= objective * (1 + 1e-2)
         assert "found a start for the Euclidean distance" in "".join(capsys.readouterr())

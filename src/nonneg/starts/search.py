@@ -12,17 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from .constraints import unit_length
-from .data import as_dense
-from .engine.point import Point
-from .engine.problem import Problem
-from .engine.run import Callback, begin, solve
-from .engine.solution import Progress
-from .engine.stopping import Stopping
-from .initialization import initial_factors
-from .kernels.threads import suited_to
-from .solvers import Coordinate
-from .solvers.places import Quadratic, places
+from ..constraints import unit_length
+from ..context import StartContext
+from ..data import as_dense
+from ..engine.compressing import Compressed
+from ..engine.point import Point
+from ..engine.problem import Problem
+from ..engine.run import Callback, begin, solve
+from ..engine.sketching import Sketched, rough_of_gram
+from ..engine.solution import Progress
+from ..engine.stopping import Stopping
+from ..initialization import initial_factors
+from ..kernels.threads import suited_to
+from ..solvers import Coordinate, Solver
+from ..solvers.places import Quadratic, places
+from .base import Beginning, Setting, Start
 
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
@@ -37,6 +41,34 @@ _CANDIDATES = 3
 """Features that are looked at for a new component to begin at."""
 _FEW, _FEW_PER_COMPONENT = 1200, 32
 """Features that the search looks at; it looks at all of them where there are less than twice as many."""
+
+
+class Search(Start):
+    """The search among components, on the smallest equal of the data: their surrogate or the root of their Gram matrix."""
+
+    @staticmethod
+    def applies(problem: Problem, solver: Solver) -> bool:
+        """Whether coordinate descent solves the problem, and can solve its smaller equals."""
+        return isinstance(solver, Coordinate) and can_search(problem)
+
+    def make(self, setting: Setting) -> Beginning:
+        return Beginning(search(setting.problem, setting.surrogate, setting.seed, setting.context), is_warm=True)
+
+
+_LONGER = 3
+"""How much longer to search for data out of core: it takes no pass over them, and a restart would."""
+
+
+def search(problem: Problem, surrogate: Sketched | Compressed | None, seed: int, context: StartContext) -> dict[str, Any]:
+    """The factors that the search leads to; none, for a random start, if they are not finite."""
+    rough = surrogate.rough if surrogate is not None else rough_of_gram(problem) or problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        patience = _LONGER if problem.data.is_far else 1
+        factors = searched(rough, np.random.default_rng(seed), context.trial, patience)
+    context.say("searched for a start")
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}
+    return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
 
 def can_search(problem: Problem) -> bool:
@@ -159,7 +191,7 @@ def _among_few(
     problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
 ) -> dict[str, Any]:
     """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
-    from .kernels.coordinates import linear_rows
+    from ..kernels.coordinates import linear_rows
 
     data = problem.data
     axis, (name,) = int(place.is_turned), problem.learned
