@@ -88,6 +88,17 @@ def names_of(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def sample_names(X: Any) -> list[Any] | None:
+    """What the samples of an AnnData, or of a file, are called; None where they have no names, and for anything else."""
+    if is_annotated(X):
+        return list(map(str, X.obs_names))
+    data = open_data(X) if is_location(X) else X
+    blocks = data.in_blocks[0] if isinstance(data, Data) and data.in_blocks else None
+    if not isinstance(blocks, FileBlocks) or blocks.source.of_features:
+        return None
+    return blocks.source.sample_names
+
+
 def is_elsewhere(X: Any) -> bool:
     """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
     return (isinstance(X, Data) and X.is_far) or _may_be_dask(X) or is_location(X)
