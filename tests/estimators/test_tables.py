@@ -76,6 +76,8 @@ def test_text_in_a_table_is_named(make):
     table = pd.DataFrame(X, columns=NAMES).assign(sample=CELLS)
     with pytest.raises(DataError, match=r"column 'sample' \('cell 0'\)"):
         make(2).fit(table)
+    with pytest.raises(DataError, match=r"column 'sample' \('cell 0'\)"):
+        factorize(table, "W H", 2)
 
 
 def test_dates_in_a_table_are_named():
@@ -111,6 +113,9 @@ def test_tensors():
     torch = pytest.importorskip("torch")
     with pytest.raises(DataError, match=r"torch\.Tensor on the device meta.*X\.cpu\(\).*nonneg\.factorize"):
         OPNMF(2).fit(torch.empty((20, 12), device="meta"))
+    for tensor in (torch.tensor(X).bfloat16(), torch.tensor(X).to_sparse()):
+        with pytest.raises(DataError, match=r"device cpu, which NumPy cannot read: .*Give a dense tensor of float32"):
+            OPNMF(2).fit(tensor)
     model, same = (OPNMF(2, random_state=0).fit(each) for each in (torch.tensor(X, requires_grad=True), X))
     np.testing.assert_array_equal(model.components_, same.components_)
 
@@ -128,6 +133,10 @@ def test_lists_of_files_of_other_kinds(tmp_path):
         path.write_bytes(b"")
     with pytest.raises(DataError, match=r"nonneg\.files\.read\(path\).*a list of images or NIfTI volumes"):
         OPNMF(2).fit(paths)
+    with pytest.raises(DataError, match=r"given as a list.*\.tolist\(\)"):
+        OPNMF(2).fit(np.array(paths))
+    with pytest.raises(DataError, match=r"needs all of X in memory.*nonneg\.files\.read\(path\)\.values"):
+        TruncatedNonnegativeSVD(2).fit(paths)
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -183,9 +183,12 @@ def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[File
 
 def refuse_name(X: Any) -> None:
     """Refuse a text, or a list of texts, that is not the name of a file that can be opened here."""
-    names = [X] if isinstance(X, str) else X if isinstance(X, list | tuple) else []
+    is_array = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "UO"
+    names = [X] if isinstance(X, str) else list(X) if isinstance(X, list | tuple) or is_array else []
     if not names or not all(isinstance(name, str | os.PathLike) for name in names) or is_location(X):
         return
+    if is_array and is_location(names):
+        raise DataError("Names of files are given as a list, the row blocks of one matrix: names.tolist().")
     unknown = next(str(name) for name in names if not is_location(name))
     of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
     raise DataError(
