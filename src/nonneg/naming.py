@@ -52,6 +52,10 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "-").replace(" ", "-")
 
 
+_COUNTS = ("n_components", "n_clusters", "n_states")
+"""What estimators call how many parts there are."""
+
+
 class KnownParameters:
     """An error with a suggestion for a parameter that an estimator does not have."""
 
@@ -62,7 +66,9 @@ class KnownParameters:
         own = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
         for name in kwargs:
             if name not in own:
-                close = get_close_matches(name, own, 1, cutoff=0.75)
+                counts = [other for other in own if other in _COUNTS]
+                is_count = name in ("rank", "k") or get_close_matches(name, _COUNTS, 1, cutoff=0.75)
+                close = get_close_matches(name, own, 1, cutoff=0.75) or (counts if is_count else [])
                 hint = f"Did you mean {close[0]!r}?" if close else f"Its parameters are {', '.join(own)}."
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}. {cls._called_otherwise.get(name, hint)}")
         return super().__new__(cls)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data, refuse_name
 from .data.annotated import is_annotated, matrix_of, variable_names
-from .data.checking import empty_rows
+from .data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
 from .data.compressed import checked
 from .data.namespace import without_gradient
 from .data.reading import refuse_empty, refuse_masked
@@ -52,7 +52,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
         since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
         raise DataError(
             f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
-            "OPNMF do. Read X first: numpy.load, or .compute() of a Dask collection."
+            "OPNMF do. Read X first: numpy.load, nonneg.files.read(path).values, or .compute() of a Dask collection."
         )
     refuse_name(X)
     refuse_empty(X, "X")
@@ -77,7 +77,7 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
         for what in ("NaN", "infinity"):
             if str(error).startswith(f"Input X contains {what}"):
                 _say_where(X, what)
-        _refuse_text_columns(X, error)
+        refuse_text_columns(X, error)
         _refuse_elsewhere(X, estimator, error)
         why = next((ours or str(error) for theirs, ours in _NOT_NUMBERS.items() if theirs in str(error)), None)
         if why is None:
@@ -91,37 +91,9 @@ def _refuse_repeated(X: Any) -> None:
     repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
-            f"X has several columns of one name: {_some(repeated)}. Features are told apart by name: rename or drop columns, or "
+            f"X has several columns of one name: {listed(repeated)}. Features are told apart by name: rename or drop columns, or "
             "give the array, X.to_numpy()."
         )
-
-
-def _refuse_text_columns(X: Any, error: Exception) -> None:
-    """Refuse a table for its columns that are no numbers, by their names."""
-    if not hasattr(X, "__dataframe__"):
-        return
-    found = []
-    for name in X.columns:
-        values = np.asarray(X[name])
-        try:
-            values.astype(np.float64, casting="same_kind" if values.dtype.kind in "mM" else "unsafe")
-        except (TypeError, ValueError):
-            found.append(f"{name!r} ({_first_text(values)})")
-    if found:
-        raise DataError(
-            f"X cannot be read as a matrix of numbers: it holds text, or what else is no number, in column{'s' * (len(found) > 1)} "
-            f"{_some(found)}. Drop what is no feature, X.drop(columns=...), or turn it into numbers."
-        ) from error
-
-
-def _first_text(values: np.ndarray) -> str:
-    """The first value of a column that is no number."""
-    for value in values.tolist() if values.dtype.kind in "OUS" else ():
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return f"{value!r}"
-    return str(values.dtype)
 
 
 def _refuse_elsewhere(X: Any, estimator: Any, error: Exception) -> None:
@@ -132,16 +104,14 @@ def _refuse_elsewhere(X: Any, estimator: Any, error: Exception) -> None:
         np.asarray(X)
     except (TypeError, ValueError, RuntimeError) as reason:
         where = f" on the device {X.device}" if hasattr(X, "device") else ""
-        raise DataError(
-            f"X is a {type(X).__module__}.{type(X).__name__}{where}, which NumPy cannot read: {reason} {type(estimator).__name__} "
-            "works in main memory: move X there first, X.cpu() of PyTorch, X.get() of CuPy; or call nonneg.factorize, which works "
-            "where the array is."
-        ) from error
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first few of many names."""
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
+        remedy = (
+            "Give a dense tensor of float32 or float64, or a SciPy sparse array."
+            if str(getattr(X, "device", "")) == "cpu"
+            else f"{type(estimator).__name__} works in main memory: move X there first, X.cpu() of PyTorch, X.get() of CuPy; or "
+            "call nonneg.factorize, which works where the array is."
+        )
+        what = f"{type(X).__module__}.{type(X).__name__}{where}"
+        raise DataError(f"X is a {what}, which NumPy cannot read: {str(reason).rstrip('.')}. {remedy}") from error
 
 
 _NOT_NUMBERS = {
@@ -227,10 +197,6 @@ def check_features(estimator: Any, count: int, names: Sequence[str] | None, *, r
         raise ShapeError(f"X has {count} features, but {kind} is expecting {estimator.n_features_in_} features as input.")
 
 
-_MOST_NAMES = 5
-"""Names that are shown of those that differ."""
-
-
 def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
     """How the names of features differ from those of the fit."""
     lines = ["The feature names should match those that were passed during fit."]
@@ -240,7 +206,7 @@ def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
         ("Feature names seen at fit time, yet now missing:", missing),
     ):
         if some:
-            lines += [title, *(f"- {name}" for name in some[:_MOST_NAMES]), *(["- ..."] if len(some) > _MOST_NAMES else [])]
+            lines += [title, *(f"- {name}" for name in some[:MOST_NAMES]), *(["- ..."] if len(some) > MOST_NAMES else [])]
     if not unseen and not missing:
         lines.append("Feature names must be in the same order as they were in fit.")
     return "\n".join([*lines, ""])

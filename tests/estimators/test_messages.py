@@ -33,8 +33,18 @@ def test_clusters_and_components():
         ProjectiveClustering(n_components=3)
     with pytest.raises(TypeError, match=r"NMF has no parameter 'n_clusters'.* n_components here"):
         NMF(n_clusters=3)
-    with pytest.raises(TypeError, match="NMF has no parameter 'nonsense'"):
+    with pytest.raises(TypeError, match=r"NMF has no parameter 'nonsense'\. Its parameters are n_components, init"):
         NMF(nonsense=3)
+
+
+@pytest.mark.parametrize("given", ["n_component", "ncomponents", "n_cluster", "n_state", "rank", "k"])
+@pytest.mark.parametrize(
+    ("cls", "own"),
+    [(NMF, "n_components"), (ProjectiveClustering, "n_clusters"), (GraphClustering, "n_clusters"), (QNMFHMM, "n_states")],
+)
+def test_how_many_parts_by_another_name(cls, own, given):
+    with pytest.raises(TypeError, match=rf"{cls.__name__} has no parameter '{given}'\. Did you mean '{own}'\?"):
+        cls(**{given: 5})
 
 
 @pytest.mark.parametrize(

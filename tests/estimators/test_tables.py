@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 
-from nonneg import NMF, OPNMF, PNMF, KernelPNMF, NMFImputer, NonnegativeLDA, TruncatedNonnegativeSVD, factorize
+from nonneg import NMF, OPNMF, PNMF, KernelPNMF, NMFImputer, NonnegativeLDA, TruncatedNonnegativeSVD, factorize, open_data
 from nonneg.exceptions import DataError
 
 from .cases import MAKERS, parts
@@ -75,6 +76,8 @@ def test_text_in_a_table_is_named(make):
     table = pd.DataFrame(X, columns=NAMES).assign(sample=CELLS)
     with pytest.raises(DataError, match=r"column 'sample' \('cell 0'\)"):
         make(2).fit(table)
+    with pytest.raises(DataError, match=r"column 'sample' \('cell 0'\)"):
+        factorize(table, "W H", 2)
 
 
 def test_dates_in_a_table_are_named():
@@ -110,6 +113,9 @@ def test_tensors():
     torch = pytest.importorskip("torch")
     with pytest.raises(DataError, match=r"torch\.Tensor on the device meta.*X\.cpu\(\).*nonneg\.factorize"):
         OPNMF(2).fit(torch.empty((20, 12), device="meta"))
+    for tensor in (torch.tensor(X).bfloat16(), torch.tensor(X).to_sparse()):
+        with pytest.raises(DataError, match=r"device cpu, which NumPy cannot read: .*Give a dense tensor of float32"):
+            OPNMF(2).fit(tensor)
     model, same = (OPNMF(2, random_state=0).fit(each) for each in (torch.tensor(X, requires_grad=True), X))
     np.testing.assert_array_equal(model.components_, same.components_)
 
@@ -127,6 +133,10 @@ def test_lists_of_files_of_other_kinds(tmp_path):
         path.write_bytes(b"")
     with pytest.raises(DataError, match=r"nonneg\.files\.read\(path\).*a list of images or NIfTI volumes"):
         OPNMF(2).fit(paths)
+    with pytest.raises(DataError, match=r"given as a list.*\.tolist\(\)"):
+        OPNMF(2).fit(np.array(paths))
+    with pytest.raises(DataError, match=r"needs all of X in memory.*nonneg\.files\.read\(path\)\.values"):
+        TruncatedNonnegativeSVD(2).fit(paths)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -148,3 +158,64 @@ def test_report_of_a_table_with_gaps(tmp_path):
     table.iloc[2, 3] = pd.NA
     PNMF(2, missing="ignore", random_state=0).fit(table).report(tmp_path / "page.html", table)
     assert "The data, reordered" in (tmp_path / "page.html").read_text(encoding="utf8")
+
+
+class TestNamesOfSamples:
+    """In a data frame of codes samples are called as where they come from: AnnData in memory, views of it, and files."""
+
+    @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("SymmetricNMF", "KernelPNMF")])
+    def test_of_every_estimator(self, name):
+        model = MAKERS[name](**({} if name == "TruncatedNonnegativeSVD" else {"max_iter": 5, "tol": 0}))
+        if hasattr(model, "set_output"):
+            found = model.set_output(transform="pandas").fit(annotated()).transform(annotated()[4:])
+            assert found.index.tolist() == CELLS[4:]
+
+    def test_of_imputed_values_and_discriminants(self):
+        gaps = X.copy()
+        gaps[2, 3] = np.nan
+        assert NMFImputer(2).set_output(transform="pandas").fit_transform(annotated(gaps)).index.tolist() == CELLS
+        model = NonnegativeLDA().set_output(transform="pandas").fit(annotated(), np.arange(20) % 2)
+        assert model.transform(annotated()[::-1]).index.tolist() == CELLS[::-1]
+
+    @pytest.mark.parametrize("by", ["rows", "columns"])
+    @pytest.mark.parametrize("kind", ["h5ad", "zarr"])
+    @pytest.mark.filterwarnings("ignore:Writing zarr v2")
+    def test_of_files_of_anndata(self, kind, by, tmp_path):
+        stored = annotated((sparse.csr_matrix if by == "rows" else sparse.csc_matrix)(X))
+        stored.layers["counts"], stored.raw = X, stored.copy()
+        path = str(tmp_path / f"X.{kind}")
+        (stored.write_h5ad if kind == "h5ad" else stored.write_zarr)(path)
+        given = [path, open_data(path, key="layers/counts"), open_data(path, key="raw/X", block_bytes=1000)]
+        if kind == "h5ad":
+            given.append(pytest.importorskip("anndata").read_h5ad(path, backed="r"))
+        model = NMF(2, max_iter=5, tol=0, random_state=0).set_output(transform="pandas")
+        for each in given:
+            assert model.fit_transform(each).index.tolist() == CELLS
+        if by == "rows":
+            assert model.transform([path, path]).index.tolist() == 2 * CELLS
+        assert model.transform(open_data(path)).columns.tolist() == ["nmf0", "nmf1"]
+        with config_context(transform_output="pandas"):
+            assert OPNMF(2, max_iter=5, tol=0).fit_transform(path).index.tolist() == CELLS
+        assert isinstance(model.set_output(transform="default").transform(path), np.ndarray)
+
+    def test_of_files_without_names(self, tmp_path):
+        np.save(tmp_path / "X.npy", X)
+        np.save(tmp_path / "turned.npy", X.T)
+        model = NMF(2, max_iter=5, tol=0, random_state=0).set_output(transform="pandas").fit(X)
+        for each in (tmp_path / "X.npy", open_data(tmp_path / "turned.npy", blocks="features")):
+            assert model.transform(each).index.tolist() == list(range(20))
+
+    def test_of_a_file_whose_rows_are_features(self, tmp_path):
+        annotated().write_h5ad(tmp_path / "X.h5ad")
+        turned = open_data(tmp_path / "X.h5ad", blocks="features")
+        model = NMF(2, max_iter=5, tol=0, random_state=0).set_output(transform="pandas")
+        assert model.fit_transform(turned).index.tolist() == list(range(12))
+
+    def test_of_parquet(self, tmp_path):
+        pytest.importorskip("pyarrow")
+        table = pd.DataFrame(X, index=CELLS, columns=NAMES)
+        table.to_parquet(tmp_path / "X.parquet")
+        model = NMF(2, max_iter=5, tol=0, random_state=0).set_output(transform="pandas")
+        assert model.fit_transform(tmp_path / "X.parquet").index.tolist() == CELLS
+        table.reset_index(drop=True).to_parquet(tmp_path / "X.parquet")
+        assert model.fit_transform(tmp_path / "X.parquet").index.tolist() == list(range(20))

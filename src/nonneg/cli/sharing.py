@@ -81,7 +81,7 @@ def _tell_of_empty_samples(session: Session, table: Table) -> None:
     if len(unknown):
         session.note(
             f"{table.samples_in_words(unknown)} without any known value: it has no loadings of its own, and what is written "
-            "for it is the mean of the other samples, or zero. Leave it out."
+            "for it is the mean of the fit, or zero. Leave it out."
         )
     if len(zeros):
         session.note(f"{table.samples_in_words(zeros)} with zeros only, of which nothing can be learned. Is that meant?")

@@ -27,11 +27,6 @@ def matrix_of(X: Any) -> Any:
     return np.asarray(X) if isinstance(X, np.ndarray) else own(X)
 
 
-def sample_names(X: Any) -> list[str] | None:
-    """The names of the samples of an AnnData; None for anything else."""
-    return list(map(str, X.obs_names)) if is_annotated(X) else None
-
-
 def variable_names(X: Any) -> list[str]:
     """The names of the variables of an AnnData."""
     return list(map(str, X.var_names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,6 +133,43 @@ def check_symmetric(data: Data, name: str) -> None:
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
             "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
         )
+
+
+def refuse_text_columns(X: Any, error: Exception | None = None) -> None:
+    """Refuse a table for its columns that are no numbers, by their names."""
+    if not hasattr(X, "__dataframe__"):
+        return
+    found = []
+    for name in X.columns:
+        values = np.asarray(X[name])
+        try:
+            values.astype(np.float64, casting="same_kind" if values.dtype.kind in "mM" else "unsafe")
+        except (TypeError, ValueError):
+            found.append(f"{name!r} ({_first_text(values)})")
+    if found:
+        raise DataError(
+            f"X cannot be read as a matrix of numbers: it holds text, or what else is no number, in column{'s' * (len(found) > 1)} "
+            f"{listed(found)}. Drop what is no feature, X.drop(columns=...), or turn it into numbers."
+        ) from error
+
+
+def _first_text(values: np.ndarray) -> str:
+    """The first value of a column that is no number."""
+    for value in values.tolist() if values.dtype.kind in "OUS" else ():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r}"
+    return str(values.dtype)
+
+
+MOST_NAMES = 5
+"""Names that are shown of many."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of many names."""
+    return ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 def known_entries(X: Observed) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -88,6 +88,17 @@ def names_of(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def sample_names(X: Any) -> list[Any] | None:
+    """What the samples of an AnnData, or of a file, are called; None where they have no names, and for anything else."""
+    if is_annotated(X):
+        return list(map(str, X.obs_names))
+    data = open_data(X) if is_location(X) else X
+    blocks = data.in_blocks[0] if isinstance(data, Data) and data.in_blocks else None
+    if not isinstance(blocks, FileBlocks) or blocks.source.of_features:
+        return None
+    return blocks.source.sample_names
+
+
 def is_elsewhere(X: Any) -> bool:
     """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
     return (isinstance(X, Data) and X.is_far) or _may_be_dask(X) or is_location(X)
@@ -172,9 +183,12 @@ def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[File
 
 def refuse_name(X: Any) -> None:
     """Refuse a text, or a list of texts, that is not the name of a file that can be opened here."""
-    names = [X] if isinstance(X, str) else X if isinstance(X, list | tuple) else []
+    is_array = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "UO"
+    names = [X] if isinstance(X, str) else list(X) if isinstance(X, list | tuple) or is_array else []
     if not names or not all(isinstance(name, str | os.PathLike) for name in names) or is_location(X):
         return
+    if is_array and is_location(names):
+        raise DataError("Names of files are given as a list, the row blocks of one matrix: names.tolist().")
     unknown = next(str(name) for name in names if not is_location(name))
     of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
     raise DataError(

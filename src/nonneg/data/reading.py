@@ -11,7 +11,7 @@ from scipy import sparse
 from ..exceptions import DataError
 from .annotated import matrix_of
 from .base import Data, Total
-from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan
+from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
 from .compressed import to_csr
 from .dense import DenseData
 from .files import FileBlocks
@@ -235,7 +235,7 @@ def read_array(X: Any, name: str) -> np.ndarray:
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
-    array = matrix_of(array)
+    given = array = matrix_of(array)
     refuse_masked(array, name)
     refuse_empty(array, name)
     if not is_array(array):
@@ -258,10 +258,12 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
         if array.dtype.kind == "c":
             raise DataError(f"{name} is complex; only real numbers can be non-negative.")
         if array.dtype.kind != "O":
+            refuse_text_columns(given)
             raise DataError(f"{name} holds entries of type {array.dtype}, which are not numbers.")
         try:
             return array.astype(np.float64), namespace
         except (TypeError, ValueError) as error:
+            refuse_text_columns(given, error)
             raise DataError(f"{name} holds entries that are not numbers: {error}.") from error
     if not isinstance(array, np.ndarray) and namespace.xp.isdtype(array.dtype, "complex floating"):
         raise DataError(f"{name} is complex; only real numbers can be non-negative.")

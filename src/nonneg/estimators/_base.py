@@ -64,6 +64,7 @@ from ..solving import error_of, objective_of
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
+from ._naming import with_sample_names
 from ._parameters import Parameters
 from ._scale import in_scale
 
@@ -327,6 +328,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return np.asarray(as_dense(multiply(right, solution.factors, {solution.model.data: X})))
 
     @available_if(_can_transform)
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
 

@@ -23,6 +23,7 @@ from ..reporting import current_listener, users_line
 from ..shareable import Shareable
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
+from ._naming import with_sample_names
 from ._ridges import choose
 
 FORMED = 2000
@@ -334,6 +335,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     def _features(self, X: Any) -> tuple[Any, Any]:
         """X as what the directions are directions of, and the precision in which it was given."""
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The projections of samples on the directions, (n_samples, n_directions).
 

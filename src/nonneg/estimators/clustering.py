@@ -17,6 +17,7 @@ from ..engine.solution import Solution
 from ..exceptions import ShapeError
 from ..solvers import Multiplicative
 from ._base import Factorizer
+from ._naming import with_sample_names
 from ._parameters import Procedure
 
 
@@ -154,6 +155,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         sums = W.sum(axis=0)
         self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True), dtype=W.dtype).T
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one. Those of a Dask collection
         are one, too, and lazy.

@@ -21,6 +21,7 @@ from ..exceptions import EmptySamplesWarning, IncompatibleError
 from ..naming import KnownParameters, is_number
 from ..validation import read_samples
 from ._base import Factorizer, divergence_of
+from ._naming import with_sample_names
 from .generic import Factorization
 from .nmf import NMF
 
@@ -236,6 +237,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             )
         return np.asarray(values)
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """X with what is missing filled in.
 

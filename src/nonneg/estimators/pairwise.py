@@ -29,6 +29,7 @@ from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
 from ._callbacks import told_to_callbacks, with_callbacks
 from ._kernels import check_kernel, kernel_options
+from ._naming import with_sample_names
 from ._parameters import Procedure
 from .clustering import labelled
 
@@ -332,6 +333,7 @@ class SymmetricNMF(_Pairwise):
             V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The codes of items: how much of each component is in them, (n_samples, n_components).
 
@@ -507,6 +509,7 @@ class KernelPNMF(_Pairwise):
             return math.nan
         return super()._error(X, solution)
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The products of samples with the components, K(X, X_fit) W, (n_samples, n_components).
 

@@ -18,6 +18,7 @@ from ..exceptions import ShapeError
 from ..initialization import make_generator
 from ..shareable import Shareable
 from ..validation import check_non_negative, read_codes, read_samples
+from ._naming import with_sample_names
 
 
 @dataclass(eq=False, repr=False)
@@ -107,6 +108,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {given!r}.")
         return min(int(given), *shape)
 
+    @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The coordinates of samples along the singular vectors, X V.
 

@@ -98,6 +98,8 @@ class GML(_Networkx):
         return networkx.parse_gml(text.splitlines(), label="label" if is_named else "id")
 
     def _written(self, networkx: Any, graph: Any, path: Path) -> None:
+        for *_, edge in graph.edges(data=True):
+            edge["weight"] = float(edge["weight"])  # networkx 3.2 writes the repr of NumPy's own floats
         networkx.write_gml(graph, path, stringizer=str)
 
 

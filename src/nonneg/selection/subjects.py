@@ -105,7 +105,8 @@ def refuse_far(X: Any) -> None:
     if is_elsewhere(X):
         raise DataError(
             "rank_scan needs all of X in memory, since it fits parts of X many times, and takes neither files nor data in blocks. "
-            "Read X first: numpy.load, with mmap_mode='r' where it is large, or .compute() of a Dask collection."
+            "Read X first: numpy.load, with mmap_mode='r' where it is large, nonneg.files.read(path).values, or .compute() of a "
+            "Dask collection."
         )
 
 

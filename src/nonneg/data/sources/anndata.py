@@ -80,6 +80,15 @@ def variables_of(group: Any, key: str, count: int) -> list[str] | None:
     return names if len(names) == count else None
 
 
+def observations_of(group: Any, key: str, count: int) -> list[str] | None:
+    """The names of the rows of a matrix in a file of AnnData; None for a matrix of variables, and where there are none."""
+    try:
+        names = [] if key.strip("/").startswith("var") else names_in(group["obs"])
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return names if len(names) == count else None
+
+
 def matrix_in(group: Any, name: str, stamped: str) -> Source:
     """A sparse matrix that is stored as a group of three arrays."""
     if not is_sparse_matrix(group):

@@ -35,6 +35,8 @@ class Source(ABC):
     """Rows that are best read together, as those of a chunk of HDF5."""
     columns: list[str] | None = None
     """What the columns of X are called in the file, where it says so."""
+    name_rows: Callable[[], list[Any] | None] | None = None
+    """Reads the names of the rows of X, of which there may be many."""
 
     @property
     def width(self) -> int:
@@ -42,9 +44,19 @@ class Source(ABC):
         return self.shape[0 if self.is_turned else 1]
 
     @property
+    def height(self) -> int:
+        """How many rows X has."""
+        return self.shape[1 if self.is_turned else 0]
+
+    @property
     def feature_names(self) -> list[str] | None:
         """What features are called: the names of columns, where they are text and not numbers that were written as text."""
         return self.columns
+
+    @property
+    def sample_names(self) -> list[Any] | None:
+        """The names of the rows of X; None where the file has none."""
+        return None if self.name_rows is None else self.name_rows()
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:

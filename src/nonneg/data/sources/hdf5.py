@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...exceptions import DataError, FileError
 from ...libraries import needed
-from .anndata import matrix_in, variables_of
+from .anndata import matrix_in, observations_of, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key
 from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
 
@@ -132,6 +133,7 @@ def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Sourc
     item = inside[key]
     found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{key}", stamped=name)
     found.columns = variables_of(inside, key, found.width)
+    found.name_rows = partial(observations_of, inside, key, found.height)
     return found
 
 

@@ -55,6 +55,15 @@ class Parquet(Source):
     def feature_names(self) -> list[str] | None:
         return self.columns if self._are_text else None
 
+    @property
+    def sample_names(self) -> list[Any] | None:
+        """What pandas has written as an index."""
+        index = index_of(self._file.schema_arrow)
+        if len(index) != 1:
+            return None
+        with self._one_at_a_time:
+            return list(self._file.read(columns=list(index)).column(0).to_pylist())
+
     def read(self, start: int, stop: int) -> np.ndarray:
         refuse_too_large(2 * (stop - start) * self.shape[1] * real(self.dtype).itemsize, f"A block of {self.name}")
         first, last = np.searchsorted(self._starts, start, "right") - 1, np.searchsorted(self._starts, stop, "left")

@@ -55,6 +55,11 @@ class Stacked(Source):
     def feature_names(self) -> list[str] | None:
         return self._first.feature_names
 
+    @property
+    def sample_names(self) -> list[Any] | None:
+        names = [part.sample_names for part in self._parts]
+        return None if any(some is None for some in names) else [name for some in names for name in some or ()]
+
     def _at(self, row: int) -> tuple[int, int]:
         """The number of the file that has a row, and its first row."""
         number = int(np.searchsorted(self._stops, row, "right"))

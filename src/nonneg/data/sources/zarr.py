@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from ...exceptions import FileError
 from ...libraries import needed
 from ..memory import refuse_too_large
-from .anndata import matrix_in, variables_of
+from .anndata import matrix_in, observations_of, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key, stamp_of
 from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
 
@@ -99,6 +100,7 @@ def _found(zarr: Any, item: Any, root: str, key: str | None, option: str = "key"
     array = item[key]
     found: Source = Zarr(array, root) if isinstance(array, zarr.Array) else matrix_in(array, f"{root}:{key}", stamped=root)
     found.columns = variables_of(item, key, found.width)
+    found.name_rows = partial(observations_of, item, key, found.height)
     return found
 
 
