@@ -102,8 +102,8 @@ def _of_incomplete(
         codes[partly] = _of_weighted(X.subset(partly, 0), components, divergence, constraint, tol, max_iter)
         return codes
     model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
-    for some in chunks(len(partly), len(kept)):
-        codes[partly[some]] = _divergent(X.known(partly[some]), components, model, tol, max_iter, is_complete=False)
+    for some, known in X.known(partly):
+        codes[some] = _divergent(known, components, model, tol, max_iter, is_complete=False)
     return codes
 
 

@@ -6,24 +6,29 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import encoding
-from nonneg.data import read_data
-from nonneg.divergences import Beta
-from nonneg.encoding import encode, within_reach
+from nonneg import Observed, encoding
+from nonneg.data import read_data, read_weighted
+from nonneg.divergences import Alpha, Beta
+from nonneg.encoding import encode
 
 
-@pytest.mark.parametrize("divergence", [Beta(2), Beta(1)], ids=str)
+@pytest.mark.parametrize("of", [sparse.csr_array, Observed])
+@pytest.mark.parametrize("divergence", [Beta(2), Beta(1), Alpha(0.5)], ids=str)
 @pytest.mark.parametrize("columns", [10_000, 160_000])
-def test_wide_sparse_rows_are_encoded_together(divergence, columns, rng, monkeypatch):
+def test_wide_sparse_rows_are_encoded_together(divergence, columns, of, rng, monkeypatch):
     """Work on the components is done for each block: blocks are cut by non-zeros, of which these rows have few."""
     rows, count = 400, 30
     X = sparse.csr_array((rng.random(rows * count), rng.integers(0, columns, rows * count), np.arange(rows + 1) * count))
     X.resize(rows, columns)
     X.sum_duplicates()
-    prepared = []
-    monkeypatch.setattr(encoding, "within_reach", lambda C, d: prepared.append(C.shape) or within_reach(C, d))
-    encode(read_data(X, "X"), rng.random((3, columns)), divergence, max_iter=5)
-    assert len(prepared) == 1
+    blocks = []
+    for worker in ("_divergent", "_least_squares", "_of_weighted"):
+        own = getattr(encoding, worker)
+        monkeypatch.setattr(
+            encoding, worker, lambda X, *rest, own=own, **options: blocks.append(X.shape[0]) or own(X, *rest, **options)
+        )
+    encode(read_weighted(of(X)), rng.random((3, columns)), divergence, max_iter=5)
+    assert blocks == [rows]
 
 
 @pytest.mark.parametrize("transposed", [False, True])

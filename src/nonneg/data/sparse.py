@@ -97,14 +97,7 @@ class SparseData(Data):
         return SparseData(some.T.tocsr() if axis else some, self.namespace)
 
     def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, sparse.csr_array]]:
-        X = self._transposed if transposed else self.values
-        rows, columns = X.shape
-        each = max(_BLOCK, columns)  # work in proportion to the columns, done for every block, stays below that for the non-zeros
-        start = 0
-        while start < rows:
-            stop = max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + each, side="right")) - 1)
-            yield slice(start, stop), X if stop - start == rows else X[start:stop]
-            start = stop
+        return cut_by_non_zeros(self._transposed if transposed else self.values)
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
@@ -357,6 +350,17 @@ _BLOCK = 2**20
 """Non-zeros of a block of rows, or as many as there are columns where these are more."""
 _WORTH_A_RANGE = 2 * 10**7
 """Multiplications that are worth a thread."""
+
+
+def cut_by_non_zeros(X: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array]]:
+    """Blocks of the rows of X."""
+    rows, columns = X.shape
+    each = max(_BLOCK, columns)  # work in proportion to the columns, done for every block, stays below that for the non-zeros
+    start = 0
+    while start < rows:
+        stop = max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + each, side="right")) - 1)
+        yield slice(start, stop), X if stop - start == rows else X[start:stop]
+        start = stop
 
 
 def _by_ranges(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -108,8 +109,8 @@ class Partial(Data):
         """The largest weight, or a number that none is above."""
         return 1.0
 
-    def known(self, rows: np.ndarray) -> sparse.csr_array:
-        """The known entries of some rows of data on the host, zeros among them."""
+    def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
+        """The known entries of some rows of data on the host, zeros among them, a few rows at a time."""
         raise NotImplementedError
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..base import Data, Facts, Total, chunk_rows
+from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
 from ..namespace import Array, to_host
 from ..steps import ElementwiseOperand, Request, Unreached
@@ -145,18 +145,17 @@ class WeightedDense(DenseData, Partial):
 
     def _sweep_observed(self, F: Array, B: Array, options: tuple[float, float, int, int, float], which: np.ndarray) -> None:
         """Go over some rows with what is observed of them."""
-        for start in range(0, len(which), step := chunk_rows(self.shape[1])):
-            rows = which[start : start + step]
-            known, weights = self.known(rows), self.weighted_block(rows)[1]
-            own = np.ascontiguousarray(F[rows])
+        for rows, known in self.known(which):
+            weights, own = self.weighted_block(rows)[1], np.ascontiguousarray(F[rows])
             sweep_entries(own, B, known.indptr, known.indices, known.data, weights[weights > 0], options)
             F[rows] = own
 
-    def known(self, rows: np.ndarray) -> sparse.csr_array:
-        x, weights = self.weighted_block(rows)
-        seen = weights > 0
-        indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-        return sparse.csr_array((x[seen], np.nonzero(seen)[1], indptr), shape=x.shape)
+    def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
+        for some in chunks(len(rows), self.shape[1]):
+            x, weights = self.weighted_block(rows[some])
+            seen = weights > 0
+            indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+            yield rows[some], sparse.csr_array((x[seen], np.nonzero(seen)[1], indptr), shape=x.shape)
 
     @cached_property
     def _turned(self) -> WeightedDense:

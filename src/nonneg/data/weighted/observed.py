@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from scipy import sparse
 from ..base import Data, Facts, Total
 from ..host import as_dense
 from ..namespace import Array, Namespace
-from ..sparse import SparseData
+from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
 from .base import Blend, DataTerm, Levelled, LowRank, Partial, at_most, level_of, mean_filling, settle, sweep_entries
@@ -92,8 +92,8 @@ class ObservedData(SparseData, Partial):
 
     can_sweep_rows: ClassVar[bool] = True
 
-    def known(self, rows: np.ndarray) -> sparse.csr_array:
-        return self.values[rows]
+    def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
+        return ((rows[some], block) for some, block in cut_by_non_zeros(self.values[rows]))
 
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
         self.descend_stored(descent._replace(curve=descent.curve.without_linear), transposed=transposed)
