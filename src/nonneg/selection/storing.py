@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import zipfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import fits
 from ..atomic import written_whole
 from ..exceptions import DataError
+from ..files.archives import opened, read_array
 
 VERSION = 4
 """Format of the folder: raised when measurements hold more, or other things, than before."""
@@ -58,7 +60,8 @@ class Store:
             before = json.loads(about.read_text(encoding="utf8"))
         except (OSError, ValueError) as error:
             raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
-        if not isinstance(before, dict) or not {"version", "seed", "criteria"} <= set(before):
+        hints = {"version": int, "seed": int, "criteria": dict[str, Any]}
+        if not isinstance(before, dict) or not all(fits(before.get(name), hint) for name, hint in hints.items()):
             raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
         if before["version"] != VERSION:
             raise DataError(
@@ -83,19 +86,36 @@ class Store:
         """What was found under a name, if it was."""
         if self.path is None or not (self.path / f"{name}.npz").exists():
             return None
+        path = self.path / f"{name}.npz"
+        if not path.is_file():
+            raise DataError(f"{path} is not a file, as a measurement is. Use another folder.")
         try:
-            with np.load(self.path / f"{name}.npz", allow_pickle=False) as stored:
-                return {key: stored[key] if stored[key].ndim else stored[key].item() for key in stored.files}
-        # NotImplementedError is what zipfile says to a compression that it does not know, TypeError what a bare array leads to.
-        except (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile):
-            return None  # it was cut short, or damaged, and is measured again
+            with opened(path, str(path)) as archive:
+                found = {each.removesuffix(".npy"): read_array(archive, each, str(path)) for each in archive.namelist()}
+        except (OSError, ValueError):  # it was cut short, or altered
+            return None
+        if bytes(found.pop(_DIGEST, b"")) != _digest(name, found):
+            return None  # it is of other numbers, or of an older version, and is measured again
+        return {key: value if value.ndim else value.item() for key, value in found.items()}
 
     def write(self, name: str, found: Mapping[str, Any]) -> None:
         if self.path is None:
             return
         stream = BytesIO()
-        np.savez(stream, **{key: np.asarray(value) for key, value in found.items()})  # type: ignore[arg-type]
+        arrays = {key: np.asarray(value) for key, value in found.items()}
+        np.savez(stream, **arrays, **{_DIGEST: np.frombuffer(_digest(name, arrays), np.uint8)})  # type: ignore[arg-type]
         _replace(self.path / f"{name}.npz", stream.getvalue())
+
+
+_DIGEST = "digest"
+
+
+def _digest(name: str, arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A hash of a measurement and its name, by which an altered file is known."""
+    found = hashlib.blake2b(name.encode(), digest_size=16)
+    for key, array in arrays.items():
+        found.update(f"{key} {array.dtype} {array.shape}".encode() + array.tobytes())
+    return found.digest()
 
 
 def _difference(name: str, then: Any, now: Any) -> str:
