@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 import zlib
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -26,6 +27,8 @@ from .trial import Refused, Trial
 
 _ROOM = 2**29
 """Bytes of address space that reading may take beyond what the process has."""
+_SECONDS = 5.0
+"""Of processor time that a small file may take."""
 _SMALL = 10**6
 """Entries up to which matrices are compared."""
 
@@ -34,7 +37,6 @@ def case(t: Trial) -> None:
     _warm()
     seed = seeds.seed(t.pick(seeds.names()))
     t.subject = seed.kind
-    t.counts[f"files {seed.kind}"] += 1
     content = mutations.altered(t, seed.files)
     folder = t.folder()
     store(t, content)
@@ -43,13 +45,15 @@ def case(t: Trial) -> None:
         is_same = not _link(t, folder, sorted(content)) and is_same
     if not os.path.lexists(folder / seed.path):
         return
+    is_altered = not is_same
+    t.counts[f"files {seed.kind}"] += is_altered
     several = f"[folder / {seed.path!r}] * 2" if seed.kind == "NIfTI" and t.one_in(10) else f"folder / {seed.path!r}"
     table = attempt(t, f"nonneg.files.read({several})", seed.path)
     is_same = is_same and "*" not in several
     if is_same:
         t.check("files", table is not None, "a valid file was refused")
     if table is not None:
-        t.counts[f"read {seed.kind}"] += 1
+        t.counts[f"read {seed.kind}"] += is_altered
         _check_table(t, table)
         if is_same and seed.values is not None:
             same = table.shape == seed.values.shape and np.allclose(dense(table.values), seed.values, atol=1e-6)
@@ -92,10 +96,12 @@ def _link(t: Trial, folder: Path, names: list[str]) -> bool:
 
 def attempt(t: Trial, source: str, *words: str, writes: bool = False) -> Any:
     """What a call gives; None where it is refused by an error with one of the words. Nothing else is opened, or written."""
-    value, t.is_weighed = None, False
+    value, t.is_weighed, began = None, False, time.process_time()
     with limited(), audited(t["folder"], writes=writes) as done, suppress(Refused):
         value = t.call(source, "found", refusal=words)
     t.check("only the file", not done, lambda: "; ".join(done))
+    seconds = time.process_time() - began
+    t.check("quick", writes or seconds < _SECONDS, lambda: f"took {seconds:.1f} s")
     return value
 
 

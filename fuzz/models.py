@@ -59,7 +59,7 @@ def _model(t: Trial) -> None:
     if attempt(t, "nonneg.load(folder / 'm.nonneg')", "m.nonneg") is None:
         t.check("files", given != valid, "a valid file was refused")
         return
-    t.counts["read a model file"] += 1
+    t.counts["read a model file"] += given != valid
     with contextlib.suppress(Refused):
         t.call("used(found, *given)", "codes")
 
@@ -88,7 +88,7 @@ def _checkpoint(t: Trial) -> None:
     if model is None:
         t.check("files", given != valid, "a valid file was refused")
         return
-    t.counts["read a checkpoint"] += 1
+    t.counts["read a checkpoint"] += given != valid
     is_right = all(np.isfinite(factor).all() and (factor >= 0).all() for factor in model.factors_.values())
     t.check("finite", is_right and np.isfinite(model.objective_), "factors, or the objective, are negative or not finite")
 
@@ -104,7 +104,7 @@ def _scan(t: Trial) -> None:
     folder = t.folder()
     valid = _scanned()
     given = mutations.altered(t, valid)
-    t.counts["files a folder of a scan"] += 1
+    t.counts["files a folder of a scan"] += given != valid
     store(t, given)
     t.do("(folder / 'scan').mkdir(exist_ok=True)")
     assert folder
@@ -113,7 +113,7 @@ def _scan(t: Trial) -> None:
     if scan is None:
         t.check("files", given != valid, "a valid folder was refused")
         return
-    t.counts["read a folder of a scan"] += 1
+    t.counts["read a folder of a scan"] += given != valid
     t.check("finite", scan.best_ in (1, 2), lambda: f"suggests {scan.best_}")
 
 
@@ -125,7 +125,7 @@ def scanned(folder: Path) -> Any:
 def _placed(t: Trial, valid: bytes, kind: str) -> bytes:
     t.folder()
     given = mutations.altered(t, {"m.nonneg": valid}).get("m.nonneg", b"")
-    t.counts[f"files {kind}"] += 1
+    t.counts[f"files {kind}"] += given != valid
     store(t, {"m.nonneg": given})
     return given
 

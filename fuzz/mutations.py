@@ -36,7 +36,7 @@ TEXTS = (".csv", ".tsv", ".txt", ".mtx", ".edges", ".graphml", ".gml", ".net", "
 def altered(t: Trial, found: Files) -> Files:
     """The files, altered in none to three ways; none is the simplest."""
     found = dict(found)
-    for _ in range(t.pick((1, 0, 1, 1, 1, 2, 3))):
+    for _ in range(t.pick((1, 0, *(1,) * 12, *(2,) * 4, 3, 3))):
         name = t.pick(sorted(found)) if found else ""
         if len(found) > 1 and t.one_in(8):
             _folder(t, found, name)
