@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
-BAIT = Path(tempfile.gettempdir()) / "nonneg-fuzz-bait"
-"""Files that altered ones link to. None of them may be opened."""
+BAIT = Path(tempfile.gettempdir()) / f"nonneg-fuzz-bait-{os.getpid()}"
+"""Files that altered ones link to. None of them may be opened; they are of one process, for others may be altering files, too."""
 SECRET = 7777.25
 """The number in them."""
 _OWN = tuple({os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, Path(os.__file__).parent, *sys.path) if path})
@@ -57,13 +60,11 @@ def _watched() -> int:
     """Begin to audit this process; the descriptor from which inotify tells of the bait."""
     sys.addaudithook(_hook)
     BAIT.mkdir(exist_ok=True)
-    if not (BAIT / "secret.npy").exists():
-        import h5py
-
-        (BAIT / "secret.bin").write_bytes(np.full(24, SECRET).tobytes())
-        with h5py.File(BAIT / "secret.h5", "w") as file:
-            file["X"] = np.full((6, 4), SECRET)
-        np.save(BAIT / "secret.npy", np.full((6, 4), SECRET))
+    Finalize(None, shutil.rmtree, (BAIT, True), exitpriority=1)
+    (BAIT / "secret.bin").write_bytes(np.full(24, SECRET).tobytes())
+    with h5py.File(BAIT / "secret.h5", "w") as file:
+        file["X"] = np.full((6, 4), SECRET)
+    np.save(BAIT / "secret.npy", np.full((6, 4), SECRET))
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = int(libc.inotify_init1(os.O_NONBLOCK))
     libc.inotify_add_watch(descriptor, os.fsencode(BAIT), 0x20)  # IN_OPEN

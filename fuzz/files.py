@@ -41,7 +41,7 @@ def case(t: Trial) -> None:
     folder = t.folder()
     store(t, content)
     is_same = content == seed.files
-    if t.one_in(20):
+    if t.one_in(10):
         is_same = not _link(t, folder, sorted(content)) and is_same
     if not os.path.lexists(folder / seed.path):
         return

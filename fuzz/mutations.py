@@ -151,7 +151,7 @@ def _gzip(t: Trial, content: bytes, depth: int) -> bytes:
     way = t.integer(0, 5)
     if way == 5:
         return content + t.pick((content, b"\0" * 8, b"junk", content[:9]))
-    inside = inside * 1000 if way == 4 else _altered(t, inside, name, depth)
+    inside = inside * min(1000, 10**6 // max(len(inside), 1)) if way == 4 else _altered(t, inside, name, depth)
     return gzip.compress(inside, t.pick((1, 0, 9)), mtime=0)
 
 

@@ -386,6 +386,19 @@ class TestNames:
         found = read(tmp_path / "a.csv")
         assert (found.samples.tolist(), found.features.tolist()) == (["a", "b"], ["x", "y"])
 
+    def test_names_with_underscores_are_no_numbers(self, tmp_path):
+        """Python reads 1_2 as 12."""
+        (tmp_path / "a.csv").write_text("1_1,1_2\n1,2\n3,4\n")
+        assert (read(tmp_path / "a.csv").features.tolist(), read(tmp_path / "a.csv").values.tolist()) == (
+            ["1_1", "1_2"],
+            [[1, 2], [3, 4]],
+        )
+        (tmp_path / "b.csv").write_text("1_1,1\n1_2,2\n")
+        assert (read(tmp_path / "b.csv").samples.tolist(), read(tmp_path / "b.csv").values.tolist()) == (["1_1", "1_2"], [[1], [2]])
+        (tmp_path / "c.csv").write_text("a,b\n1,2\n3,4_5\n")
+        with pytest.raises(FileError, match="row 2, column 'b' is '4_5', which is not a number"):
+            read(tmp_path / "c.csv")
+
     def test_repeated_columns_of_parquet(self, tmp_path):
         arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         parquet.write_table(arrow.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"]), tmp_path / "X.parquet")

@@ -81,7 +81,8 @@ def _checked(content: bytes, label: str) -> bytes:
     for number, line in entries:
         if not is_entry(line):
             said = line.strip()[:60].decode("utf8", "backslashreplace")
-            raise FileError(f"{label}, line {number}: {said!r} is no entry of a {form.decode()} matrix of {kind.decode()} numbers.")
+            of = f"a {form.decode()} matrix of {kind.decode()} numbers"
+            raise FileError(f"{label}, line {number}: {said!r} is no entry of {of}. It was cut off or altered.")
         kept.write(line.strip() + b"\n")
         count += 1
     if count != expected:
