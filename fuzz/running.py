@@ -32,6 +32,8 @@ AREAS = (
     "ranks",
     "reports",
     "wide",
+    "files",
+    "models",
 )
 SHARES = {
     "engine": 8,
@@ -48,6 +50,8 @@ SHARES = {
     "ranks": 1,
     "reports": 1,
     "wide": 1,
+    "files": 4,
+    "models": 1,
     "peer": 1,
 }
 """How many cases of an area come before one of the next."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from .invariants import DESCRIPTIONS
 
-_BEGIN, _END = "<!-- fuzz: begin -->", "<!-- fuzz: end -->"
+_MARKS = "<!-- {0}: begin -->", "<!-- {0}: end -->"
+_OF_FILES = ("files", "models")
+"""Areas that are counted by kinds of files, in a table of their own."""
 _COLUMNS = ("area", "cases", "calls", "refusals", "checks", "findings", "converged", "other statuses", "still gains")
 _GAINS = "converged, small residual, gains"
 
@@ -45,26 +47,70 @@ def table(counts: Counts) -> str:
 
 
 def rewrite(document: Path, own: Sequence[Path], peer: Path) -> None:
-    """Put the counts of runs, added up, between the marks of a document."""
+    """Put the counts of runs, added up, between the marks of a document; where there are none, leave what is there."""
+    runs = [json.loads(path.read_text()) for path in own]
+    of_files, others = ([_part(run, areas) for run in runs if areas & set(run["areas"])] for areas in _split(runs))
     text = document.read_text()
-    before, rest = text.split(_BEGIN)
-    _, after = rest.split(_END)
-    parts = [_markdown([json.loads(path.read_text()) for path in own])]
-    if peer.exists():
-        parts.append(_peer(json.loads(peer.read_text())))
-    document.write_text(f"{before}{_BEGIN}\n{''.join(parts)}{_END}{after}")
+    if others:
+        text = _between(text, "fuzz", _markdown(others) + (_peer(json.loads(peer.read_text())) if peer.exists() else ""))
+    if of_files:
+        text = _between(text, "fuzz of files", _kinds(of_files))
+    document.write_text(text)
 
 
-def _markdown(runs: Sequence[Mapping]) -> str:
+def _split(runs: Sequence[Mapping]) -> tuple[set[str], set[str]]:
+    """The areas of runs that are of files, and the others."""
+    areas = {area for run in runs for area in run["areas"]}
+    return areas & set(_OF_FILES), areas - set(_OF_FILES)
+
+
+def _part(run: Mapping, areas: set[str]) -> Mapping:
+    return {**run, "areas": {area: of for area, of in run["areas"].items() if area in areas}}
+
+
+def _between(text: str, name: str, what: str) -> str:
+    """A text with something else between two marks."""
+    begin, end = (mark.format(name) for mark in _MARKS)
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{what}{end}{rest.split(end)[1]}"
+
+
+def _added(runs: Sequence[Mapping]) -> dict[str, dict[str, int]]:
+    """Counts of all runs, by area."""
     counts: dict[str, dict[str, int]] = {}
     for one in runs:
         for area, of in one["areas"].items():
             total = counts.setdefault(area, {})
             for key, value in of.items():
                 total[key] = total.get(key, 0) + value
+    return counts
+
+
+def _kinds(runs: Sequence[Mapping]) -> str:
+    """How many files of each kind were altered, and how many of these could be read."""
+    counts = _added(runs)
+    found = [
+        (key[6:], of[key], of.get(f"read {key[6:]}", 0)) for of in counts.values() for key in sorted(of) if key[:6] == "files "
+    ]
+    altered, findings = sum(count for _, count, _ in found), sum(of.get("findings", 0) for of in counts.values())
+    seconds = sum(one["seconds"] for one in runs)
+    lines = [f"{_seeds(runs)}, {altered} altered files, {seconds:.0f} s, {findings} findings.", ""]
+    lines += ["| kind | altered files | read | refused |", "|---|---|---|---|"]
+    lines += [f"| {kind} | {count} | {read} | {count - read} |" for kind, count, read in found]
+    lines += ["", "| invariant | what it says | times checked |", "|---|---|---|"]
+    lines += [f"| {name} | {DESCRIPTIONS.get(name, '')} | {count} |" for name, count in sorted(checked(counts).items())]
+    return "\n".join(lines) + "\n"
+
+
+def _seeds(runs: Sequence[Mapping]) -> str:
     seeds = sorted({one["seed"] for one in runs})
+    return f"Seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+
+
+def _markdown(runs: Sequence[Mapping]) -> str:
+    counts = _added(runs)
     cases, seconds = sum(of.get("cases", 0) for of in counts.values()), sum(one["seconds"] for one in runs)
-    lines = [f"Seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}, {cases} cases, {seconds:.0f} s.", ""]
+    lines = [f"{_seeds(runs)}, {cases} cases, {seconds:.0f} s.", ""]
     lines += [" | ".join(("", *line, "")).strip() for line in (_COLUMNS, ["---"] * len(_COLUMNS), *rows(counts))]
     lines += ["", "| invariant | what it says | times checked |", "|---|---|---|"]
     lines += [f"| {name} | {DESCRIPTIONS.get(name, '')} | {count} |" for name, count in sorted(checked(counts).items())]

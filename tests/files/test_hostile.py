@@ -10,10 +10,12 @@ import subprocess
 import sys
 import warnings
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import nonneg
 from nonneg import files
@@ -174,6 +176,25 @@ class TestOtherFiles:
         done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
         assert "neither a file nor a folder" in done.stderr
 
+    @pytest.mark.parametrize("suffix", [".png", ".parquet"])
+    def test_links_out_of_a_folder(self, suffix, tmp_path):
+        """A link within the folder is a file of it."""
+        library = pytest.importorskip({".png": "PIL.Image", ".parquet": "pyarrow"}[suffix])
+        (tmp_path / "X").mkdir()
+        if suffix == ".png":
+            library.fromarray(np.full((3, 3), 9, np.uint8)).save(tmp_path / "secret.png")
+        else:
+            write(Table(X), tmp_path / "secret.parquet")
+        (tmp_path / "X" / f"a{suffix}").write_bytes((tmp_path / f"secret{suffix}").read_bytes())
+        (tmp_path / "X" / f"b{suffix}").symlink_to(f"a{suffix}")
+        assert len(read(tmp_path / "X").values) == (2 if suffix == ".png" else 12)
+        (tmp_path / "X" / f"c{suffix}").symlink_to(tmp_path / f"secret{suffix}")
+        with pytest.raises(FileError, match=rf"c\{suffix} is a link to .*secret\{suffix}, out of its folder"):
+            read(tmp_path / "X")
+        if suffix == ".parquet":
+            with pytest.raises(FileError, match="out of its folder"):
+                nonneg.NMF(2).fit(tmp_path / "X")
+
     def test_a_pipe_among_images(self, tmp_path):
         pillow = pytest.importorskip("PIL.Image")
         pillow.fromarray(np.full((3, 3), 9, np.uint8)).save(tmp_path / "a.png")
@@ -266,7 +287,127 @@ class TestSizes:
             read(tmp_path / "X.zarr")
 
 
+class TestCompiledReaders:
+    """Libraries that would take the process down, or pass over what they do not understand, get nothing altered to read."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"2 1 3\0",
+            b"2 1 3\0\0\0",
+            b"2 1 3;5",
+            b"2 1 3,5",
+            b"2 1 3x",
+            b"2 1 3.5.6",
+            b"2 1",
+            b"2 1 3 4",
+            b"2 -1 3",
+            b"a b c",
+            b"2 1 0x3",
+            b"2 1 +3",
+        ],
+    )
+    @pytest.mark.parametrize("at", [1, 2])
+    def test_lines_of_matrix_market(self, line, at, tmp_path):
+        lines = [b"1 1 1.0", b"1 2 2.0"]
+        lines.insert(at, line)
+        (tmp_path / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate real general\n%\n2 2 3\n" + b"\n".join(lines))
+        with pytest.raises(FileError, match=rf"a\.mtx, line {at + 4}: "):
+            read(tmp_path / "a.mtx")
+
+    @pytest.mark.parametrize("end", [b"", b" ", b"\t ", b"\r\n", b"\n\n  \n", b"\n% a remark"])
+    def test_ends_of_matrix_market(self, end, tmp_path):
+        text = b"%%matrixMARKET matrix coordinate REAL general\n% a remark\n\n2 2 2\n 1 1 nan\n2\t1 3.5e+0" + end
+        (tmp_path / "a.mtx").write_bytes(text)
+        np.testing.assert_array_equal(read(tmp_path / "a.mtx").values.toarray(), [[np.nan, 0], [3.5, 0]])
+
+    def test_matlab(self, tmp_path):
+        """Every third byte of two files is made 255, and they are cut off there: SciPy's reader ends the process at some."""
+        from scipy.io import savemat
+
+        savemat(tmp_path / "dense.mat", {"X": X, "samples": np.array(list("abcdef"))})
+        savemat(tmp_path / "sparse.mat", {"X": sparse.csc_array(X), "features": np.array(list("abcd"), dtype=object)})
+        count = 0
+        for name in ("dense.mat", "sparse.mat"):
+            content = (tmp_path / name).read_bytes()
+            for at in range(124, len(content), 3):
+                for altered in (content[:at] + b"\xff" + content[at + 1 :], content[:at]):
+                    (tmp_path / name).write_bytes(altered)
+                    try:
+                        assert read(tmp_path / name).values.dtype.kind in "fiu"
+                    except DataError as error:
+                        count += 1
+                        assert name in str(error)  # noqa: PT017
+        assert count > 300
+
+    @pytest.mark.parametrize("compressed", [False, True])
+    @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+    def test_matlab_as_scipy_reads_it(self, dtype, compressed, tmp_path):
+        from scipy.io import loadmat, savemat
+
+        found = {
+            "X": (10 * X).astype(dtype),
+            "samples": np.array(["a", "bc ", "", "é", "x", "y"]),
+            "other": {"a": 1},
+            "cell": [X, "a"],
+        }
+        found["features"] = np.array(["p", " q ", "", "ü"], dtype=object)
+        savemat(tmp_path / "a.mat", found, do_compression=compressed)
+        table, theirs = read(tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")["X"]
+        np.testing.assert_array_equal(table.values, theirs)
+        assert table.values.dtype == theirs.dtype
+        assert (table.samples.tolist(), table.features.tolist()) == (["a", "bc", "", "é", "x", "y"], ["p", " q ", "", "ü"])
+
+    def test_a_matrix_of_matlab_that_is_larger_than_it_says(self, tmp_path):
+        from scipy.io import savemat
+
+        savemat(tmp_path / "a.mat", {"X": np.zeros((1000, 1000))})
+        content = (tmp_path / "a.mat").read_bytes()
+        bomb = zlib.compress(content[128:132] + struct.pack("<I", 64) + content[136:])
+        (tmp_path / "a.mat").write_bytes(content[:128] + struct.pack("<2I", 15, len(bomb)) + bomb)
+        with pytest.raises(FileError, match=r"a\.mat"):
+            read(tmp_path / "a.mat")
+
+    @pytest.mark.parametrize("part", ["indices", "indptr"])
+    @pytest.mark.parametrize("first", [0.5, 1j, [0, 0], b"0", -1, 2**63 + 1])
+    def test_indices_of_other_types(self, first, part, tmp_path):
+        h5py = pytest.importorskip("h5py")
+        parts = {"data": [1.0], "indices": [0], "indptr": [0, 1]}
+        parts[part] = np.array([first, first][: len(parts[part])])
+        with h5py.File(tmp_path / "a.h5ad", "w") as file:
+            group = file.create_group("X")
+            group.attrs["shape"], group.attrs["encoding-type"] = (1, 4), "csr_matrix"
+            for name, values in parts.items():
+                group[name] = values
+        for reading in (read, lambda path: nonneg.NMF(1).fit(path)):
+            with pytest.raises(DataError, match=r"a\.h5ad"):
+                reading(tmp_path / "a.h5ad")
+
+    def test_an_index_of_zarr_that_cannot_be_unpacked(self, tmp_path):
+        zarr = pytest.importorskip("zarr")
+        group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")
+        group.attrs.update({"shape": [1, 4], "encoding-type": "csr_matrix"})
+        for name, values in {"data": np.ones(1), "indices": np.zeros(1, int), "indptr": np.array([0, 1])}.items():
+            group.create_array(name, data=values)
+        (chunk,) = (tmp_path / "a.zarr" / "X" / "indptr" / "c").iterdir()
+        chunk.write_bytes(b"nothing that was packed")
+        for reading in (read, nonneg.open_data):
+            with pytest.raises(FileError, match=r"a\.zarr"):
+                reading(tmp_path / "a.zarr")
+
+    def test_complex_volumes(self, tmp_path):
+        nibabel = pytest.importorskip("nibabel")
+        nibabel.save(nibabel.Nifti1Image(np.ones((2, 2, 2), np.complex64), np.eye(4)), tmp_path / "a.nii")
+        with pytest.raises(FileError, match=r"a\.nii holds entries of type .*complex64"):
+            read(tmp_path / "a.nii")
+
+
 class TestNames:
+    def test_of_other_numbers_than_there_are_rows(self, tmp_path):
+        np.savez(tmp_path / "a.npz", X=X, samples=["a"])
+        with pytest.raises(FileError, match=r"a\.npz: There are 1 names for 6 rows"):
+            read(tmp_path / "a.npz")
+
     @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".mat", ".npz", ".parquet", ".h5ad"])
     def test_spaces_around_names_are_kept(self, suffix, tmp_path):
         rows, columns = [" a", "b ", "c", "d", "e", "f "], ["x ", " y", "z", "  "]
@@ -278,6 +419,19 @@ class TestNames:
         (tmp_path / "a.csv").write_text("id, x, y\na, 1, 2\nb, 3, 4\n")
         found = read(tmp_path / "a.csv")
         assert (found.samples.tolist(), found.features.tolist()) == (["a", "b"], ["x", "y"])
+
+    def test_names_with_underscores_are_no_numbers(self, tmp_path):
+        """Python reads 1_2 as 12."""
+        (tmp_path / "a.csv").write_text("1_1,1_2\n1,2\n3,4\n")
+        assert (read(tmp_path / "a.csv").features.tolist(), read(tmp_path / "a.csv").values.tolist()) == (
+            ["1_1", "1_2"],
+            [[1, 2], [3, 4]],
+        )
+        (tmp_path / "b.csv").write_text("1_1,1\n1_2,2\n")
+        assert (read(tmp_path / "b.csv").samples.tolist(), read(tmp_path / "b.csv").values.tolist()) == (["1_1", "1_2"], [[1], [2]])
+        (tmp_path / "c.csv").write_text("a,b\n1,2\n3,4_5\n")
+        with pytest.raises(FileError, match="row 2, column 'b' is '4_5', which is not a number"):
+            read(tmp_path / "c.csv")
 
     def test_repeated_columns_of_parquet(self, tmp_path):
         arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -914,7 +914,7 @@ def test_nothing_is_said_of_ranks_that_were_not_scanned():
     assert "scan smaller ranks" in rank_scan(NMF(), X, [3, 4, 5], criteria="error", random_state=0).why_
 
 
-@pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}'])
+@pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}', '{"version": 4, "seed": 0, "criteria": null}'])
 def test_a_folder_whose_description_is_damaged(content, tmp_path):
     (tmp_path / "scan.json").write_text(content)
     with pytest.raises(DataError, match="cannot be read as what a scan is about"):
@@ -928,6 +928,29 @@ def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
     (tmp_path / "gabriel-1-0.npy").replace(tmp_path / "gabriel-1-0.npz")
     again = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
     assert again.columns_["gabriel"] == first.columns_["gabriel"]
+
+
+@pytest.mark.parametrize("how", ["of another rank", "of other types", "without a digest"])
+def test_a_measurement_with_other_numbers_is_made_again(how, tmp_path):
+    X = mixed(2)
+    first = rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0, folder=tmp_path)
+    with np.load(tmp_path / "error-1-0.npz") as stored:
+        found = dict(stored)
+    if how == "of another rank":
+        (tmp_path / "error-1-0.npz").replace(tmp_path / "error-2-0.npz")
+    elif how == "of other types":
+        np.savez(tmp_path / "error-1-0.npz", **{name: np.ones(3) for name in found})
+    else:
+        np.savez(tmp_path / "error-1-0.npz", **{name: value + 1 for name, value in found.items() if name != "digest"})
+    same(first, rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0, folder=tmp_path))
+
+
+def test_a_measurement_that_is_a_folder(tmp_path):
+    rank_scan(NMF(), mixed(2), [1], criteria="error", random_state=0, folder=tmp_path)
+    (tmp_path / "error-1-0.npz").unlink()
+    (tmp_path / "error-1-0.npz").mkdir()
+    with pytest.raises(DataError, match=r"error-1-0\.npz is not a file"):
+        rank_scan(NMF(), mixed(2), [1], criteria="error", random_state=0, folder=tmp_path)
 
 
 @pytest.mark.parametrize("n", [10, 17])

@@ -15,6 +15,7 @@ from .base import Data
 from .files import BLOCK_BYTES, FileBlocks, RowsOfFile
 from .memory import available_bytes
 from .sources import KINDS, is_location, open_source
+from .sources.base import altered_files_refused
 from .transposed import TransposedData
 
 
@@ -64,7 +65,8 @@ def open_data(
     if 0 in source.shape:
         raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
     source.of_features = blocks == "features"
-    data: Data = FileBlocks(source, block_bytes or BLOCK_BYTES, is_settled=block_bytes is not None)
+    with altered_files_refused(source.name, "stored data"):
+        data: Data = FileBlocks(source, block_bytes or BLOCK_BYTES, is_settled=block_bytes is not None)
     data = TransposedData(data) if source.is_turned != (blocks == "features") else data
     data.feature_names = source.feature_names if blocks == "samples" else None
     return data

@@ -101,7 +101,7 @@ def read(
         kind, sources = kind_of(source.path, graph=graph), [source]
     wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks)
     kind.check_wanted(wanted, sources[0])
-    with altered_files_refused(sources[0].label, kind.name):
+    with altered_files_refused(sources[0].label, kind.name, [source.label for source in sources]):
         table = kind.read(sources, wanted)
         table.check_not_empty(sources[0].label)
     return table

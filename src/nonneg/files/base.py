@@ -112,7 +112,7 @@ class Source:
         if not self.path.is_file():
             raise FileError(f"{self.label} is not a file.")
         if not self.path.stat().st_size or not self.head:
-            raise FileError(f"{self.label} is empty.")
+            raise FileError(f"{self.label} is empty: nothing is stored in it.")
         if self.head[:1] == b"\x80" and self.head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
             raise FileError(
                 f"{self.label} is a pickle. Reading one can run any code that it holds, so it is not read here; save arrays with "

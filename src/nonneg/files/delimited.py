@@ -113,7 +113,9 @@ def split(text: str, delimiter: str, label: str) -> list[list[str]]:
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell is read as a number."""
+    """Whether a cell is read as a number; 1_2 is a name, although Python reads it as 12."""
+    if "_" in cell:
+        return False
     try:
         float(cell if decimal == "." else cell.replace(",", "."))
     except ValueError:
@@ -177,7 +179,7 @@ def _numbers(
 ) -> np.ndarray:
     """The cells as numbers, NaN where one is missing; or an error that names the first one that is neither."""
     try:
-        if decimal == ".":
+        if decimal == "." and not any("_" in "".join(row) for row in rows):
             return np.array([[row[j] for j in kept] for row in rows], dtype=np.float64)
     except ValueError:
         pass

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..exceptions import FileError
 from .base import Kind, Source, Wanted
+from .delimited import is_number
 from .table import Table
 
 _HEADERS = {("source", "target"), ("from", "to"), ("node1", "node2"), ("a", "b"), ("i", "j"), ("u", "v"), ("src", "dst")}
@@ -45,10 +46,9 @@ class Edges(Kind):
                 raise FileError(
                     f"{source.label}, line {number}: an edge has two ends and perhaps a weight; got {' '.join(cells)[:60]!r}."
                 )
-            try:
-                weights.append(float(cells[2]) if len(cells) == 3 else 1.0)
-            except ValueError:
-                raise FileError(f"{source.label}, line {number}: the weight {cells[2]!r} is not a number.") from None
+            if len(cells) == 3 and not is_number(cells[2]):
+                raise FileError(f"{source.label}, line {number}: the weight {cells[2]!r} is not a number.")
+            weights.append(float(cells[2]) if len(cells) == 3 else 1.0)
             ends.append((cells[0].strip('"'), cells[1].strip('"')))
         return undirected(ends, weights)
 

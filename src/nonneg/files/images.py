@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data.memory import refuse_too_large
+from ..data.sources.base import refuse_link
 from ..exceptions import FileError
 from ..libraries import needed
 from .archives import opened
@@ -79,6 +80,7 @@ def _contents(sources: Sequence[Source]) -> Any:
         if source.path.is_dir():
             for path in sorted(source.path.iterdir()):
                 if _is_image(path.name) and path.is_file():
+                    refuse_link(path)
                     yield str(path), path.stem, path.read_bytes()
         elif source.head.startswith(b"PK"):
             with opened(source.path, source.label) as archive:

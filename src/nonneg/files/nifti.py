@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.memory import refuse_too_large
-from ..data.sources.base import altered_files_refused
+from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
@@ -101,6 +101,7 @@ def _volume(source: Source) -> Any:
         volume = (nibabel.Nifti2Image if is_second else nibabel.Nifti1Image).from_filename(source.path)
     if len(volume.shape) not in (3, 4):
         raise FileError(f"{source.label} has shape {volume.shape}; volumes have three dimensions, or four with samples last.")
+    check_numbers(volume.get_data_dtype(), source.label)
     declared, stored = math.prod(volume.shape) * volume.get_data_dtype().itemsize, source.path.stat().st_size
     if declared > (_RATIO if source.is_compressed else 1) * stored:
         raise FileError(f"{source.label} says that it has {declared} bytes, and has {stored}. It was cut off or altered.")

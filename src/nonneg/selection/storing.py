@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -63,7 +64,8 @@ class Store:
             before = json.loads(about.read_text(encoding="utf8"))
         except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
-        if not isinstance(before, dict) or not fits(before.get("seed"), int) or not fits(before.get("criteria"), dict[str, Any]):
+        hints = {"version": int, "seed": int, "criteria": dict[str, Any]}
+        if not isinstance(before, dict) or not all(fits(before.get(name), hint) for name, hint in hints.items()):
             raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
         if before.get("version") != VERSION:
             raise DataError(
@@ -87,15 +89,19 @@ class Store:
     def read(self, name: str) -> dict[str, Any] | None:
         """What was found under a name, if it was."""
         path = None if self.path is None else self.path / f"{name}.npz"
-        if path is None or not path.is_file():
+        if path is None or not path.exists():
             return None
+        if not path.is_file():
+            raise DataError(f"{path} is not a file, as a measurement is. Use another folder.")
         try:
             with opened(path, str(path)) as archive:
-                arrays = {each.removesuffix(".npy"): read_array(archive, each, str(path)) for each in archive.namelist()}
-        except (OSError, ValueError):
-            return None  # it was cut short, or damaged, and is measured again
+                found = {each.removesuffix(".npy"): read_array(archive, each, str(path)) for each in archive.namelist()}
+        except (OSError, ValueError):  # it was cut short, or altered
+            return None
+        if bytes(found.pop(_DIGEST, b"")) != _digest(name, found):
+            return None  # it is of other numbers, or of an older version, and is measured again
         self._has_read = True
-        return {key: array if array.ndim else array.item() for key, array in arrays.items()}
+        return {key: value if value.ndim else value.item() for key, value in found.items()}
 
     @contextmanager
     def altered_scans_refused(self) -> Iterator[None]:
@@ -113,8 +119,20 @@ class Store:
         if self.path is None:
             return
         stream = BytesIO()
-        np.savez(stream, **{key: np.asarray(value) for key, value in found.items()})  # type: ignore[arg-type]
+        arrays = {key: np.asarray(value) for key, value in found.items()}
+        np.savez(stream, **arrays, **{_DIGEST: np.frombuffer(_digest(name, arrays), np.uint8)})  # type: ignore[arg-type]
         _replace(self.path / f"{name}.npz", stream.getvalue())
+
+
+_DIGEST = "digest"
+
+
+def _digest(name: str, arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A hash of a measurement and its name, by which an altered file is known."""
+    found = hashlib.blake2b(name.encode(), digest_size=16)
+    for key, array in arrays.items():
+        found.update(f"{key} {array.dtype} {array.shape}".encode() + array.tobytes())
+    return found.digest()
 
 
 def _difference(name: str, then: Any, now: Any) -> str:

@@ -134,13 +134,17 @@ class Source(ABC):
 
 
 @contextmanager
-def altered_files_refused(label: str, kind: str) -> Iterator[None]:
-    """Gate of all readers: an error of the library that reads a file becomes a `FileError` that names the file.
+def altered_files_refused(label: str, kind: str, others: Iterable[str] = ()) -> Iterator[None]:
+    """Gate of all readers: an error of the library that reads a file becomes a `FileError` that names it, or one of others.
 
     Libraries have no error of their own for a file that was cut off or altered: they raise what they stumble over.
     """
     try:
         yield
+    except FileError as error:
+        if type(error) is FileError and not any(name in str(error) for name in (label, *others)):
+            raise FileError(f"{label}: {error}") from error
+        raise
     except (DataError, ImportError):
         raise
     except MemoryError as error:
@@ -183,6 +187,15 @@ def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
             os.close(descriptor)
 
 
+def refuse_link(path: Path) -> None:
+    """Refuse a file of a folder that is a link out of the folder."""
+    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
+        raise FileError(
+            f"{path} is a link to {os.path.realpath(path)}, out of its folder, which is not followed. Where that is meant, give a "
+            "list of the files."
+        )
+
+
 def refuse_key(key: str | None, name: str) -> None:
     """Refuse the name of a matrix where there is one alone, which has none."""
     if key is not None:
@@ -210,6 +223,14 @@ def check_matrix(shape: Iterable[int], name: str) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
+def as_indices(stored: Any, name: str) -> np.ndarray:
+    """Indices as int64, checked before the cast, in which 2⁶⁴ − 1 would become −1, and 0.5 become 0."""
+    found = np.asarray(stored)
+    if found.dtype.kind not in "iu" or (found.size and not 0 <= int(found.min()) <= int(found.max()) < 2**63):
+        raise FileError(f"{name} is damaged: it has indices that are no places in a matrix. It was cut off or altered.")
+    return found.astype(np.int64, copy=False)
+
+
 class CompressedRows(Source):
     """Rows of which the non-zeros are stored, as CSR: three arrays that can be read in ranges."""
 
@@ -221,12 +242,14 @@ class CompressedRows(Source):
         self.dtype = check_numbers(self._data.dtype, name)
         if is_turned:  # columns are stored: rows of Xᵀ
             self.shape = self.shape[::-1]
+        if any(len(part.shape) != 1 for part in arrays):
+            raise FileError(f"{name} is damaged: the parts of a sparse matrix are vectors, of one dimension.")
         if int(self._indptr.shape[0]) != self.shape[0] + 1:
             raise DataError(f"{name} says it has {self.shape[0]} rows, and its index is of {int(self._indptr.shape[0]) - 1}.")
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        starts = np.asarray(self._indptr[:], dtype=np.int64)
+        starts = as_indices(self._indptr[:], self.name)
         stored = min(int(self._data.shape[0]), int(self._indices.shape[0]))
         if starts[0] != 0 or (np.diff(starts) < 0).any() or int(starts[-1]) > stored:
             raise DataError(f"{self.name} is damaged: its index promises {int(starts[-1])} non-zeros, and {stored} are there.")
@@ -236,8 +259,8 @@ class CompressedRows(Source):
         starts = self._starts[start : stop + 1]
         some = slice(int(starts[0]), int(starts[-1]))
         entries = np.asarray(self._data[some], dtype=real(self.dtype))
-        columns = np.asarray(self._indices[some])
-        if columns.size and not 0 <= int(columns.min()) <= int(columns.max()) < self.shape[1]:
+        columns = as_indices(self._indices[some], self.name)
+        if columns.size and int(columns.max()) >= self.shape[1]:
             raise DataError(f"{self.name} is damaged: a column index is outside 0 … {self.shape[1] - 1}, near {self.place(start)}.")
         columns = columns.astype(np.int32 if self.shape[1] < 2**31 else np.int64, copy=False)
         places = (starts - starts[0]).astype(columns.dtype if some.stop - some.start < 2**31 else np.int64)

@@ -38,7 +38,7 @@ def read_header(stream: BinaryIO | Any, label: str) -> Header:
         if version not in _HEADERS:
             raise ValueError(f"version {version} of the format is not known")
         shape, is_fortran, dtype = _HEADERS[version](stream)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+    except Exception as error:  # whatever reading Python's text of it leads to
         raise FileError(
             f"{label} is not a .npy file that can be read, or not all of one: {error}. It was cut off or altered."
         ) from error

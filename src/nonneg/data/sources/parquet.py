@@ -15,7 +15,7 @@ import numpy as np
 from ...exceptions import DataError, FileError
 from ...libraries import needed
 from ..memory import refuse_too_large
-from .base import Source, real, refuse_key
+from .base import Source, real, refuse_key, refuse_link
 from .stacked import Stacked
 
 _SUFFIXES = (".parquet", ".pq")
@@ -133,6 +133,8 @@ def parts_of(path: Path) -> list[Path]:
             "Write the table without partition columns, or give a list of the files that are rows of X."
         )
     parts = sorted(_files_in(path), key=_by_numbers)
+    for part in parts:
+        refuse_link(part)
     if not parts:
         raise DataError(f"{path} is a folder without files of Parquet in it.")
     return parts
