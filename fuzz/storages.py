@@ -136,8 +136,9 @@ def _steps(t: Trial, divergence: dense.Divergence, m: int, n: int, weights: str,
     }.get(weights, "")
     t.subject += f" {form} {divergence.source} {solver}"
     in_memory, in_place = (f"nonneg.factorize({of}, {form!r}, solver={solver}, {options})" for of in ("X", stored))
-    own = t.call(in_memory, "own", refusal=data.WORDS, same_as=in_place)
-    far = t.call(in_place, "far", refusal=data.WORDS, same_as=in_memory)
+    is_particular = solver in parts.PARTICULAR
+    own = t.call(in_memory, "own", refusal=data.WORDS, same_as="" if is_particular else in_place)
+    far = t.call(in_place, "far", refusal=data.WORDS, same_as="" if is_particular else in_memory)
     for name, factor in far.factors.items():
         invariants.finite(t, name, factor)
     a, b = own.history.objective, far.history.objective
