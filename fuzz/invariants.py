@@ -27,6 +27,7 @@ GAIN = 0.01
 
 DESCRIPTIONS = {
     "errors": "what is refused is refused on purpose, by a ValueError or TypeError whose sentence names the parameter or the data",
+    "accepts": "what is accepted of data in memory is accepted in files and on Dask, and the other way round; likewise of weights",
     "refuses": "what cannot be is refused, not ignored",
     "no raw warnings": "no overflow, division by zero or invalid value is reported by NumPy",
     "memory": "no call on data of up to 30 × 30 takes more than 400 MB",

@@ -26,8 +26,10 @@ def case(t: Trial) -> None:
 
     assert nonneg.selection
     name = t.pick((*_MATRIX, *_MATRIX, *_PAIRS, *_OTHERS))
-    m, n = t.integer(4, 14), t.integer(4, 12)
-    made = f"nonneg.{name}({'' if name.startswith('graph') else 'max_iter=10'})"
+    m, n = t.integer(2, 14), t.integer(2, 12)
+    options = [] if name.startswith("graph") else ["max_iter=10"]
+    if options and not t.one_in(4):  # the scan is tried here, not the searches for starts, which take most of its time
+        options += ['init="random"', *(["n_init=2"] if name == "QNMFHMM" else [])]
     if name == "QNMFHMM":
         t.let("X", f"np.random.default_rng({t.integer(0, 9)}).integers(0, {t.integer(2, 4)}, {10 * m}).tolist()")
     elif name in ("SymmetricNMF", "graph.GraphClustering"):
@@ -37,9 +39,10 @@ def case(t: Trial) -> None:
         t.let("X", f"({data.entries(t, m, n)}) * 1.0")
         if t.one_in(5) and name not in _OTHERS:
             t.let("X", f"np.where(np.random.default_rng(3).random(({m}, {n})) < 0.85, X, np.nan)")
-            made = f'nonneg.{name}(max_iter=10, missing="ignore")'
+            options.append('missing="ignore"')
         elif t.one_in(5):
             t.let("X", "sparse.csr_array(X)")
+    made = f"nonneg.{name}({', '.join(options)})"
     usual = _USUAL.get(name, parts.CRITERIA[:6])
     criteria = [t.pick(usual if not t.one_in(8) else parts.CRITERIA)]
     if criteria != ["auto"] and t.one_in(4):

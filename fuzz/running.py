@@ -61,6 +61,10 @@ PATIENCE = 300.0
 """Seconds that may pass before a worker is given up: it waits for something, or is in code that no signal reaches."""
 
 
+SHRINKING = 60.0
+"""Seconds that a finding is made simpler for; far below `PATIENCE`."""
+
+
 class TimeLimit(BaseException):
     """Not an Exception, so that nothing on the way takes it for one of its own."""
 
@@ -122,7 +126,11 @@ def _interrupt(*_: Any) -> None:
 def investigate(area: str, case: str, choices: list[int], finding: Finding) -> Report:
     """The finding at its simplest."""
 
+    end = time.time() + SHRINKING
+
     def still(candidate: list[int]) -> bool:
+        if time.time() > end:
+            return False
         other = run_case(area, Choices(given=candidate))
         return other is not None and other.key == finding.key
 

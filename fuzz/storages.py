@@ -24,10 +24,13 @@ def case(t: Trial) -> None:
     t.do(f'_ = dask.config.set(scheduler="{t.pick(("synchronous", "threads"))}")')
     divergence = t.pick(_DIVERGENCES) if t.one_in(2) else t.pick(_DIVERGENCES[:2])
     m, n = t.integer(2, 12), t.integer(2, 9)
+    m, n = t.pick(((m, n), (m, n), (2500, n), (40, 600))) if t.one_in(20) else (m, n)
     dtype = t.pick(("np.float64", "np.float64", "np.float32"))
     weights = t.pick(("none", "none", "samples", "entries", "missing", "features"))
     t.let("X", f"({data.entries(t, m, n, positive=divergence.needs_positive)}).astype({dtype})")
     V = _weigh(t, weights, m, n)
+    if (V == 0).any() and weights != "missing" and t.one_in(3):
+        t.do(f"X[np.broadcast_to(V{'[:, None]' if weights == 'samples' else ''} == 0, X.shape)] = 0", "X")
     stored, kind = _store(t, m, n, weights)
     t.subject = f"{kind} {weights}"
     t.pick((_steps, _estimator))(t, divergence, m, n, weights, V, stored)
@@ -53,6 +56,7 @@ def _weigh(t: Trial, weights: str, m: int, n: int) -> Any:
 def _store(t: Trial, m: int, n: int, weights: str) -> tuple[str, str]:
     """Write X to a place; source of what stands for it, and the kind of place."""
     kinds = ["npy", "npy", "turned", "HDF5", "zarr", "Parquet", "h5ad", "list", "Dask", "Dask", "Dask table"]
+    kinds += ["path", "memory map", "AnnData", "AnnData view", "backed AnnData"]
     kinds += ["h5ad by rows", "h5ad by columns", "sparse Dask"] if weights != "missing" else []
     kind = t.pick(kinds)
     rows = t.integer(1, m)
@@ -60,7 +64,17 @@ def _store(t: Trial, m: int, n: int, weights: str) -> tuple[str, str]:
         return t_stored(t, f"da.from_array(X, chunks=({rows}, {t.integer(1, n)}))"), kind
     if kind == "sparse Dask":
         return t_stored(t, f"da.from_array(X, chunks=({rows}, {n})).map_blocks(sparse.csr_array)"), kind
+    if kind == "AnnData":
+        return t_stored(t, "anndata.AnnData(sparse.csr_matrix(X))" if weights != "missing" else "anndata.AnnData(X)"), kind
+    if kind == "AnnData view":
+        return t_stored(t, f"anndata.AnnData(np.hstack([X, X]))[:, :{n}]{t.pick(('.X', ''))}"), kind
     t.folder()
+    if kind in ("path", "memory map"):
+        t.do("np.save(folder / 'X.npy', X)")
+        return t_stored(t, "folder / 'X.npy'" if kind == "path" else "np.load(folder / 'X.npy', mmap_mode='r')"), kind
+    if kind == "backed AnnData":
+        t.do("anndata.AnnData(X).write_h5ad(folder / 'X.h5ad')")
+        return t_stored(t, "anndata.read_h5ad(folder / 'X.h5ad', backed='r')"), kind
     if kind == "Dask table":
         import dask.dataframe
 
@@ -121,8 +135,10 @@ def _steps(t: Trial, divergence: dense.Divergence, m: int, n: int, weights: str,
         "missing": ', missing="ignore"',
     }.get(weights, "")
     t.subject += f" {form} {divergence.source} {solver}"
-    own = t.call(f"nonneg.factorize(X, {form!r}, solver={solver}, {options})", "own", refusal=data.WORDS)
-    far = t.call(f"nonneg.factorize({stored}, {form!r}, solver={solver}, {options})", "far", refusal=data.WORDS)
+    in_memory, in_place = (f"nonneg.factorize({of}, {form!r}, solver={solver}, {options})" for of in ("X", stored))
+    is_particular = solver in parts.PARTICULAR
+    own = t.call(in_memory, "own", refusal=data.WORDS, same_as="" if is_particular else in_place)
+    far = t.call(in_place, "far", refusal=data.WORDS, same_as="" if is_particular else in_memory)
     for name, factor in far.factors.items():
         invariants.finite(t, name, factor)
     a, b = own.history.objective, far.history.objective
@@ -152,7 +168,8 @@ def _estimator(t: Trial, divergence: dense.Divergence, m: int, n: int, weights: 
     options += ', missing="ignore"' if weights == "missing" else ""
     given = {"samples": ", sample_weight=V", "entries": ", weights=V", "features": ", weights=(None, V)"}.get(weights, "")
     t.subject += f" {name} {divergence.source}"
-    model = t.call(f"nonneg.{name}({options}).fit({stored}{given})", "model", refusal=data.WORDS)
+    in_memory = f"nonneg.{name}({options}).fit(X{given})"
+    model = t.call(f"nonneg.{name}({options}).fit({stored}{given})", "model", refusal=data.WORDS, same_as=in_memory)
     t.note(f"status {model.status_.value}")
     for factor_name, factor in model.factors_.items():
         invariants.finite(t, f"factors_[{factor_name!r}]", factor)
@@ -167,19 +184,19 @@ def _estimator(t: Trial, divergence: dense.Divergence, m: int, n: int, weights: 
             invariants.equal(t, "objective", "objective_", model.objective_, expected, limit, float(size))
             invariants.never_rising(t, model.history_.objective, float(size), eps)
         if name in ("NMF", "PNMF") and count == 1 and (X > 0).all() and (V > 0).all() and divergence.parameter in (1, 2):
-            memory = t.call(f"nonneg.{name}({options}).fit(X{given})", "memory")
+            memory = t.call(in_memory, "memory")
             if model.status_ == memory.status_ == "converged":  # of positive data and one part there is one minimum
                 size = 0.01 * memory.objective_ + invariants.ROUNDINGS * eps * float(size)
                 is_near = model.objective_ <= memory.objective_ + size
                 t.check("stored = memory", is_near, f"ends at {model.objective_}, in memory at {memory.objective_}")
     if hasattr(model, "transform") and name not in ("BiQNMF",):
-        far = t.call(f"np.asarray(model.transform({stored}))", "codes", refusal=data.WORDS)
-        own = t.call("model.transform(X)", "own", refusal=data.WORDS)
+        far = t.call(f"np.asarray(model.transform({stored}))", "codes", refusal=data.WORDS, same_as="model.transform(X)")
+        own = t.call("model.transform(X)", "own", refusal=data.WORDS, same_as=f"model.transform({stored})")
         invariants.finite(t, "codes", far)
         invariants.equal(t, "stored = memory", "codes", far, own, _tolerance(X))
     if hasattr(model, "score") and name != "BiQNMF":
-        far = t.call(f"model.score({stored})", "score", refusal=data.WORDS)
-        own = t.call("model.score(X)", "own", refusal=data.WORDS)
+        far = t.call(f"model.score({stored})", "score", refusal=data.WORDS, same_as="model.score(X)")
+        own = t.call("model.score(X)", "own", refusal=data.WORDS, same_as=f"model.score({stored})")
         seen = dense.wide(X)[~np.isnan(X)]
         _, terms = dense.value(divergence, seen, seen)  # a score near zero is known to roundings of its terms
         limit = _tolerance(X) * abs(own) + 100 * eps * float(terms) / m

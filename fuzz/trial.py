@@ -136,7 +136,15 @@ class Trial:
         if touched:
             self._kept[touched] = _print_of(self.namespace[touched])
 
-    def call(self, source: str, name: str = "result", *, refusal: Iterable[str] | None = None, must_refuse: bool = False) -> Any:
+    def call(
+        self,
+        source: str,
+        name: str = "result",
+        *,
+        refusal: Iterable[str] | None = None,
+        must_refuse: bool = False,
+        same_as: str = "",
+    ) -> Any:
         """One call of a public function or method, whose value goes by a name.
 
         Parameters
@@ -147,6 +155,8 @@ class Trial:
             Words of which a refusal has to have one: the name of the parameter, or what the data are called.
         must_refuse : bool
             Whether there is nothing else to do with what is given.
+        same_as : str, optional
+            Source of a call that is the same but for where the data are: if that is accepted, this must not be refused.
         """
         self._lines.append(f"{name} = {source}")
         self.counts["calls"] += 1
@@ -157,6 +167,7 @@ class Trial:
                 value = eval(source, self.namespace)
             except Exception as error:
                 self._refused(error, refusal)
+                self.check("accepts", not same_as or self._is_refused(same_as), f"{error} Not refused: {same_as}")
                 raise Refused from None
         self.check("refuses", not must_refuse, f"accepted what cannot be: {source}")
         raw = [warning for warning in said if issubclass(warning.category, RuntimeWarning)]
@@ -167,6 +178,15 @@ class Trial:
         self.untouched()
         self.namespace[name] = value
         return value
+
+    def _is_refused(self, source: str) -> bool:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            try:
+                eval(source, self.namespace)
+            except Exception:
+                return True
+        return False
 
     def _refused(self, error: Exception, words: Iterable[str] | None) -> None:
         self.counts["refusals"] += 1

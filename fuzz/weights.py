@@ -110,8 +110,10 @@ def _relation(t: Trial) -> None:
     else:
         factor = 4.0
         one, other = f"X, {form!r}, weights=np.full(X.shape, 4.0)", f"X, {form!r}"
-    first = t.call(f"nonneg.factorize({one}, init={init}, {made})", "first", refusal=data.WORDS)
-    second = t.call(f"nonneg.factorize({other}, init={other_init}, {made})", "second", refusal=data.WORDS)
+    calls = f"nonneg.factorize({one}, init={init}, {made})", f"nonneg.factorize({other}, init={other_init}, {made})"
+    others = calls[::-1] if solver not in parts.PARTICULAR else ("", "")
+    first = t.call(calls[0], "first", refusal=data.WORDS, same_as=others[0])
+    second = t.call(calls[1], "second", refusal=data.WORDS, same_as=others[1])
     for solution in (first, second):
         for name, array in solution.factors.items():
             invariants.finite(t, name, array)

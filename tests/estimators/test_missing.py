@@ -246,6 +246,14 @@ def test_what_no_factorization_foretells_is_filled_in_by_means():
     np.testing.assert_allclose(imputer.transform(holes), np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes))
 
 
+def test_codes_below_zero_are_no_zeros_where_these_are_infinitely_far():
+    """What is hidden weighs more than all of X: the only code that fills it with what it makes of itself is negative."""
+    X = np.exp(5 * np.random.default_rng(0).standard_normal((5, 4)))
+    X = np.where(np.random.default_rng(34).random(X.shape) < 0.8, X, np.nan)
+    model = OPNMF(1, max_iter=40, random_state=0, divergence=nonneg.divergences.Beta(-1), missing="ignore").fit(X)
+    assert np.isfinite(model.score(X))
+
+
 def test_where_nothing_is_known(planted):
     """Samples become means; features become zero, which is warned of."""
     X, hidden = planted

@@ -158,6 +158,18 @@ def test_the_objective_in_single_precision(constraints, rng):
     assert abs(value - expected) < 0.5 * np.finfo(np.float32).eps * terms
 
 
+def test_the_sum_of_an_approximation_in_single_precision():
+    """Of a product with 1, all rows are rounded alike, which does not average out."""
+    rng, n = np.random.default_rng(0), 30_000
+    X = rng.random((2, n)).astype(np.float32)
+    factors = {name: rng.random(shape).astype(np.float32) for name, shape in {"W": (2, 1), "S": (1, 1), "H": (1, n)}.items()}
+    shapes = {name: factor.shape for name, factor in factors.items()}
+    point = Problem(Model("W S H", "kullback-leibler"), read_data(X), shapes, {}).point(factors)
+    W, S, H = (factor.astype(np.float64) for factor in factors.values())
+    for name in factors:
+        assert abs(point.sums(name).terms[0] / np.sum(W @ S @ H) - 1) < 1e-9
+
+
 def test_trace_of_a_matrix_of_either_sign(rng):
     S = rng.standard_normal((6, 6))
     S = S + S.T

@@ -321,6 +321,7 @@ def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
         ({"lengths": [3]}, "only chains have"),
         ({"estimator": NMF(fixed_components=np.ones((1, 36))), "criteria": "gabriel"}, "a block has some of them only"),
         ({"estimator": KernelPNMF(kernel="linear"), "criteria": "gabriel"}, "do not give similarities back"),
+        ({"estimator": SymmetricNMF(), "X": np.ones((5, 5)), "criteria": "gabriel"}, "X is 5 × 5, and 3 folds need 6 at least"),
     ],
 )
 def test_what_does_not_go_together_is_refused(given, says):

@@ -106,6 +106,14 @@ def _rounded_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return result
 
 
+def _sparse_product(left: Any, right: Any) -> Any:
+    """The product of a sparse matrix and another matrix: SciPy adds up one term after the other, in the wider of the two dtypes."""
+    (rows, inner), columns = left.shape, right.shape[1]
+    if np.float32 in (left.dtype, right.dtype) and is_kept_in_double(rows, inner, columns):
+        return left @ right.astype(np.float64) if sparse.issparse(left) else left.astype(np.float64) @ right
+    return left @ right
+
+
 def summand(array: np.ndarray) -> np.ndarray:
     """A copy of an array to add others to; a small one of float32, in double precision."""
     return array.astype(np.float64 if array.size <= _SMALL_RESULT and array.dtype == np.float32 else array.dtype)
@@ -119,6 +127,8 @@ def multiplied(left: Any, right: Any) -> Array:
     block, in as little as half the time that it takes at one go; without such kernels that would take longer.
     """
     (rows, inner), columns = left.shape, right.shape[1]
+    if sparse.issparse(left) or sparse.issparse(right):
+        return _sparse_product(left, right)
     if type(left) is type(right) is np.ndarray and np.float32 in (left.dtype, right.dtype):
         if is_kept_in_double(rows, inner, columns):
             return multiplied_in_double(left, right)

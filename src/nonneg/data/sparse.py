@@ -75,7 +75,9 @@ class SparseData(Data):
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         X = self._part(sign)
         if type(M) is np.ndarray and X.nnz * M.shape[1] >= 2 * _WORTH_A_RANGE:
-            return _by_ranges(X, M, transposed)
+            rows, summands = X.shape[::-1] if transposed else X.shape
+            is_small = is_kept_in_double(rows, summands, M.shape[1])
+            return _by_ranges(X, M.astype(np.float64, copy=False) if is_small else M, transposed)
         return multiplied(X.T if transposed else X, M)
 
     def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
@@ -84,7 +86,7 @@ class SparseData(Data):
 
     def with_itself(self, first: bool, second: bool) -> np.ndarray:
         # It is formed only where it is smaller than the data.
-        return as_dense((self.values.T if first else self.values) @ (self.values.T if second else self.values))
+        return as_dense(multiplied(self.values.T if first else self.values, self.values.T if second else self.values))
 
     def itself(self) -> sparse.csr_array:
         return self.values

@@ -342,4 +342,10 @@ class Point:
         product = as_dense(self.value(left))
         if not right:
             return coefficient * xp.linalg.trace(product, dtype=xp.float64)
+        if product.dtype == xp.float32:
+            for sums, other in ((left, right), (right, left), (left.T, right.T), (right.T, left.T)):
+                if sums[0].name in (ROWS, COLUMNS) and canonical(sums[1:])[0] in self.known:
+                    # 1 v: rounding to float32 is the same in every row, and would not average out.
+                    totals = xp.sum(as_dense(self.value(other)), axis=0, dtype=xp.float64)
+                    return coefficient * xp.sum(totals * self.value(sums[1:])[0, :])
         return coefficient * inner(xp, product, as_dense(self.value(right)))

@@ -393,8 +393,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The same where something is missing that is what the codes make of it; of what nothing is known, the mean of the fit."""
         projection = self._projection(X)
         prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
-        codes = X.settled(projection, self.components_, prior).U
-        return np.maximum(codes, 0.0)
+        codes = np.maximum(X.settled(projection, self.components_, prior).U, 0.0)
+        if self.model_.divergence.requires_positive_data:
+            codes[~codes.any(axis=1)] = prior  # all below zero: more than all of X is hidden, as components weigh it
+        return codes
 
     @available_if(lambda self: self._reconstructs)
     def inverse_transform(self, X: Any) -> np.ndarray:

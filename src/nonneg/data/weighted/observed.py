@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..base import Data, Facts, Total
-from ..host import as_dense
+from ..host import as_dense, inner, multiplied
 from ..namespace import Array, Namespace
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
@@ -210,8 +210,8 @@ class FilledData(Data):
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling
-        M = as_dense(M)
-        return self.rest.T @ M + V.T @ (U.T @ M) if transposed else self.rest @ M + U @ (V @ M)
+        rest, left, right, M = (self.rest.T, V.T, U.T, as_dense(M)) if transposed else (self.rest, U, V, as_dense(M))
+        return multiplied(rest, M) + multiplied(left, multiplied(right, M))
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
         U, V = self.filling if axis == 0 else (self.filling.V.T, self.filling.U.T)
@@ -233,7 +233,7 @@ class FilledData(Data):
                 float(np.einsum("ij,ij->i", U[rows[some]], V.T[self.rest.indices[some]]) @ self.rest.data[some])
                 for some in row_blocks(self.size, U.shape[1], "cpu")
             )
-            return float(self.rest.data @ self.rest.data + 2 * products + np.sum((U.T @ U) * (V @ V.T)))
+            return float(inner(np, self.rest.data, self.rest.data) + 2 * products + np.sum((U.T @ U) * (V @ V.T)))
         return sum(float(np.sum(DataTerm(*total).evaluate(np, block, block), dtype=np.float64)) for _, block in self.blocks())
 
     def visit(

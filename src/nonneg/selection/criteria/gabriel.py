@@ -51,6 +51,14 @@ class Gabriel(Folded):
     label: ClassVar[str] = "error on held-out blocks"
 
     def obstacle(self, subject: Subject) -> str | None:
+        obstacle = self._kind_of_obstacle(subject)
+        if obstacle is not None:
+            return obstacle
+        if min(subject.data.shape) < 2 * self.n_folds:
+            return f"X is {' × '.join(map(str, subject.data.shape))}, and {self.n_folds} folds need {2 * self.n_folds} at least"
+        return None
+
+    def _kind_of_obstacle(self, subject: Subject) -> str | None:
         if isinstance(subject, Items):
             return None if subject.name == "SymmetricNMF" else "its codes do not give similarities back, so none can be held out"
         if not isinstance(subject, Matrix):
@@ -61,8 +69,6 @@ class Gabriel(Folded):
             return "values are missing, and a block is compared as a whole; use 'speckled', which holds out single entries"
         if subject.parameters.get("fixed_components") is not None:
             return "fixed components have all features, and a block has some of them only; use 'halves'"
-        if min(subject.data.shape) < 2 * self.n_folds:
-            return f"X is {' × '.join(map(str, subject.data.shape))}, and {self.n_folds} folds need {2 * self.n_folds} at least"
         return None
 
     def most(self, subject: Subject) -> tuple[int, int]:
