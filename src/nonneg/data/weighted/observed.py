@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..base import Data, Facts, Total
 from ..host import as_dense
+from ..host import logarithm as log_of
 from ..namespace import Array, Namespace
 from ..sparse import SparseData
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
@@ -244,5 +245,5 @@ class FilledData(Data):
             approximation = walk.approximation(rows)
             walk.add(rows, lambda operand, x=block, a=approximation: operand.evaluate(np, x, a))  # type: ignore[misc]
             if log_power is not None:
-                logarithm = np.sum(np.log(approximation) * block**log_power, dtype=np.float64) + (logarithm or 0.0)
+                logarithm = np.sum(log_of(np, approximation) * block**log_power) + (logarithm or 0.0)
         return walk.results, logarithm
