@@ -51,6 +51,7 @@ ONE_IN = {
     "unit/test_runs.py": 6,
     "unit/test_same_bits.py": 2,
     "unit/test_similarities.py": 6,
+    "unit/test_single.py": 4,
     "unit/test_starts.py": 6,
     "unit/test_storages.py": 40,
     "unit/test_selection.py": 4,

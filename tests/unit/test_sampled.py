@@ -8,6 +8,7 @@ from scipy import sparse
 
 from nonneg import factorize
 from nonneg.data import Request
+from nonneg.data import sparse as storage
 from nonneg.data.dense import DenseData
 from nonneg.data.host import is_kept_in_double
 from nonneg.data.namespace import namespace_of
@@ -55,6 +56,12 @@ def factors(X, rng):
 def is_passing(request):
     """Whether the data are kept, with Xᵀ in rows beside X, or are here for one visit, as a block of a file is."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def many_entries(monkeypatch):
+    """Few entries of float32 are cast, and do not come to the kernel."""
+    monkeypatch.setattr(storage, "is_small", lambda entries: False)
 
 
 def sparse_data(X, is_passing=False):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..data.host import bounded_ratio, clip, cube_root, limits
+from ..data.host import as_type, bounded_ratio, clip, cube_root, in_double, limits
 
 Array = Any
 Term = Any
@@ -187,7 +187,7 @@ def power(xp: Any, array: Array, exponent: float) -> Array:
         case _ if exponent == 1 / 3:
             return cube_root(xp, array)
         case _:
-            return array**exponent
+            return as_type(in_double(array) ** exponent, array.dtype)  # in single precision NumPy rounds it with a bias
 
 
 def fraction(number: float) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
-from .host import as_dense, as_type
+from .host import as_dense, as_operand
 from .namespace import Array, Namespace
 from .steps import Descent, Request, Sweep
 
@@ -207,14 +207,16 @@ class Data(ABC):
     def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
         """X M and Xᵀ X M, in one reading where that is possible."""
         product = self.apply(M)
-        return product, self.apply(as_type(product, self.namespace.dtype), transposed=True)
+        return product, self.apply(as_operand(product, self.namespace.dtype, self.shape), transposed=True)
 
     gram_size: float = math.inf
     """Entries that a product with the Gram matrix has to visit, where that is known without being formed."""
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         """X Xᵀ M, or Xᵀ X M."""
-        return self.apply(as_type(self.apply(M, transposed=not transposed), self.namespace.dtype), transposed=transposed)
+        return self.apply(
+            as_operand(self.apply(M, transposed=not transposed), self.namespace.dtype, self.shape), transposed=transposed
+        )
 
     def formed_gram(self, *, transposed: bool = False) -> Array | None:
         """X Xᵀ, or Xᵀ X, where it is there as a dense array already."""

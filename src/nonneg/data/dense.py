@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .base import Data, Facts, Total
-from .host import gram_multiplied, multiplied
+from .host import gram_multiplied, in_double, multiplied
+from .host import logarithm as log_of
 from .namespace import Array, Namespace, to_host
 from .steps import Descent, Request, Sweep
 from .visiting import Pass, row_blocks, share_out
@@ -145,7 +146,7 @@ class DenseData(Data):
             x, approximation = self._block(rows), walk.approximation(rows)
             walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a))  # type: ignore[misc]
             if log_power is not None:
-                terms = xp.log(approximation) * (x**log_power if log_power else 1.0)
+                terms = log_of(xp, approximation) * (x**log_power if log_power else 1.0)
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 
@@ -198,12 +199,13 @@ class DenseData(Data):
 def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
     """A sweep in which a few lanes at a time work on rows of their own, from the same Y, B and G; F is changed in place.
 
-    The number of lanes does not depend on that of threads, so neither does the result.
+    The number of lanes does not depend on that of threads, so neither does the result. A sweep writes both halves of G alike: if
+    they differed by rounding, every lane would make up for that, together several times over, and more so in each round.
     """
     from ..kernels.coordinates import quadratic_rows
     from ..kernels.threads import in_threads, suited_to
 
-    F, Y, B, G, order, options = sweep._replace(Y=sweep.Y.copy(), G=sweep.G.copy())
+    F, Y, B, G, order, options = sweep._replace(Y=sweep.Y.copy(), G=(sweep.G + sweep.G.T) / 2)
 
     def work(rows: slice) -> tuple[Array, Array]:
         own_Y, own_G = Y.copy(), G.copy()
@@ -225,6 +227,7 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
 
 def _summed(xp: Any, x: Array, kind: str, exponent: float) -> Array:
     """Σ xᵖ, or Σ xᵖ ln x."""
+    x = in_double(x)
     terms = x**exponent if exponent else xp.ones_like(x)
     if kind == "logarithm":
         terms = terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))

@@ -70,12 +70,42 @@ def as_type(array: Any, dtype: Any) -> Any:
     return array.astype(dtype) if type(array) is np.ndarray and array.dtype != dtype else array
 
 
+def is_small(entries: int) -> bool:
+    """Whether data of float32 have so few entries that their rounding errors do not average out: they are cast as they are used."""
+    return entries <= _EXACT_OPERANDS
+
+
+def as_operand(array: Any, dtype: Any, shape: tuple[int, int]) -> Any:
+    """A NumPy array converted to a dtype, to be combined with data of a shape; unchanged if it is small, or they are.
+
+    The rounding errors of few entries would not average out.
+    """
+    if type(array) is np.ndarray and (array.size <= _EXACT_RESULT or is_small(math.prod(shape))):
+        return array
+    return as_type(array, dtype)
+
+
+def in_double(array: Any) -> Any:
+    """A NumPy array in double precision; another library's unchanged."""
+    return as_type(array, np.float64)
+
+
+def logarithm(xp: Any, array: Any) -> Any:
+    """The natural logarithm, of NumPy arrays in double precision: in single, their rounding errors do not average out."""
+    return xp.log(in_double(array))
+
+
 def is_kept_in_double(rows: int, summands: int, columns: int) -> bool:
     """Whether a product of float32 matrices is kept in double precision: it is small.
 
     Objectives are differences of such products. The rounding errors of large products average out, those of small ones do not.
     """
     return rows * columns <= (_SMALL_RESULT if summands > max(rows, columns) else _SHORT_SUM)
+
+
+def kept(product: np.ndarray, summands: int, dtype: Any) -> np.ndarray:
+    """A product in double precision as it is kept: rounded to the precision of the data if it is large."""
+    return product if is_kept_in_double(product.shape[0], summands, product.shape[1]) else as_type(product, dtype)
 
 
 def multiplied_in_double(left: Any, right: Any) -> Array:
@@ -106,14 +136,6 @@ def _rounded_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return result
 
 
-def _sparse_product(left: Any, right: Any) -> Any:
-    """The product of a sparse matrix and another matrix: SciPy adds up one term after the other, in the wider of the two dtypes."""
-    (rows, inner), columns = left.shape, right.shape[1]
-    if np.float32 in (left.dtype, right.dtype) and is_kept_in_double(rows, inner, columns):
-        return left @ right.astype(np.float64) if sparse.issparse(left) else left.astype(np.float64) @ right
-    return left @ right
-
-
 def summand(array: np.ndarray) -> np.ndarray:
     """A copy of an array to add others to; a small one of float32, in double precision."""
     return array.astype(np.float64 if array.size <= _SMALL_RESULT and array.dtype == np.float32 else array.dtype)
@@ -127,13 +149,11 @@ def multiplied(left: Any, right: Any) -> Array:
     block, in as little as half the time that it takes at one go; without such kernels that would take longer.
     """
     (rows, inner), columns = left.shape, right.shape[1]
-    if sparse.issparse(left) or sparse.issparse(right):
-        return _sparse_product(left, right)
     if type(left) is type(right) is np.ndarray and np.float32 in (left.dtype, right.dtype):
         if is_kept_in_double(rows, inner, columns):
             return multiplied_in_double(left, right)
-        if left.dtype != right.dtype:
-            return _rounded_product(left, right)
+        if left.dtype != right.dtype:  # all rows, or columns, of an outer product would have the same rounding error
+            return left @ right if inner == 1 else _rounded_product(left, right)
     if rows * inner * columns <= _SMALL or not type(left) is type(right) is np.ndarray or left.dtype != right.dtype:
         return left @ right
     threads = blas_threads()

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .base import Data, Facts, Total
-from .host import as_dense, as_type, is_kept_in_double, multiplied
+from .host import as_dense, in_double, is_kept_in_double, is_small, kept, multiplied
+from .host import logarithm as log_of
 from .namespace import Array, Namespace
 from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
 from .visiting import Pass, row_blocks, share_out
@@ -74,19 +76,27 @@ class SparseData(Data):
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         X = self._part(sign)
+        if type(M) is np.ndarray and self._sums_in_double(M, transposed):
+            return _in_double(X, M, transposed)
         if type(M) is np.ndarray and X.nnz * M.shape[1] >= 2 * _WORTH_A_RANGE:
-            rows, summands = X.shape[::-1] if transposed else X.shape
-            is_small = is_kept_in_double(rows, summands, M.shape[1])
-            return _by_ranges(X, M.astype(np.float64, copy=False) if is_small else M, transposed)
+            return _by_ranges(X, M, transposed)
         return multiplied(X.T if transposed else X, M)
 
     def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
+        if type(M) is np.ndarray and self._sums_in_double(M.T, not transposed):
+            return super().apply_after(M, transposed=transposed, sign=sign)
         X = self._part(sign)
         return multiplied(M, X.T if transposed else X)
 
+    def _sums_in_double(self, M: np.ndarray, transposed: bool) -> bool:
+        """Whether a product of float32 data is summed in double precision."""
+        rows, summands = self.shape[::-1] if transposed else self.shape
+        return self.values.dtype == np.float32 and (M.dtype == np.float64 or is_kept_in_double(rows, summands, M.shape[1]))
+
     def with_itself(self, first: bool, second: bool) -> np.ndarray:
         # It is formed only where it is smaller than the data.
-        return as_dense(multiplied(self.values.T if first else self.values, self.values.T if second else self.values))
+        X = self.values.astype(np.float64) if self.values.dtype == np.float32 else self.values
+        return as_dense((X.T if first else X) @ (X.T if second else X))
 
     def itself(self) -> sparse.csr_array:
         return self.values
@@ -133,14 +143,16 @@ class SparseData(Data):
 
         X, (F, V, curve, options, first, totals) = self._transposed if transposed else self.values, descent
         rest = (np.ascontiguousarray(V.T), descent.linear, *curve[:3], curve.bounds, floor_of(np, F.dtype), options, totals)
-        over_rows(newton_sparse, X.indptr, first, F, X.indptr, X.indices, X.data, *rest)
+        over_rows(newton_sparse, X.indptr, first, F, X.indptr, X.indices, X.data.astype(F.dtype, copy=False), *rest)
 
     # ---- entry by entry
 
     def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
             U, V = as_dense(U), as_dense(V)
-        at_non_zeros: _Way = self._gathered if V is None or sparse.issparse(U) or sparse.issparse(V) else self._sampled
+        is_exact = self.values.dtype == np.float32 and is_small(math.prod(self.shape))
+        has_sparse = V is None or sparse.issparse(U) or sparse.issparse(V)
+        at_non_zeros: _Way = self._gathered if is_exact or has_sparse else self._sampled
 
         def way(request: Request) -> _Way:
             if not request.operand.on_pattern:
@@ -184,17 +196,14 @@ class SparseData(Data):
                 if product is not None:
                     cuts = np.cumsum([matrix.shape[1] for matrix in matrices.values()])[:-1]
                     shares = [product] if not len(cuts) else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
-                    results.update((i, self._rounded(share, summands)) for i, share in zip(matrices, shares, strict=True))
+                    results.update(
+                        (i, kept(share, summands, self.namespace.dtype)) for i, share in zip(matrices, shares, strict=True)
+                    )
             results.update({i: results[i].T for i in sides["left"]})
             logarithm = total if power else logarithm
         if not requests:
             _, _, logarithm = self._products(U, V, (1, -1), None, None, log_power)
         return [results[i] for i in range(len(requests))], logarithm
-
-    def _rounded(self, product: np.ndarray, summands: int) -> np.ndarray:
-        """A product, summed in double precision, in the precision of the data unless it is small."""
-        is_small = is_kept_in_double(product.shape[0], summands, product.shape[1])
-        return product if is_small else as_type(product, self.namespace.dtype)
 
     def _products(
         self, U: Array, V: Array, exponents: tuple[float, float], right: Array | None, left: Array | None, log_power: float | None
@@ -228,7 +237,7 @@ class SparseData(Data):
         walk.add(slice(0, self.shape[0]), evaluate)
         if log_power is None:
             return walk.results, None
-        return walk.results, np.sum(self._weighed(None, x**log_power * np.log(approximation)), dtype=np.float64)
+        return walk.results, np.sum(self._weighed(None, x**log_power * log_of(np, approximation)), dtype=np.float64)
 
     def _weighed(self, operand: ElementwiseOperand | None, entries: np.ndarray) -> np.ndarray:
         """The entries of an operand, or of a sum, times their weights, where there are any."""
@@ -237,7 +246,7 @@ class SparseData(Data):
     def _approximation(self, walk: Pass) -> np.ndarray:
         """X̂ at the non-zeros of X, in chunks so that no nnz × rank array is alive."""
         rows, columns, U, V = self._row_of_entry, self.values.indices, walk.U, walk.V
-        result = np.empty(self.size, dtype=self.namespace.dtype)
+        result = np.empty(self.size, dtype=U.dtype)
         if V is None or sparse.issparse(U) or sparse.issparse(V):
             for block in row_blocks(*self.shape, "cpu"):
                 entries = slice(self.values.indptr[block.start], self.values.indptr[block.stop])
@@ -264,7 +273,7 @@ class SparseData(Data):
                 x = part.values[block].toarray() if needs_data else None
                 within.add(block, lambda operand, x=x, a=approximation: operand.evaluate(np, x, a))  # type: ignore[misc]
                 if log_power is not None:
-                    logarithms.append(np.sum(np.log(approximation), dtype=np.float64))
+                    logarithms.append(np.sum(log_of(np, approximation)))
             return within.results, None if log_power is None else np.sum(logarithms)
 
         return share_out(self, walk, U, requests)
@@ -390,8 +399,28 @@ def _by_ranges(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarr
     return first
 
 
+def _in_double(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarray:
+    """X M, or Xᵀ M, of float32 data in double precision, some rows at a time, lest there is a copy of X; a large one is rounded.
+
+    SciPy adds up one product after the other: the rounding errors of long sums in single precision would grow with them.
+    """
+    (rows, columns), width, M = X.shape, M.shape[1], np.ascontiguousarray(M, dtype=np.float64)
+    cuts = np.unique([0, *np.searchsorted(X.indptr, np.arange(0, X.nnz, _BLOCK)), rows])
+    result = np.zeros((columns if transposed else rows, width))
+    for start, stop in pairwise(cuts.tolist()):
+        first, last = int(X.indptr[start]), int(X.indptr[stop])
+        arrays = (X.data[first:last].astype(np.float64), X.indices[first:last], X.indptr[start : stop + 1] - X.indptr[start])
+        some = sparse.csr_array(arrays, shape=(stop - start, columns))
+        if transposed:
+            result += some.T @ M[start:stop]
+        else:
+            result[start:stop] = some @ M
+    return kept(result, rows if transposed else columns, X.dtype)
+
+
 def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
     """xᵖ, or xᵖ ln x with 0 ln 0 = 0, of each."""
+    x = in_double(x)
     power = x if exponent == 1 else x**exponent
     if kind == "power":
         return power
@@ -420,15 +449,17 @@ def _pass(
     from ..kernels.sampled import sampled_products
     from ..kernels.threads import over_pieces, over_rows
 
-    U, V, (rows, columns) = np.ascontiguousarray(U), np.ascontiguousarray(V), X.shape
+    U, V = np.ascontiguousarray(U, dtype=X.dtype), np.ascontiguousarray(V, dtype=X.dtype)
+    M, N = (None if A is None else np.ascontiguousarray(A, dtype=X.dtype) for A in (M, N))
+    rows, columns = X.shape
     entries, bounds = (X.indptr, X.indices, X.data, weights), _floor_and_powers(X, exponents, log_power)
-    right = np.empty((columns, 0), X.dtype) if M is None else V if _are_one(M, V) else np.ascontiguousarray(M)  # often M is V
+    right = np.empty((columns, 0), X.dtype) if M is None else V if _are_one(M, V) else M  # often M is V
     out = np.empty((rows, right.shape[1]))
     arguments = (*entries, U, V, *bounds, right, out)
     if N is None:
         totals = over_rows(sampled_products, X.indptr, *arguments, np.empty((rows, 0), X.dtype), np.empty((columns, 0)))
         return None if M is None else out, None, sum(totals)
-    left = U if _are_one(N, U) else np.ascontiguousarray(N)
+    left = U if _are_one(N, U) else N
 
     def work(start: int, stop: int) -> tuple[np.ndarray, float]:
         sums = np.zeros((columns, left.shape[1]))

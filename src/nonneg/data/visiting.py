@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .base import Data
-from .host import as_dense, clip, is_kept_in_double, multiplied_in_double
+from .host import as_dense, as_type, clip, in_double, is_kept_in_double, is_small, multiplied_in_double
 from .namespace import Array, Namespace
 from .steps import ElementwiseOperand, Request, floor_of
 
@@ -38,7 +38,10 @@ class Pass:
     def __init__(self, data: Data, U: Array, V: Array | None, requests: Sequence[Request]) -> None:
         self.data, self.U, self.V, self.requests = data, U, V, requests
         self.namespace = data.namespace
-        self.floor = floor_of(self.namespace.xp, self.namespace.dtype)
+        self.is_exact = self.namespace.is_host and is_small(math.prod(data.shape))
+        if self.is_exact:
+            self.U, self.V = in_double(U), in_double(V)
+        self.floor = floor_of(self.namespace.xp, self.U.dtype)
         self.results = [self._zeros(request) for request in requests]
 
     def _zeros(self, request: Request) -> Array:
@@ -47,13 +50,16 @@ class Pass:
         shape = (m, width) if request.side == "right" else (width, n)
         dtype = self.namespace.dtype
         summands = n if request.side == "right" else m
-        if self.namespace.is_host and request.matrix is not None and is_kept_in_double(shape[0], summands, shape[1]):
+        is_kept = self.namespace.is_host and request.matrix is not None and is_kept_in_double(shape[0], summands, shape[1])
+        if is_kept or self.is_exact:
             dtype = np.dtype(np.float64)
         return self.namespace.xp.zeros(shape, dtype=dtype, device=self.namespace.device)
 
     def approximation(self, rows: slice) -> Array:
-        block = self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V
-        return clip(self.namespace.xp, as_dense(block), self.floor, math.inf)
+        block = as_dense(self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V)
+        if self.U.dtype == self.namespace.dtype:
+            block = as_type(block, self.U.dtype)  # V may be small, and in double precision
+        return clip(self.namespace.xp, block, self.floor, math.inf)
 
     def add(self, rows: slice, evaluate: Callable[[ElementwiseOperand], Array]) -> None:
         """Add one block of rows to the results."""

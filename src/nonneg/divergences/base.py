@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..algebra.rewriting import Sum, rational
+from ..data.host import as_type, logarithm
 from ..exceptions import IncompatibleError
 from ..naming import is_number
 
@@ -91,7 +92,7 @@ class LogRatio(Operand):
         return None
 
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
-        return xp.log(x / approximation)
+        return as_type(logarithm(xp, x / approximation), approximation.dtype)
 
     def text(self, data: str) -> str:
         return f"ln({data}/X̂)"
@@ -108,8 +109,8 @@ class Logarithm(Operand):
         return None
 
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
-        logarithm = xp.log(approximation)
-        return logarithm if x is None or not self.data_power else x**self.data_power * logarithm
+        found = logarithm(xp, approximation)
+        return found if x is None or not self.data_power else power(xp, x, self.data_power) * found
 
 
 @dataclass(frozen=True)

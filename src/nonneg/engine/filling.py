@@ -107,7 +107,7 @@ class Filling(Solver):
 
 def _rounding(point: Point) -> float:
     """What an objective may rise by without having risen."""
-    return float(4 * point.problem.namespace.eps * point.objective()[1])
+    return float(4 * point.problem.eps * point.objective()[1])
 
 
 def _approaches(problem: Problem) -> bool:

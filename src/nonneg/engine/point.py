@@ -10,10 +10,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
 from ..data import Request, SquaredDifference, Unreached, as_dense
-from ..data.host import as_type, inner
+from ..data.host import as_operand, as_type, inner, is_small
 from ..data.namespace import Array
 from ..divergences.base import Logarithm, Operand, Sums
 from ..planning import LOGARITHM, Contraction, Step, Visit, canonical
@@ -58,7 +60,12 @@ class Point:
         return Point(self.problem, {**self.factors, name: self._in_precision(value)}, known)
 
     def with_scaled(self, name: str, by: float) -> Point:
-        """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again."""
+        """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again.
+
+        Those of few entries of float32 are computed again: the rounding errors of the factor would not average out.
+        """
+        if self.factors[name].dtype == np.float32 and is_small(math.prod(self.problem.data.shape)):
+            return self.with_factor(name, self.factors[name] * by)
         known = {
             word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)
             for word, product in self.known.items()
@@ -95,8 +102,8 @@ class Point:
         return as_type(array, self.problem.namespace.dtype)
 
     def operand(self, word: Word) -> Array:
-        """The value of a word, in the precision of the data, to be combined with them."""
-        return self._in_precision(self.value(word))
+        """The value of a word, to be combined with the data: in their precision, unless it is small."""
+        return as_operand(self.value(word), self.problem.namespace.dtype, self.problem.data.shape)
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""

@@ -16,7 +16,7 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..constraints import Direction
 from ..data import Data
-from ..data.host import as_type
+from ..data.host import as_type, is_small
 from ..data.namespace import Array, Namespace
 from ..data.weighted import Partial
 from ..exceptions import DataError, ShapeError
@@ -169,6 +169,15 @@ class Problem:
         other.constant = divergence.constant(data) + (divergence.constant(besides) if besides is not None else 0.0)
         other._formed, other._programs, other._lock = {}, {}, RLock()
         return other
+
+    @property
+    def eps(self) -> float:
+        """The rounding error of an objective as a share of its terms: of sums in double precision, where those of float32 are."""
+        eps = self.namespace.eps
+        if not self.planner.costs.sums_in_double:
+            return eps
+        least = float(np.finfo(np.float64).eps)
+        return least if is_small(math.prod(self.data.shape)) else max(least, eps / math.sqrt(self.data.facts.non_zeros))
 
     @property
     def learned(self) -> tuple[str, ...]:

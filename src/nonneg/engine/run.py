@@ -115,7 +115,7 @@ class Keeper(Protocol):
 
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
     """A run at iteration 0, before its first check."""
-    watch = Watch(stopping, problem.namespace.eps, solver.window, solver.shape_by)
+    watch = Watch(stopping, problem.eps, solver.window, solver.shape_by)
     return Run(problem.point(factors), solver.new_state(problem), watch, next_check=stopping.check_every)
 
 

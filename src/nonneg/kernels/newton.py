@@ -13,7 +13,8 @@ minimum at
 for the lowest φ where the entry falls. Where it rises, δ = −slope/curvature, Newton's own step, unless a φ is above 2: then it is
 the formula for the highest φ.
 
-A loop that sums up stores nothing, so that the order of its sum does not depend on where arrays lie.
+A loop that sums up stores nothing, so that the order of its sum does not depend on where arrays lie. Logarithms and powers are
+computed in double precision and rounded: those of single precision have a bias, which would show in the objective.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _raised(y: Array, exponent: float, base: Array, out: Array) -> None:
     one, quarters = y.dtype.type(1), round(4 * abs(exponent))
     if abs(4 * abs(exponent) - quarters) > 1e-9 or quarters > 32:
         for j in range(len(y)):
-            out[j] = y[j] ** exponent
+            out[j] = np.float64(y[j]) ** exponent
         return
     if exponent < 0:
         for j in range(len(y)):
@@ -246,7 +247,7 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, weig
             weights[m, j] = 0
     if powers is not None and len(powers) == 0:
         for j in range(n):
-            weights[0, j] = np.log(x[j])
+            weights[0, j] = np.log(np.float64(x[j]))
     for m in range(len(slopes)):
         slope, p = x.dtype.type(slopes[m]), data_powers[m]
         if p == 1:
@@ -257,7 +258,7 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, weig
                 weights[m, j] = slope
         else:
             for j in range(n):
-                weights[m, j] = slope * x[j] ** p
+                weights[m, j] = slope * np.float64(x[j]) ** p
 
 
 @inlined
@@ -266,7 +267,7 @@ def _sum_up(n: int, weights: Array, slopes: Array, powers: Array, y: Array, base
     for m in range(len(totals)):
         if powers is None or len(powers) == 0 or powers[m] == 0:
             for j in range(n):
-                z[j] = np.log(y[j])
+                z[j] = np.log(np.float64(y[j]))
         else:
             _raised(y, powers[m], base, z)
         total = 0.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..algebra.expression import Letter, Word
 from ..data import Data
-from ..data.host import as_type, multiplied, positive_part
+from ..data.host import as_operand, multiplied, positive_part
 from ..data.namespace import Array
 from .steps import Apply, ApplyGram, Multiply, SelfProduct, SignedPart
 
@@ -42,15 +42,15 @@ def prepared(
             letter, other = (left[0], source(right)) if is_data_first else (right[0], source(left))
             data, sign = reach(letter)
             apply = data.apply if is_data_first else data.apply_after
-            dtype = data.namespace.dtype
-            return lambda point: apply(as_type(other(point), dtype), transposed=letter.transposed, sign=sign)
+            dtype, shape = data.namespace.dtype, data.shape
+            return lambda point: apply(as_operand(other(point), dtype, shape), transposed=letter.transposed, sign=sign)
         case ApplyGram(_, left, right, is_gram_first):
             gram, other = (left, source(right)) if is_gram_first else (right, source(left))
             data, transposed = reach(gram[0])[0], gram[0].transposed
-            apply_gram, dtype = data.apply_gram, data.namespace.dtype
+            apply_gram, dtype, shape = data.apply_gram, data.namespace.dtype, data.shape
             if is_gram_first:
-                return lambda point: apply_gram(as_type(other(point), dtype), transposed=transposed)
-            return lambda point: apply_gram(as_type(other(point), dtype).T, transposed=transposed).T
+                return lambda point: apply_gram(as_operand(other(point), dtype, shape), transposed=transposed)
+            return lambda point: apply_gram(as_operand(other(point), dtype, shape).T, transposed=transposed).T
         case SelfProduct(result):
             with_itself, sides = reach(result[0])[0].with_itself, tuple(letter.transposed for letter in result)
             return lambda point: with_itself(*sides)

@@ -205,7 +205,7 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_gram_of_data:
         return None
-    rounding = problem.namespace.eps * problem.data.power_sum(2)
+    rounding = problem.eps * problem.data.power_sum(2)
     return lambda point: (found[0].measure(point), rounding)
 
 

@@ -6,12 +6,14 @@ its curvature follow from those of the divergence, and so does a bound that has 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ..data import Curve, Data, Descent, Need, as_dense
+from ..data.host import in_double, is_small
 from ..data.namespace import Array
 from ..divergences import Divergence, DualI, Objective
 from ..divergences.base import Sums
@@ -192,6 +194,8 @@ class Newton(Solver):
         F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)), dtype=point.problem.namespace.dtype)
         if is_single:
             F, V = F.astype(np.float32), V.astype(np.float32)
+        elif is_small(math.prod(data.shape)):
+            F, V = in_double(F), in_double(V)
         options = place.options(Settings(self.passes, self.enough, keeps=False))
         totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
         descent = Descent(F, V, curve, options, place.first_row, totals)

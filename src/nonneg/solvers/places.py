@@ -15,7 +15,7 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..constraints import Entrywise
 from ..data import Sweep, as_dense
-from ..data.host import as_type, inner, multiplied_in_double
+from ..data.host import as_type, inner, is_small, multiplied_in_double
 from ..data.namespace import Array
 from ..data.weighted import Pair
 from ..engine.exact import solved
@@ -260,7 +260,8 @@ class Quadratic(Place):
         before = np.trace(G)
         kept = self._sweep(point, F, G, order, options)
         point = self.replaced(point, F)
-        if settings.keeps and np.trace(G) > _CANCELLED * before:
+        is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike what is kept
+        if settings.keeps and not is_rounded and np.trace(G) > _CANCELLED * before:
             for word, product in (kept | {self.FF: G}).items():
                 point.keep(word, product)
         return point

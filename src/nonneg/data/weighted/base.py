@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..base import Data
-from ..host import as_type
+from ..host import as_type, in_double
 from ..namespace import Array
 from ..steps import Request
 
@@ -196,6 +196,7 @@ class DataTerm:
         return self.exponent > 0 or self.kind == "logarithm"
 
     def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
+        x = in_double(x)
         terms = x**self.exponent if self.exponent else xp.ones_like(x)
         return terms if self.kind == "power" else terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
 

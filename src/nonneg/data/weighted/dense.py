@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
+from ..host import logarithm as log_of
 from ..namespace import Array, to_host
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks, share_out
@@ -126,7 +127,7 @@ class WeightedDense(DenseData, Partial):
 
             walk.add(rows, evaluate)
             if log_power is not None:
-                terms = weights * xp.log(approximation) * (x**log_power if log_power else 1.0)
+                terms = weights * log_of(xp, approximation) * (x**log_power if log_power else 1.0)
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 

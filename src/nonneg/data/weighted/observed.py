@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..base import Data, Facts, Total
 from ..host import as_dense, inner, multiplied
+from ..host import logarithm as log_of
 from ..namespace import Array, Namespace
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
@@ -210,8 +211,8 @@ class FilledData(Data):
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling
-        rest, left, right, M = (self.rest.T, V.T, U.T, as_dense(M)) if transposed else (self.rest, U, V, as_dense(M))
-        return multiplied(rest, M) + multiplied(left, multiplied(right, M))
+        left, right, M = (V.T, U.T, as_dense(M)) if transposed else (U, V, as_dense(M))
+        return SparseData(self.rest, self.namespace).apply(M, transposed=transposed) + multiplied(left, multiplied(right, M))
 
     def take(self, items: np.ndarray, axis: int) -> np.ndarray:
         U, V = self.filling if axis == 0 else (self.filling.V.T, self.filling.U.T)
@@ -244,5 +245,5 @@ class FilledData(Data):
             approximation = walk.approximation(rows)
             walk.add(rows, lambda operand, x=block, a=approximation: operand.evaluate(np, x, a))  # type: ignore[misc]
             if log_power is not None:
-                logarithm = np.sum(np.log(approximation) * block**log_power, dtype=np.float64) + (logarithm or 0.0)
+                logarithm = np.sum(log_of(np, approximation) * block**log_power) + (logarithm or 0.0)
         return walk.results, logarithm

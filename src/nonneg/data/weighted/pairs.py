@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..base import Data, Facts, Total
 from ..dense import DenseData
-from ..host import as_dense
+from ..host import as_dense, logarithm
 from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
@@ -331,5 +331,5 @@ class _Logarithm:
         return self.data_power > 0
 
     def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
-        logarithm = xp.log(approximation)
-        return x**self.data_power * logarithm if self.data_power else logarithm
+        found = logarithm(xp, approximation)
+        return x**self.data_power * found if self.data_power else found
