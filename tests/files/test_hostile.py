@@ -165,7 +165,7 @@ class TestOtherFiles:
         (tmp_path / "a.png").write_bytes(stream.getvalue())
         started = []
         monkeypatch.setattr("subprocess.Popen", lambda *given, **_: started.append(given))
-        with pytest.raises(FileError, match=r"a\.png is not a whole image"):
+        with pytest.raises(FileError, match=r"a\.png is no image of PNG"):
             read(tmp_path)
         assert not started
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from nonneg import files
+from nonneg import files, open_data
 from nonneg.exceptions import DataError
 from nonneg.files import FileError, Layout, Table, read, write
 
@@ -369,6 +369,9 @@ class TestImages:
         (folder / "tiny.png").write_bytes((folder / "face0.png").read_bytes()[:60])
         with pytest.raises(FileError, match="not a whole image"):
             read(folder)
+        (folder / "tiny.png").write_text("1 2 3")
+        with pytest.raises(FileError, match=r"tiny\.png is no image of PNG, JPEG, .*, although it is called one\."):
+            read(folder)
 
     def test_a_stray_file_is_named(self, folder):
         (folder / "notes.txt").write_text("1 2 3")
@@ -377,6 +380,23 @@ class TestImages:
         (folder / "more.txt").write_text("1 2 3")
         with pytest.raises(FileError, match=r"There are 2 files of a table of text, .*more.txt first"):
             read(sorted(folder.glob("*.txt")))
+
+    @pytest.mark.parametrize("opened", [read, open_data])
+    def test_a_stray_part_of_a_table_is_named(self, opened, tmp_path):
+        for number in range(2):
+            write(Table(np.eye(3)), tmp_path / f"{number}.parquet")
+        (tmp_path / "2.parquet").write_text("1 2 3")
+        with pytest.raises(FileError, match=r"2\.parquet is not a whole file of Parquet"):
+            opened(tmp_path)
+
+    def test_names_in_zarr(self, tmp_path):
+        anndata = pytest.importorskip("anndata")
+        pandas = pytest.importorskip("pandas")
+        made = anndata.AnnData(np.eye(3), obs=pandas.DataFrame(index=list("uvw")), var=pandas.DataFrame(index=list("abc")))
+        with pytest.warns(UserWarning, match="zarr"):
+            made.write_zarr(tmp_path / "X.zarr")
+        table = read(tmp_path / "X.zarr")
+        assert (table.samples.tolist(), table.features.tolist()) == (list("uvw"), list("abc"))
 
     def test_a_folder_of_volumes(self, tmp_path):
         pytest.importorskip("PIL")

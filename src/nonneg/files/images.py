@@ -103,6 +103,8 @@ def _grey(pillow: Any, content: bytes, label: str, others: int) -> np.ndarray:
             values = np.asarray(grey, dtype=np.float64)
     except (FileError, MemoryError):
         raise
+    except pillow.UnidentifiedImageError as error:
+        raise FileError(f"{label} is no image of {', '.join(_FORMATS)}, although it is called one.") from error
     except Exception as error:  # Pillow raises many
         raise FileError(f"{label} is not a whole image: {error}. It was cut off or altered.") from error
     return values / largest

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.sources.parquet import Parquet as ParquetSource
-from ..data.sources.parquet import index_of, is_folder, is_number, parts_of, refuse_repeated
+from ..data.sources.parquet import index_of, is_folder, is_number, opened_part, parts_of, refuse_repeated
 from ..data.sources.stacked import Stacked
 from ..exceptions import FileError, ReadingError
 from ..libraries import needed
@@ -37,7 +37,7 @@ class Parquet(Kind):
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         parquet = needed("pyarrow.parquet", "files", "Reading Parquet")
-        parts = [(parquet.ParquetFile(part), str(part)) for part in parts_of(source.path)]
+        parts = [(opened_part(parquet, part), str(part)) for part in parts_of(source.path)]
         schema = parts[0][0].schema_arrow
         columns = schema.names
         refuse_unknown(wanted.ignore, columns, source.label)

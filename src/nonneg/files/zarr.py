@@ -28,4 +28,5 @@ class Zarr(Kind):
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
-        return Table(values_of(zarr.open_file(source.path, wanted.variable, "variable"), in_blocks=wanted.in_blocks))
+        found = zarr.open_file(source.path, wanted.variable, "variable")
+        return Table(values_of(found, in_blocks=wanted.in_blocks), found.sample_names, found.columns)

@@ -15,7 +15,7 @@ import numpy as np
 from ...exceptions import DataError, FileError
 from ...libraries import needed
 from ..memory import refuse_too_large
-from .base import Source, real, refuse_key, refuse_link
+from .base import Source, altered_files_refused, real, refuse_key, refuse_link
 from .stacked import Stacked
 
 _SUFFIXES = (".parquet", ".pq")
@@ -155,12 +155,18 @@ def _by_numbers(path: Path) -> list[Any]:
     return [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", path.name)]
 
 
+def opened_part(parquet: Any, part: Path) -> Any:
+    """A file of a table of Parquet; an error names it."""
+    with altered_files_refused(str(part), "Parquet"):
+        return parquet.ParquetFile(part)
+
+
 def open_file(path: Path, key: str | None) -> Source:
     """The table in a Parquet file, or in a folder of them, as Dask and Spark write it: one below the other."""
     refuse_key(key, str(path))
     pyarrow, parquet = needed("pyarrow", "files", f"Reading {path}"), needed("pyarrow.parquet", "files", f"Reading {path}")
     try:
-        parts: list[Source] = [Parquet(parquet.ParquetFile(part), str(part)) for part in parts_of(path)]
+        parts: list[Source] = [Parquet(opened_part(parquet, part), str(part)) for part in parts_of(path)]
         return parts[0] if len(parts) == 1 else Stacked(parts, str(path))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise DataError(f"{path} cannot be read as Parquet: {error}") from error
