@@ -12,6 +12,7 @@ import pytest
 
 import nonneg
 from nonneg import constraints, divergences, estimators, files, initialization, selection, solvers
+from nonneg.estimators._base import Factorizer
 from nonneg.selection import criteria
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,7 @@ DIVERGENCES = [
 DIVERGENCES = [name for name in DIVERGENCES if name not in ("Divergence", "Objective")]
 FORMULAE = [name for name in DIVERGENCES if name not in ("WeightedSum", "Trace")]
 ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
+FACTORIZERS = [cls for name in ESTIMATORS if issubclass(cls := getattr(estimators, name), Factorizer)]
 ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
 
 PLACES = {
@@ -52,7 +54,8 @@ PLACES = {
         (solvers.NAMES, "the docstring of factorize, solver", braces(nonneg.factorize, "solver")),
     ],
     "start": [
-        (initialization.NAMES, "the docstring of factorize, init", braces(nonneg.factorize, "init")),
+        (initialization.NAMES, f"the docstring of {part.__name__}, init", braces(part, "init"))
+        for part in (nonneg.factorize, *FACTORIZERS)
     ],
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
