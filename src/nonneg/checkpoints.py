@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
@@ -389,7 +390,8 @@ def _locked(path: Path) -> Callable[[], None]:
         file.close()  # it was removed by the one that had it before, and is not what others would look at
 
     def release() -> None:
-        name.unlink(missing_ok=True)
+        with suppress(OSError):  # of a folder that may not be written any more; it is let go of when it is closed
+            name.unlink(missing_ok=True)
         file.close()
 
     return release

@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TextIO
@@ -36,11 +36,12 @@ _OWN = re.compile(r"(nonneg|sklearn|joblib)(\.|$)")
 
 
 def say(line: str, stream: TextIO | None = None) -> None:
-    """Print a line in one piece, whatever other threads print."""
-    with _PRINTING:
-        out = stream or sys.stdout
-        out.write(f"{line}\n")
-        out.flush()
+    """Print a line in one piece, whatever other threads print. A stream that cannot be written to costs no fit."""
+    out = stream or sys.stdout
+    with _PRINTING, suppress(OSError, ValueError):  # full, or closed
+        if out is not None:
+            out.write(f"{line}\n")
+            out.flush()
 
 
 def pace(every: float, gone: float, stream: TextIO) -> float:

@@ -22,6 +22,7 @@ import pytest
 from scipy import sparse
 
 import nonneg
+from nonneg.exceptions import FileError
 from nonneg.plot.views import column_labels
 
 pytest.importorskip("click")
@@ -889,6 +890,36 @@ class TestWhatGoesWrong:
         fails("lda", "X.csv", "--label", "id", cwd=tmp_path, match="a class of its own for each of the 3 samples")
 
 
+def commands():
+    """All commands, by name."""
+    import click
+
+    from nonneg.cli.app import app
+
+    context = click.Context(app)
+    return {name: app.get_command(context, name) for name in app.list_commands(context)}
+
+
+def outputs_of(command):
+    from nonneg.cli.outputs import Output
+
+    return [param for param in command.params if isinstance(param.type, Output)]
+
+
+def check(command, params):
+    """Check the outputs of a command that is given some parameters; data are X.npy."""
+    import click
+
+    from nonneg.cli.outputs import PATH, check_outputs
+
+    context = click.Context(command)
+    for param in command.params:
+        several, value = param.multiple or param.nargs < 0, Path("X.npy") if param.type is PATH else None
+        value = params.get(param.name, value)
+        context.params[param.name] = tuple([value] if value else []) if several else value
+    check_outputs(context)
+
+
 class TestOutputs:
     """What is written is none of what is read, nor written twice; what cannot be printed costs no result."""
 
@@ -952,6 +983,35 @@ class TestOutputs:
         fails(*words.split(), cwd=data, match="are one file: the second would replace the first")
         assert sorted(path.name for path in data.iterdir()) == before
 
+    @pytest.mark.parametrize("link", [os.symlink, os.link], ids=["symlink", "hard link"])
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_every_command_and_all_its_files(self, name, link, tmp_path):
+        """Each output beside each input, and beside each other output, whether they are there or not."""
+        from nonneg.cli.outputs import PATH
+
+        command, endings = commands()[name], {"table": ".csv", "page": ".html", "plot": ".png", "file": ".nonneg"}
+        outputs = outputs_of(command)
+        (tmp_path / "given").write_text("1\n")
+        for output in outputs:
+            path = tmp_path / f"first{endings[output.type.kind]}"
+            link(tmp_path / "given", path)
+            for read in (param for param in command.params if param.type is PATH):
+                with pytest.raises(FileError, match="would replace"):
+                    check(command, {output.name: path, read.name: tmp_path / "given"})
+            path.unlink()
+            for other in (param for param in outputs if param is not output):
+                second = tmp_path / f"second{endings[other.type.kind]}"
+                second.symlink_to(path)
+                with pytest.raises(FileError, match="are one file"):
+                    check(command, {output.name: path, other.name: second})
+                second.unlink()
+                path.write_text("1\n")
+                link(path, second)
+                with pytest.raises(FileError, match="are one file"):
+                    check(command, {output.name: path, other.name: second})
+                second.unlink()
+                path.unlink()
+
     def test_a_file_of_a_folder_that_is_read(self, tmp_path):
         pillow = pytest.importorskip("PIL.Image")
         for number in range(4):
@@ -959,8 +1019,16 @@ class TestOutputs:
                 tmp_path / f"{number}.png"
             )
         fails("rank", ".", "-r", "1-2", "--plot", "1.png", cwd=tmp_path, match="would replace")
+        fails("rank", ".", "-r", "1-2", "--plot", "9.png", cwd=tmp_path, match="would become a part of")
         assert run("fit", ".", "-r", "2", "-o", "model.nonneg", cwd=tmp_path)[0] == 0
         assert run("fit", ".", "-r", "2", "-o", "model.nonneg", cwd=tmp_path)[0] == 0  # is in the folder, and no image
+
+    def test_a_plot_beside_the_measurements_of_a_scan(self, data):
+        """The same command goes on, and replaces it."""
+        (data / "scan").mkdir()
+        for _ in range(2):
+            assert run("rank", "X.npy", "-r", "1-2", "--keep", "scan", "--plot", "scan/curve.png", cwd=data)[0] == 0
+        fails("rank", "X.npy", "-r", "1-2", "--keep", "new.csv", "-o", "new.csv", cwd=data, match="are one file")
 
     @pytest.mark.parametrize("closed", ["2>/dev/full", "2>&-", "2>&- >&- <&-"])
     def test_a_log_that_cannot_be_written(self, closed, data):
@@ -973,6 +1041,12 @@ class TestOutputs:
         done = subprocess.run(command, shell=True, cwd=data, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (1, "nonneg fit: Standard output cannot be written: No space left on device.\n")
         assert (data / "out.nonneg").exists()
+
+    @pytest.mark.parametrize("words", ["--help", "fit --help", "--version"])
+    def test_help_that_cannot_be_printed(self, words, tmp_path):
+        command = f"{sys.executable} -m nonneg {words} >/dev/full"
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (1, "nonneg: No space left on device.\n")
 
     def test_names_that_are_not_text(self, data):
         """Bytes that are no UTF-8, and escapes for terminals: files are written, and names printed as escapes."""

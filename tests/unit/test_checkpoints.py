@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -413,6 +414,20 @@ def test_what_is_no_file_is_no_checkpoint(tmp_path):
     lock.unlink()
     os.mkfifo(lock)
     nonneg.NMF(3, checkpoint=tmp_path / "run.nonneg").fit(X)
+
+
+def test_a_folder_that_becomes_read_only_before_the_lock_is_removed(tmp_path, monkeypatch):
+    X, path, unlink = data(), tmp_path / "run.nonneg", Path.unlink
+
+    def refuse(self, **settings):
+        if self.suffix == ".lock":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        unlink(self, **settings)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        model = nonneg.NMF(3, random_state=0, checkpoint=path).fit(X)
+    np.testing.assert_array_equal(nonneg.NMF(3, random_state=0, checkpoint=path).fit(X).components_, model.components_)
 
 
 def test_the_unfinished_file_of_another_fit_stays(tmp_path):

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
+import nonneg
 from nonneg import NMF, NMTF, NNMFHMM, ONMF, OPNMF, QNMFHMM, SymmetricNMF, factorize, open_data
 from nonneg.engine.solution import Progress
 from nonneg.exceptions import Stopped
@@ -306,3 +307,14 @@ def test_readings_are_heard(tmp_path):
     stream = io.StringIO()
     NMF(2, random_state=0, callback=LinePrinter(stream, every=0.0)).fit(open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 3))
     assert "reading 1, row 20 of 30" in stream.getvalue()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), BrokenPipeError(), ValueError("closed"), None])
+def test_a_stream_that_cannot_be_written_to_costs_no_fit(error, monkeypatch):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise error
+
+    monkeypatch.setattr("sys.stdout", None if error is None else Full())
+    X = np.random.default_rng(0).random((8, 4))
+    assert nonneg.NMF(2, verbose=1, random_state=0).fit(X).components_.shape == (2, 4)

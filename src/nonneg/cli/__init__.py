@@ -22,7 +22,13 @@ def main() -> None:
         sys.exit(1)
     from .app import app
 
-    app(prog_name="nonneg")
+    try:
+        app(prog_name="nonneg")
+    except OSError as error:  # help and version are printed by click
+        from .running import echo
+
+        echo(f"nonneg: {error.strerror or error}.", err=True)
+        sys.exit(1)
 
 
 def _open_streams() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from .outputs import PATH, Output
+from .outputs import FOLDER, PATH, Output
 from .running import Command
 
-__all__ = ["PATH", "Registered", "file_option", "model_file", "shell_command", "together"]
+__all__ = ["FOLDER", "PATH", "Registered", "file_option", "model_file", "shell_command", "together"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

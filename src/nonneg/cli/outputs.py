@@ -12,6 +12,8 @@ import click
 
 PATH = click.Path(path_type=Path)
 """A file to read."""
+FOLDER = click.Path(path_type=Path, file_okay=False)
+"""A folder for files of the command's own, which are gone on with."""
 _ENDINGS = {"page": (".html", ".htm"), "plot": (".png", ".svg", ".pdf")}
 
 
@@ -73,7 +75,9 @@ def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -
     for label, path in outputs:
         read = next(((name, given) for name, given in inputs if _replaces(path, given)), None)
         if read is not None:
-            raise FileError(f"{label} {path} would replace {read[1]}, which {read[0]} names, an input. Give another name.")
+            does = "replace" if path.exists() else "become a part of"
+            raise FileError(f"{label} {path} would {does} {read[1]}, which {read[0]} names, an input. Give another name.")
+    outputs += [found for param in ctx.command.params if param.type is FOLDER for found in _given(ctx, param)]
     for (label, path), (other, second) in combinations(outputs, 2):
         if _is_same(path, second):
             raise FileError(
@@ -97,13 +101,13 @@ def _given(ctx: click.Context, param: click.Parameter) -> Iterator[tuple[str, Pa
 
 
 def _replaces(path: Path, given: Path) -> bool:
-    """Whether writing a file replaces an input, or a file of a folder that is an input."""
+    """Whether writing a file replaces an input, or makes, or replaces, a file of a folder that is an input."""
     from ..files import kind_of
 
     if _is_same(path, given):
         return True
     file, folder = Path(os.path.realpath(path)), Path(os.path.realpath(given))
-    return folder in file.parents and file.exists() and kind_of(folder).is_part(file, folder)
+    return folder in file.parents and kind_of(folder).is_part(file, folder)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, Registered, assignments, file_option, missing, negative, reading, report, seed, shell_command
+from ..options import FOLDER, PATH, Registered, assignments, file_option, missing, negative, reading, report, seed, shell_command
 from ..running import Session
 
 
@@ -51,7 +51,7 @@ CRITERIA = Registered("--criterion", _criteria)
 )
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @click.option("--jobs", type=int, help="How many fits at the same time.")
-@click.option("--keep", type=PATH, help="A folder for every measurement; the same command goes on where it ended.")
+@click.option("--keep", type=FOLDER, help="A folder for every measurement; the same command goes on where it ended.")
 @seed
 @assignments
 @reading
