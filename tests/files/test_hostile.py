@@ -361,6 +361,14 @@ class TestCompiledReaders:
             with pytest.raises(FileError, match=r"a\.zarr"):
                 reading(tmp_path / "a.zarr")
 
+    def test_complex_entries_of_a_sparse_matrix(self, tmp_path):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.mat", "w") as file:
+            group = file.create_group("X")
+            group.attrs["MATLAB_sparse"], group["jc"], group["ir"], group["data"] = 2, [0, 1], [0], [1j]
+        with pytest.raises(FileError, match=r"a\.mat holds entries of type complex128"):
+            read(tmp_path / "a.mat")
+
     def test_complex_volumes(self, tmp_path):
         nibabel = pytest.importorskip("nibabel")
         nibabel.save(nibabel.Nifti1Image(np.ones((2, 2, 2), np.complex64), np.eye(4)), tmp_path / "a.nii")

@@ -88,4 +88,4 @@ def _sparse(group: Any, label: str) -> sparse.csr_array:
         values = sparse.csc_array((data, rows, starts), shape=(n_rows, len(starts) - 1))
     except ValueError as error:
         raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
-    return to_csr(values, label)
+    return to_csr(numbers(values, label), label)
