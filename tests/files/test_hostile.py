@@ -349,6 +349,26 @@ class TestCompiledReaders:
             with pytest.raises(DataError, match=r"a\.h5ad"):
                 reading(tmp_path / "a.h5ad")
 
+    @pytest.mark.parametrize("suffix", [".h5", ".h5ad", ".mat"])
+    def test_heaps_of_hdf5(self, suffix, tmp_path):
+        """HDF5 2.0 reads an object of no size again and again."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / f"a{suffix}", "w") as file:
+            file["X"], file["obs/_index"], file["var/_index"] = X, list("abcdef"), list("abcd")
+            file["X"].attrs["MATLAB_class"] = "double"
+        content = bytearray((tmp_path / f"a{suffix}").read_bytes())
+        assert read(tmp_path / f"a{suffix}").shape in ((6, 4), (4, 6))
+        first = content.index(b"GCOL") + 16
+        for altered in (
+            struct.pack("<2HIQ", 0, 0, 0, 0),
+            struct.pack("<2HIQ", 1, 1, 0, 2**64 - 24),
+            struct.pack("<2HIQ", 1, 1, 0, 520),
+        ):
+            content[first : first + 16] = altered
+            (tmp_path / f"a{suffix}").write_bytes(content)
+            with pytest.raises(FileError, match=rf"a\{suffix} has a heap with an object of \d+ bytes"):
+                read(tmp_path / f"a{suffix}")
+
     def test_an_index_of_zarr_that_cannot_be_unpacked(self, tmp_path):
         zarr = pytest.importorskip("zarr")
         group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")
@@ -429,6 +449,13 @@ class TestNames:
 
 
 class TestOtherCallers:
+    def test_sums_of_huge_entries_overflow_quietly(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.full((8, 3), 1.2e154))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            facts, sums = nonneg.open_data(tmp_path / "X.npy", block_bytes=24).survey([("power", 2)])
+        assert (facts.highest, sums) == (1.2e154, [np.inf])
+
     def test_tensors_with_gradients(self):
         torch = pytest.importorskip("torch")
         tensor = torch.tensor(X, requires_grad=True)
