@@ -389,6 +389,16 @@ class TestCompiledReaders:
         with pytest.raises(FileError, match=r"a\.mat holds entries of type complex128"):
             read(tmp_path / "a.mat")
 
+    def test_volumes_whose_scale_is_too_large(self, tmp_path):
+        nibabel = pytest.importorskip("nibabel")
+        image = nibabel.Nifti1Image(np.full((2, 2, 2), 1e300), np.eye(4))
+        content = bytearray(image.to_bytes())
+        content[112:116] = struct.pack("<f", 1e30)
+        (tmp_path / "a.nii").write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            assert np.isinf(read(tmp_path / "a.nii").values).all()
+
     def test_complex_volumes(self, tmp_path):
         nibabel = pytest.importorskip("nibabel")
         nibabel.save(nibabel.Nifti1Image(np.ones((2, 2, 2), np.complex64), np.eye(4)), tmp_path / "a.nii")
