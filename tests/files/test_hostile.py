@@ -369,6 +369,18 @@ class TestCompiledReaders:
             with pytest.raises(FileError, match=rf"a\{suffix} has a heap with an object of \d+ bytes"):
                 read(tmp_path / f"a{suffix}")
 
+    def test_a_fill_value_of_hdf5_that_is_none(self, tmp_path):
+        """Asked for it, HDF5 ends the process."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file.create_dataset("X", data=X, chunks=(2, 4))
+        content = (tmp_path / "a.h5").read_bytes()
+        assert content.count(b"\2\3\2\1\0\0\0\0") == 1  # how it is stored, that it is there, and its size
+        (tmp_path / "a.h5").write_bytes(content.replace(b"\2\3\2\1\0\0\0\0", b"\2\3\2\1\0\0\0\x80"))
+        for reading in (read, nonneg.open_data):
+            with pytest.raises(FileError, match=r"a\.h5 is not a whole file"):
+                reading(tmp_path / "a.h5")
+
     def test_an_index_of_zarr_that_cannot_be_unpacked(self, tmp_path):
         zarr = pytest.importorskip("zarr")
         group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")

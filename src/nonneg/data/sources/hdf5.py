@@ -138,6 +138,7 @@ def check_stored(dataset: Any) -> None:
         raise FileError(f"{name} is made of parts of other files, which are not read. {_INSTEAD}")
     if dataset.size and not dataset.id.get_storage_size():
         raise FileError(f"{name} says that it has shape {dataset.shape}, and nothing of it is stored. It was cut off or altered.")
+    dataset.id.get_create_plist().fill_value_defined()  # an error, where asking for the value would end the process
     if dataset.chunks:
         count = int(np.prod([-(-size // each) for size, each in zip(dataset.shape, dataset.chunks, strict=True)], dtype=object))
         warn_of_missing_chunks(name, dataset.id.get_num_chunks(), count, dataset.fillvalue)
