@@ -381,6 +381,17 @@ class TestCompiledReaders:
             with pytest.raises(FileError, match=r"a\.h5 is not a whole file"):
                 reading(tmp_path / "a.h5")
 
+    def test_chunks_of_hdf5_that_are_too_short(self, tmp_path):
+        """HDF5 fills them up with what there is in memory."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            stored = file.create_dataset("X", (6, 4), "f8", chunks=(2, 4))
+            for start in (0, 2, 4):
+                stored.id.write_direct_chunk((start, 0), np.ones(8 if start else 1).tobytes())
+        for reading in (read, nonneg.open_data):
+            with pytest.raises(FileError, match=r"a\.h5:/X has 136 bytes in 3 chunks of 64"):
+                reading(tmp_path / "a.h5")
+
     def test_an_index_of_zarr_that_cannot_be_unpacked(self, tmp_path):
         zarr = pytest.importorskip("zarr")
         group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,8 +141,17 @@ def check_stored(dataset: Any) -> None:
         raise FileError(f"{name} says that it has shape {dataset.shape}, and nothing of it is stored. It was cut off or altered.")
     dataset.id.get_create_plist().fill_value_defined()  # an error, where asking for the value would end the process
     if dataset.chunks:
+        _check_chunks(dataset, name)
         count = int(np.prod([-(-size // each) for size, each in zip(dataset.shape, dataset.chunks, strict=True)], dtype=object))
         warn_of_missing_chunks(name, dataset.id.get_num_chunks(), count, dataset.fillvalue)
+
+
+def _check_chunks(dataset: Any, name: str) -> None:
+    """Refuse chunks of too few bytes: HDF5 would fill them up with what there is in memory."""
+    count, each = dataset.id.get_num_chunks(), math.prod(dataset.chunks) * dataset.dtype.itemsize
+    stored = dataset.id.get_storage_size()
+    if not dataset.id.get_create_plist().get_nfilters() and stored != count * each:
+        raise FileError(f"{name} has {stored} bytes in {count} chunks of {each}. It was cut off or altered.")
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
