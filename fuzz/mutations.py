@@ -33,20 +33,20 @@ WORDS = (
 TEXTS = (".csv", ".tsv", ".txt", ".mtx", ".edges", ".graphml", ".gml", ".net", ".json", ".zarray", ".zgroup", ".zattrs", ".pgm")
 
 
-def altered(t: Trial, found: Files) -> Files:
-    """The files, altered in none to three ways; none is the simplest."""
-    found = dict(found)
+def altered(t: Trial, valid: Files) -> Files:
+    """Valid files, altered in none to three ways."""
+    found = dict(valid)
     for _ in range(t.pick((1, 0, *(1,) * 12, *(2,) * 4, 3, 3))):
         name = t.pick(sorted(found)) if found else ""
         if len(found) > 1 and t.one_in(8):
             _folder(t, found, name)
         elif found:
-            found[name] = _altered(t, found[name], name)
+            found[name] = _altered(t, found[name], name, is_valid=found[name] is valid.get(name))
     return found
 
 
-def _altered(t: Trial, content: bytes, name: str, depth: int = 0) -> bytes:
-    """A file altered by a way of its own kind, or byte by byte."""
+def _altered(t: Trial, content: bytes, name: str, depth: int = 0, *, is_valid: bool = False) -> bytes:
+    """A file altered by a way of its own kind, or byte by byte; valid ones alone by HDF5, which altered ones may take down."""
     if t.pick((True, True, False)):
         way = next((way for beginning, way in _WAYS if content.startswith(beginning)), None)
         if way is None and name.endswith((".json", ".zarray", ".zgroup", ".zattrs")):
@@ -55,7 +55,7 @@ def _altered(t: Trial, content: bytes, name: str, depth: int = 0) -> bytes:
             way = _nifti
         if way is None and name.endswith(TEXTS):
             way = _text
-        if way is not None and depth < 3:
+        if way is not None and depth < 3 and (way is not _hdf5 or is_valid):
             return way(t, content, depth + 1)
     return _bytes(t, content)
 

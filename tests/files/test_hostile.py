@@ -383,6 +383,49 @@ class TestCompiledReaders:
             with pytest.raises(DataError, match=r"a\.h5ad"):
                 reading(tmp_path / "a.h5ad")
 
+    @pytest.mark.parametrize("suffix", [".h5", ".h5ad", ".mat"])
+    def test_heaps_of_hdf5(self, suffix, tmp_path):
+        """HDF5 2.0 reads an object of no size again and again."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / f"a{suffix}", "w") as file:
+            file["X"], file["obs/_index"], file["var/_index"] = X, list("abcdef"), list("abcd")
+            file["X"].attrs["MATLAB_class"] = "double"
+        content = bytearray((tmp_path / f"a{suffix}").read_bytes())
+        assert read(tmp_path / f"a{suffix}").shape in ((6, 4), (4, 6))
+        first = content.index(b"GCOL") + 16
+        for altered in (
+            struct.pack("<2HIQ", 0, 0, 0, 0),
+            struct.pack("<2HIQ", 1, 1, 0, 2**64 - 24),
+            struct.pack("<2HIQ", 1, 1, 0, 520),
+        ):
+            content[first : first + 16] = altered
+            (tmp_path / f"a{suffix}").write_bytes(content)
+            with pytest.raises(FileError, match=rf"a\{suffix} has a heap with an object of \d+ bytes"):
+                read(tmp_path / f"a{suffix}")
+
+    def test_a_fill_value_of_hdf5_that_is_none(self, tmp_path):
+        """Asked for it, HDF5 ends the process."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file.create_dataset("X", data=X, chunks=(2, 4))
+        content = (tmp_path / "a.h5").read_bytes()
+        assert content.count(b"\2\3\2\1\0\0\0\0") == 1  # how it is stored, that it is there, and its size
+        (tmp_path / "a.h5").write_bytes(content.replace(b"\2\3\2\1\0\0\0\0", b"\2\3\2\1\0\0\0\x80"))
+        for reading in (read, nonneg.open_data):
+            with pytest.raises(FileError, match=r"a\.h5 is not a whole file"):
+                reading(tmp_path / "a.h5")
+
+    def test_chunks_of_hdf5_that_are_too_short(self, tmp_path):
+        """HDF5 fills them up with what there is in memory."""
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            stored = file.create_dataset("X", (6, 4), "f8", chunks=(2, 4))
+            for start in (0, 2, 4):
+                stored.id.write_direct_chunk((start, 0), np.ones(8 if start else 1).tobytes())
+        for reading in (read, nonneg.open_data):
+            with pytest.raises(FileError, match=r"a\.h5:/X has 136 bytes in 3 chunks of 64"):
+                reading(tmp_path / "a.h5")
+
     def test_an_index_of_zarr_that_cannot_be_unpacked(self, tmp_path):
         zarr = pytest.importorskip("zarr")
         group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")
@@ -394,6 +437,24 @@ class TestCompiledReaders:
         for reading in (read, nonneg.open_data):
             with pytest.raises(FileError, match=r"a\.zarr"):
                 reading(tmp_path / "a.zarr")
+
+    def test_complex_entries_of_a_sparse_matrix(self, tmp_path):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.mat", "w") as file:
+            group = file.create_group("X")
+            group.attrs["MATLAB_sparse"], group["jc"], group["ir"], group["data"] = 2, [0, 1], [0], [1j]
+        with pytest.raises(FileError, match=r"a\.mat holds entries of type complex128"):
+            read(tmp_path / "a.mat")
+
+    def test_volumes_whose_scale_is_too_large(self, tmp_path):
+        nibabel = pytest.importorskip("nibabel")
+        image = nibabel.Nifti1Image(np.full((2, 2, 2), 1e300), np.eye(4))
+        content = bytearray(image.to_bytes())
+        content[112:116] = struct.pack("<f", 1e30)
+        (tmp_path / "a.nii").write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            assert np.isinf(read(tmp_path / "a.nii").values).all()
 
     def test_complex_volumes(self, tmp_path):
         nibabel = pytest.importorskip("nibabel")
@@ -455,6 +516,13 @@ class TestNames:
 
 
 class TestOtherCallers:
+    def test_sums_of_huge_entries_overflow_quietly(self, tmp_path):
+        np.save(tmp_path / "X.npy", np.full((8, 3), 1.2e154))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            facts, sums = nonneg.open_data(tmp_path / "X.npy", block_bytes=24).survey([("power", 2)])
+        assert (facts.highest, sums) == (1.2e154, [np.inf])
+
     def test_tensors_with_gradients(self):
         torch = pytest.importorskip("torch")
         tensor = torch.tensor(X, requires_grad=True)

@@ -229,7 +229,8 @@ def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[
     facts, sums = zip(*surveys, strict=True)
     lowest, highest, non_zeros = zip(*facts, strict=True)
     whole = Facts(float(np.min(lowest)), float(np.max(highest)), int(sum(non_zeros)))
-    return whole, [float(np.sum(each)) for each in zip(*sums, strict=True)]
+    with np.errstate(over="ignore"):  # infinite, as that of a whole array is
+        return whole, [float(np.sum(each)) for each in zip(*sums, strict=True)]
 
 
 class Gathering:

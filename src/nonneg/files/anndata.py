@@ -30,8 +30,8 @@ class AnnData(Kind):
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
-        h5py = needed("h5py", "files", "Reading .h5ad")
-        with h5py.File(source.path, "r") as file:
+        needed("h5py", "files", "Reading .h5ad")
+        with hdf5.opened(source.path) as file:
             observations = names_in(hdf5.Inside(file)["obs"]) if {"obs", "var"} <= set(file) else []
         found = hdf5.open_file(source.path, wanted.variable, "variable")
         values = values_of(found, in_blocks=wanted.in_blocks)

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..data.compressed import to_csr
 from ..data.memory import refuse_too_large
 from ..data.sources.base import as_indices
-from ..data.sources.hdf5 import Inside
+from ..data.sources.hdf5 import Inside, opened
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
@@ -51,8 +51,8 @@ class Matlab(Kind):
         return Table(present[variable].values(source.label), samples, features)
 
     def _read_seven(self, source: Source, wanted: Wanted) -> Table:
-        h5py = needed("h5py", "files", "Reading MATLAB files of version 7.3")
-        with h5py.File(source.path, "r") as file:
+        needed("h5py", "files", "Reading MATLAB files of version 7.3")
+        with opened(source.path) as file:
             members = Inside(file)
             candidates = [name for name in members if not name.startswith("#") and _is_matrix(members[name])]
             item = members[chosen(candidates, wanted.variable, source.label)]
@@ -88,4 +88,4 @@ def _sparse(group: Any, label: str) -> sparse.csr_array:
         values = sparse.csc_array((data, rows, starts), shape=(n_rows, len(starts) - 1))
     except ValueError as error:
         raise FileError(f"{label} is not a whole sparse matrix: {error}. It was cut off or altered.") from error
-    return to_csr(values, label)
+    return to_csr(numbers(values, label), label)

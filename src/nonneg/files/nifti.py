@@ -109,7 +109,7 @@ def _volume(source: Source) -> Any:
 
 
 def _values(volume: Any, dtype: np.dtype, label: str) -> np.ndarray:
-    with altered_files_refused(label, "NIfTI"):
+    with altered_files_refused(label, "NIfTI"), np.errstate(over="ignore", invalid="ignore"):  # of numbers times their scale
         return np.asarray(volume.dataobj, dtype=dtype)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -40,10 +42,40 @@ def open_file(path: Path, key: str | None, option: str = "key") -> Source:
     """A matrix in a file of HDF5; messages say by which option it is asked for."""
     h5py = needed("h5py", "files", f"Reading {path}")
     try:
-        file = h5py.File(path, "r")
+        file = opened(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read as HDF5: {error}") from error
     return _found(h5py, file, key, option)
+
+
+_SCANNED = 2**26
+"""Bytes of files that are looked through before HDF5 reads them."""
+_HEAP = b"GCOL\1\0\0\0"
+
+
+def opened(path: Path) -> Any:
+    """A file to read from; one up to 64 MB is refused if HDF5 would read it without end."""
+    import h5py
+
+    if path.stat().st_size <= _SCANNED:
+        _check_heaps(path.read_bytes(), str(path))
+    return h5py.File(path, "r")
+
+
+def _check_heaps(content: bytes, label: str) -> None:
+    """Refuse heaps, where text of any length lies, with an object of no size: HDF5, 2.0 at least, does not get past it."""
+    begin = content.find(b"\x89HDF")
+    sizes = content[begin + 14 : begin + 15] if content[begin + 8 : begin + 9] < b"\2" else content[begin + 10 : begin + 11]
+    at = content.find(_HEAP) if sizes == b"\x08" else -1
+    while at >= 0:
+        place, end = at + 16, min(at + int.from_bytes(content[at + 8 : at + 16], "little"), len(content))
+        while place + 16 <= end:
+            index, count = struct.unpack_from("<H6xQ", content, place)
+            step = 16 + count + -count % 8 if index else count
+            if not step or step > end - place:
+                raise FileError(f"{label} has a heap with an object of {count} bytes at {place}. It was cut off or altered.")
+            place += step
+        at = content.find(_HEAP, at + 8)
 
 
 class Inside:
@@ -108,9 +140,19 @@ def check_stored(dataset: Any) -> None:
         raise FileError(f"{name} is made of parts of other files, which are not read. {_INSTEAD}")
     if dataset.size and not dataset.id.get_storage_size():
         raise FileError(f"{name} says that it has shape {dataset.shape}, and nothing of it is stored. It was cut off or altered.")
+    dataset.id.get_create_plist().fill_value_defined()  # an error, where asking for the value would end the process
     if dataset.chunks:
+        _check_chunks(dataset, name)
         count = int(np.prod([-(-size // each) for size, each in zip(dataset.shape, dataset.chunks, strict=True)], dtype=object))
         warn_of_missing_chunks(name, dataset.id.get_num_chunks(), count, dataset.fillvalue)
+
+
+def _check_chunks(dataset: Any, name: str) -> None:
+    """Refuse chunks of too few bytes: HDF5 would fill them up with what there is in memory."""
+    count, each = dataset.id.get_num_chunks(), math.prod(dataset.chunks) * dataset.dtype.itemsize
+    stored = dataset.id.get_storage_size()
+    if not dataset.id.get_create_plist().get_nfilters() and stored != count * each:
+        raise FileError(f"{name} has {stored} bytes in {count} chunks of {each}. It was cut off or altered.")
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
