@@ -30,6 +30,7 @@ GROUPS = (
     "iteration",
     "growth",
     "wide",
+    "single",
     "startup",
     "defaults",
     "missing",
