@@ -118,3 +118,19 @@ def test_lanes_do_not_enlarge_what_a_gram_matrix_is_not_symmetric_by():
     sweep = Sweep(F, Y, Y.T @ Y, G, order, options)
     DenseData(X, namespace_of(X)).sweep(sweep, transposed=True)
     np.testing.assert_allclose(G, F.T @ F, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_objective_on_a_sketch_has_the_digits_of_double():
+    """OᵀKO of its directions O, summed in single precision, was too low by 1e-7 of itself: small summands were lost."""
+    X = mixture(100, 20_000)
+    checks = []
+    OPNMF(
+        6,
+        max_iter=30,
+        random_state=0,
+        callback=lambda progress: checks.append((progress.objective, evaluate(X, "X W W.T", progress.factors, "euclidean"))),
+    ).fit(X)
+    found, true = np.transpose(checks)
+    assert len(found) > 2
+    np.testing.assert_array_less(np.abs(found - true), np.maximum(1e-6 * true, 1e-9 * np.sum(np.square(X, dtype=np.float64)) / 2))

@@ -35,11 +35,10 @@ _WORTH_A_THREAD = 2 * 10**7
 """Multiplications, at least, for each of them."""
 _SMALL_RESULT, _SHORT_SUM = 2**16, 2**12
 """Entries up to which a product of float32 is kept in double precision; fewer where its sums are shorter than its sides."""
-_EXACT_RESULT, _EXACT_OPERANDS = 2**10, 2**17
-"""Entries of a product, or of its operands, up to which these are converted to double, a block at a time. In larger products the
-rounding errors of entries average out."""
-_SUMMANDS = 512
-"""Summands of float32 that BLAS adds up in single precision, before they are added up in double."""
+_EXACT_FACTOR, _EXACT_OPERANDS = 2**10, 2**17
+"""Entries of a factor, or of data, up to which float32 is converted to double before a product; as many are in blocks of others."""
+_LEAST_SUMMANDS = 16
+"""Summands of a block, at least."""
 _LONG_RANGE = 400
 """Rows, at least, of a range whose result is as large as what it is multiplied with."""
 
@@ -80,7 +79,7 @@ def as_operand(array: Any, dtype: Any, shape: tuple[int, int]) -> Any:
 
     The rounding errors of few entries would not average out.
     """
-    if type(array) is np.ndarray and (array.size <= _EXACT_RESULT or is_small(math.prod(shape))):
+    if type(array) is np.ndarray and (array.size <= _EXACT_FACTOR or is_small(math.prod(shape))):
         return array
     return as_type(array, dtype)
 
@@ -109,16 +108,18 @@ def kept(product: np.ndarray, summands: int, dtype: Any) -> np.ndarray:
 
 
 def multiplied_in_double(left: Any, right: Any) -> Array:
-    """The product left @ right, of float32 arrays summed in double precision, without a copy of either."""
+    """The product left @ right of float32 arrays, converted to double a block at a time.
+
+    In single precision, small summands would be lost beside a large sum: of entries that differ much in size, as parts have them,
+    it comes out too low by as much as 1e-7 of itself.
+    """
     if not type(left) is type(right) is np.ndarray or np.float32 not in (left.dtype, right.dtype):
         return left @ right
     (rows, summands), columns = left.shape, right.shape[1]
-    is_exact = rows * columns <= _EXACT_RESULT or left.size + right.size <= _EXACT_OPERANDS
-    dtype, step = (np.float64, max(_SUMMANDS, _EXACT_OPERANDS // (rows + columns))) if is_exact else (np.float32, _SUMMANDS)
-    result = np.zeros((rows, columns))
+    step, result = max(_LEAST_SUMMANDS, _EXACT_OPERANDS // (rows + columns)), np.zeros((rows, columns))
     for start in range(0, summands, step):
         some = slice(start, start + step)
-        result += left[:, some].astype(dtype, copy=False) @ right[some].astype(dtype, copy=False)
+        result += left[:, some].astype(np.float64, copy=False) @ right[some].astype(np.float64, copy=False)
     return result
 
 

@@ -13,6 +13,7 @@ from scipy import linalg
 from ..exceptions import IncompatibleError
 from .base import Data, Facts, Need, Total
 from .dense import DenseData
+from .host import multiplied
 from .namespace import Array, Namespace, to_host
 from .steps import Request
 
@@ -153,7 +154,7 @@ class Nystrom:
     def sketch(self) -> SketchData:
         """R with RᵀR = K̂, from A^(−1/2) Cᵀ; what rounding leaves of eigenvalues that are zero is dropped."""
         namespace = self.data.namespace
-        A = (self.O.T @ self.C).astype(np.float64)
+        A = multiplied(self.O.T, self.C).astype(np.float64)
         values, vectors = np.linalg.eigh((A + A.T) / 2)
         kept = values > values[-1] * 10 * namespace.eps
         R = _without_noise(self.C @ (vectors[:, kept] / np.sqrt(values[kept])), namespace)
