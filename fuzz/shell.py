@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from . import data, parts
+from . import data, invariants, parts
 from .trial import Trial
 
 _RUN = 'lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="nonneg")'
@@ -17,11 +18,17 @@ _WRITE = {
     "X.npy": "np.save(folder / 'X.npy', X)",
     "X.npz": "np.savez(folder / 'X.npz', X=X)",
     "X.parquet": "pd.DataFrame(X, columns=[f'c{j}' for j in range(X.shape[1])]).to_parquet(folder / 'X.parquet')",
+    "X.mtx": "scipy.io.mmwrite(folder / 'X.mtx', sparse.coo_array(X))",
+    "X.mat": "scipy.io.savemat(folder / 'X.mat', {'X': X})",
+    "X.h5": "with h5py.File(folder / 'X.h5', 'w') as file: file.create_dataset('X', data=X)",
+    "X.zarr": "zarr.open(str(folder / 'X.zarr'), mode='w', shape=X.shape, chunks=(3, X.shape[1]), dtype=X.dtype)[:] = X",
+    "X.h5ad": "anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(folder / 'X.h5ad')",
     "named.csv": (
         "pd.DataFrame(X, columns=[f'f <b>{j}' for j in range(X.shape[1])], "
         "index=[f's{i}' for i in range(len(X))]).to_csv(folder / 'named.csv')"
     ),
 }
+_MODULES = {"h5py": "h5py", "zarr": "zarr", "pd": "pandas", "anndata": "anndata", "scipy": "scipy"}
 _BROKEN = {
     "none.csv": "pass",
     "empty.csv": "(folder / 'empty.csv').write_text('')",
@@ -49,6 +56,8 @@ _LEGAL = {
     "--tol": ("0", "1e-3"),
     "--seed": ("3",),
     "--missing": ("ignore",),
+    "--negative": ("clip",),
+    "--checkpoint": ("@run.checkpoint",),
     "--set": ("step_tol=0", "warm_start=true"),
 }
 _ILLEGAL = {
@@ -80,10 +89,9 @@ def case(t: Trial) -> None:
 
     from nonneg.cli.app import app
 
+    for offered, module in _MODULES.items():
+        t.offer(offered, import_module(module))
     t.namespace |= {"CliRunner": CliRunner, "app": app}
-    import pandas
-
-    t.offer("pd", pandas)
     t.folder()
     t.do(f"run = {_RUN}")
     t.pick((_fit, _fit, _wrong_option, _wrong_file, _later, _others))(t)
@@ -147,11 +155,14 @@ def _fit(t: Trial) -> None:
         outputs["--report"] = "page.html"
     words += [word for option, name in outputs.items() for word in (option, f"@{name}")]
     words += [t.pick(("--json", "--quiet"))] if t.one_in(3) else []
+    is_turned = t.one_in(6)
+    words += ["--transpose"] if is_turned else []
     t.subject = f"fit {words[3]}"
     done = _run(t, *words)
     if done.exit_code:
         return
-    m, n = t["X"].shape
+    m, n = t["X"].shape[::-1] if is_turned else t["X"].shape
+    model = t.call("nonneg.load(folder / 'out.nonneg')", "model")
     for option, name in {"": "out.nonneg", **outputs}.items():
         t.check("outputs", (t["folder"] / name).stat().st_size > 0, f"{name} was not written")
         if option in ("--components", "--loadings"):
@@ -159,6 +170,8 @@ def _fit(t: Trial) -> None:
             side = table.shape[1] if option == "--components" else table.shape[0]
             t.check("outputs", side == (n if option == "--components" else m), f"{name} is {table.shape}")
             t.check("finite", np.isfinite(np.asarray(table.values)).all(), f"{name} has entries that are not finite")
+        if option == "--components":
+            invariants.equal(t, "outputs", name, np.asarray(table.values), model.components_, invariants.SAME)
 
 
 def _wrong_option(t: Trial) -> None:
@@ -216,6 +229,8 @@ def _later(t: Trial) -> None:
     if not done.exit_code:
         table = t.call(f"nonneg.files.read(folder / {out!r})", "table")
         t.check("outputs", table.shape[0] == len(t["X"]), f"codes are {table.shape}")
+        codes = t.call("nonneg.load(folder / 'out.nonneg').transform(X)", "codes")
+        invariants.equal(t, "outputs", out, np.asarray(table.values), codes, invariants.SAME)
     extra = ["--data", f"@{name}"] if t.one_in(2) else []
     done = _run(t, "report", "@out.nonneg", "--out", "@page.html", *extra)
     t.check("outputs", done.exit_code or (t["folder"] / "page.html").stat().st_size > 0, "no page was written")

@@ -38,6 +38,7 @@ _IMPORTS = {
     "nonneg.": "import nonneg",
     "nonneg.graph.": "import nonneg.graph",
     "nonneg.selection.": "import nonneg.selection",
+    "scipy.io.": "import scipy.io",
     "sklearn.": "import sklearn.base, sklearn.decomposition",
     "Path(": "from pathlib import Path",
     "tempfile.": "import tempfile",

@@ -996,3 +996,10 @@ def test_a_pipe_in_place_of_a_description(tmp_path):
     os.mkfifo(tmp_path / "scan.json")
     with pytest.raises(DataError, match="is not a file"):
         rank_scan(NMF(), mixed(2), [1], random_state=0, folder=tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fold_of_a_short_sequence_may_be_empty():
+    x = np.random.default_rng(0).integers(0, 2, 20).tolist()
+    scan = rank_scan(QNMFHMM(max_iter=10, init="random", n_init=2), x, [1], criteria="likelihood", random_state=0)
+    assert all(np.isfinite(values).all() for values in scan.columns_.values() if values.dtype.kind == "f")

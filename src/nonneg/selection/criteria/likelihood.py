@@ -68,6 +68,6 @@ class Likelihood(Folded):
 def _divergence(pairs: np.ndarray, expected: np.ndarray) -> float:
     """Kullback–Leibler divergence of the shares of held-out pairs from their smoothed probabilities."""
     expected = (1 - SMOOTHED) * expected + SMOOTHED / expected.size
-    shares = pairs / pairs.sum()
+    shares = pairs / max(pairs.sum(), 1)  # of few pairs, none may be held out, which says nothing
     seen = shares > 0
     return float(np.sum(shares[seen] * np.log(shares[seen] / expected[seen])))
