@@ -36,6 +36,11 @@ class Namespace(NamedTuple):
         """Whether its arrays are NumPy's, which compiled kernels work on."""
         return self.xp is np
 
+    @property
+    def is_single(self) -> bool:
+        """Whether its arrays are NumPy's float32, of which small ones are kept in double precision."""
+        return self.is_host and bool(self.dtype == np.float32)
+
     def in_rows(self, array: Array) -> Array:
         """An array with each row in one piece: entries of arrays in different orders take several times as long to combine."""
         return np.ascontiguousarray(array) if self.is_host else array

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..algebra.expression import Letter, Word
 from ..algebra.rewriting import Sum
 from ..data import Request, SquaredDifference, Unreached, as_dense
@@ -64,7 +62,7 @@ class Point:
 
         Those of few entries of float32 are computed again: the rounding errors of the factor would not average out.
         """
-        if self.factors[name].dtype == np.float32 and is_small(math.prod(self.problem.data.shape)):
+        if self.problem.namespace.is_single and is_small(math.prod(self.problem.data.shape)):
             return self.with_factor(name, self.factors[name] * by)
         known = {
             word: product if name not in self.problem.planner.changing(word) else product * by ** word.count(name)

@@ -143,7 +143,7 @@ class Problem:
             unformed=frozenset(
                 Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
             ),
-            sums_in_double=self.namespace.is_host and self.namespace.dtype == np.float32,
+            sums_in_double=self.namespace.is_single,
             horizon=max(min(horizon, HORIZON), 1),
             largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )

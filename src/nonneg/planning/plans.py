@@ -224,5 +224,4 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         found = prepared(step, source, lambda letter: (data[letter.name], ""))(None)
         values[kept] = found.T if flipped else found
     kinds = [data[name].namespace if name in data else namespace_of(matrices[name]) for name in word.names]
-    is_single = all(kind.is_host and kind.dtype == np.float32 for kind in kinds)
-    return as_type(value(word), np.float32) if is_single else value(word)
+    return as_type(value(word), np.float32) if all(kind.is_single for kind in kinds) else value(word)
