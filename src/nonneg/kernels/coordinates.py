@@ -366,8 +366,7 @@ def quadratic_rows(
             _quadratic_row(w, a, b, B, G, own, own, penalty, overlap, first, passes, enough, change, Bw, Gb)
             for k in range(first, r):
                 if change[k] != 0.0:
-                    F[i, k] = w[k]
-                    D[s, k] = change[k] + (np.float64(F[i, k]) - w[k])  # the change after rounding, where F is float32
+                    F[i, k], D[s, k] = w[k], change[k]
                     moved = True
         if moved:
             Y += np.dot(block.T, D[:count])

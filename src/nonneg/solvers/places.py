@@ -260,10 +260,10 @@ class Quadratic(Place):
         before = np.trace(G)
         kept = self._sweep(point, F, G, order, options)
         point = self.replaced(point, F)
-        if settings.keeps and np.trace(G) > _CANCELLED * before:
+        is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike what is kept
+        if settings.keeps and not is_rounded and np.trace(G) > _CANCELLED * before:
             for word, product in (kept | {self.FF: G}).items():
-                if F.dtype == np.float64 or (word == self.RF and not is_small(math.prod(point.problem.data.shape))):
-                    point.keep(word, product)  # others are of a float32 factor before it was rounded
+                point.keep(word, product)
         return point
 
     def _prepare(self, point: Point) -> None:
