@@ -30,6 +30,7 @@ ONE_IN = {
     "properties/test_penalties.py": 5,
     "properties/test_signs.py": 6,
     "properties/test_weights.py": 2,
+    "recorded/test_pins.py": 2,
     "unit/test_convergence.py": 2,
     "unit/test_coordinate.py": 12,
     "unit/test_checkpoints.py": 6,

@@ -137,13 +137,22 @@ def made(fit: Fit, noise: float = 0.0, seed: int = 0) -> tuple[Any, dict[str, np
     return {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}[fit.storage](X), start
 
 
-def run(fit: Fit, noise: float = 0.0, seed: int = 0) -> Outcome:
-    """Make the data, fit, and measure."""
-    X, start = made(fit, noise, seed)
+def found(fit: Fit) -> Any:
+    """Make the data and fit: the estimator or solution."""
+    return _found(fit, *made(fit))
+
+
+def _found(fit: Fit, X: Any, start: Mapping[str, Any] | None) -> Any:
     given: dict[str, Any] = {**fit.parameters, **({} if start is None else {"init": start})}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a run ends at max_iter is what is wanted here
-        found = RUNNERS.get(fit.what, _form if " " in fit.what else _estimator)(fit, X, given)
+        return RUNNERS.get(fit.what, _form if " " in fit.what else _estimator)(fit, X, given)
+
+
+def run(fit: Fit, noise: float = 0.0, seed: int = 0) -> Outcome:
+    """Make the data, fit, and measure."""
+    X, start = made(fit, noise, seed)
+    found = _found(fit, X, start)
     factors = getattr(found, "factors_", None) or getattr(found, "factors", {})
     overlaps = [
         metrics.orthogonality_error(factors[name[0]].T if name.endswith(".T") else factors[name]) for name in fit.orthogonal
