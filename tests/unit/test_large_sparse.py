@@ -13,7 +13,7 @@ from nonneg import Model
 pytest.importorskip("resource", reason="there is no limit on the address space to set here")
 
 SCRIPT = """
-import json, resource, sys, tracemalloc
+import json, pathlib, re, resource, sys, tracemalloc
 resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))  # what densifies fails, and does not take the machine along
 import numpy as np
 from scipy import sparse
@@ -25,9 +25,14 @@ X = sparse.csr_array((rng.random(entries), (rng.integers(m, size=entries), rng.i
 tracemalloc.start()
 solution = factorize(X, form, 10, divergence=divergence, solver=solver, max_iter=3, check_every=1, tol=0, random_state=0)
 peak = tracemalloc.get_traced_memory()[1]
+status = pathlib.Path("/proc/self/status")
+if status.exists():  # ru_maxrss of a child begins at the peak of its parent
+    resident = 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1])
+else:
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 print(json.dumps({
     "peak": peak,
-    "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+    "resident": resident,
     "objective": solution.history.objective.tolist(),
     "shapes": {name: factor.shape for name, factor in solution.factors.items()},
 }))
