@@ -32,7 +32,7 @@ import nonneg
 from nonneg import datasets, metrics
 
 if TYPE_CHECKING:
-    from nonneg.engine.solution import Progress
+    from nonneg.solve.solution import Progress
 
 FOLDER = Path(__file__).parent
 LONG = 5.0

@@ -22,8 +22,8 @@ from _bench import Bench, Target, Timed, as_results, table, threads, timed, writ
 from _data import described, faces, parts_and_noise
 from nonneg import factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Renyi
+from nonneg.solve.solvers.quasi_newton import QuasiNewton
 from nonneg.solvers import Adaptive, Multiplicative, Solver
-from nonneg.solvers.quasi_newton import QuasiNewton
 
 TITLE = "Fewer iterations: other divergences and constraints"
 PROVEN = 2000

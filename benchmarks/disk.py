@@ -22,7 +22,7 @@ import numpy as np
 
 import nonneg
 from nonneg import open_data
-from nonneg.solvers.quasi_newton import QuasiNewton
+from nonneg.solve.solvers.quasi_newton import QuasiNewton
 
 FEATURES = 20_000
 PARTS = 20

@@ -22,7 +22,7 @@ from sklearn.datasets import load_digits
 from _bench import Bench, Timed, in_turns, processed, seconds_of, threads
 from _data import described, documents, faces, spatial
 from nonneg import datasets, factorize
-from nonneg.engine.solution import Progress
+from nonneg.solve.solution import Progress
 from nonneg.solvers import Multiplicative
 
 TITLE = "An iteration beside its bare products"

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 import nonneg
-from nonneg.data.host import as_dense
 from nonneg.data.sources import KINDS
+from nonneg.kernels.host import as_dense
 
 from . import mutations, seeds
 from .auditing import SECRET, audited

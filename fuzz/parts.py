@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from nonneg import constraints, divergences, estimators, initialization, solvers
+from nonneg import constraints, divergences, estimators, solvers
 from nonneg.selection import criteria
+from nonneg.solve import initialization
 
 SOLVERS = tuple(f'"{name}"' for name in ("auto", *solvers.NAMES))
 DESCENDING = tuple(source for source in SOLVERS if source != '"least-squares"')

@@ -6,7 +6,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nonneg.engine.binding import bind
+from nonneg.solve.binding import bind
 from nonneg.solvers import get_solver
 
 ONE_IN = {

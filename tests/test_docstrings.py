@@ -15,7 +15,6 @@ from nonneg import (
     encoding,
     estimators,
     files,
-    initialization,
     metrics,
     pages,
     plot,
@@ -24,6 +23,7 @@ from nonneg import (
     solvers,
     testing,
 )
+from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
 MODULES += (selection, selection.criteria, files, plot, pages)

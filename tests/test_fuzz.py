@@ -72,7 +72,7 @@ def test_every_case_follows_from_its_name():
 
 
 def test_an_objective_that_is_off_by_a_percent_is_found(monkeypatch):
-    from nonneg.engine.units import Units
+    from nonneg.solve.units import Units
 
     monkeypatch.setattr(Units, "objective_to_user", lambda self, value: 1.01 * value)
     _, _, finding = first_finding("engine", 1)
@@ -88,7 +88,7 @@ def test_a_step_that_raises_the_objective_is_found(monkeypatch):
         return point.with_factor(name, point.factors[name] * 1.5) if point.problem.model.constraints[name].is_free else point
 
     monkeypatch.setattr(nonneg.solvers.Adaptive, "step", worse)
-    monkeypatch.setattr("nonneg.solvers.best_solver", lambda problem: nonneg.solvers.Adaptive())
+    monkeypatch.setattr("nonneg.solve.solvers.best_solver", lambda problem: nonneg.solvers.Adaptive())
     _, _, finding = first_finding("engine", 1)
     assert finding.invariant == "never rises"
 

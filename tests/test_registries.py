@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import nonneg
-from nonneg import constraints, divergences, estimators, files, initialization, selection, solvers
+from nonneg import constraints, divergences, estimators, files, selection, solvers
 from nonneg.estimators._base import Factorizer
 from nonneg.selection import criteria
+from nonneg.solve import initialization
 
 ROOT = Path(__file__).parents[1]
 

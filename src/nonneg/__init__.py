@@ -9,11 +9,8 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, selection, solvers
     from .catalogue import methods
-    from .checkpoints import Checkpoint
     from .data.given import Gram, Observed
     from .data.opening import open_data
-    from .engine.model import Model
-    from .engine.solution import Solution, Status
     from .estimators import (
         FONT,
         NMF,
@@ -37,7 +34,10 @@ if TYPE_CHECKING:
     from .factorization import factorize
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
+    from .model import Model
     from .rayleigh import maximize_rayleigh
+    from .solve.checkpoints import Checkpoint
+    from .solve.solution import Solution, Status
 
 __all__ = [
     "BiORNM3F",
@@ -86,15 +86,15 @@ __all__ = [
 
 _MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "selection", "solvers")
 _ELSEWHERE = {
-    "Checkpoint": "checkpoints",
+    "Checkpoint": "solve.checkpoints",
     "Gram": "data.given",
-    "Model": "engine.model",
+    "Model": "model",
     "NMFImputer": "estimators.imputer",
     "NNMFHMM": "hmm",
     "Observed": "data.given",
     "QNMFHMM": "hmm",
-    "Solution": "engine.solution",
-    "Status": "engine.solution",
+    "Solution": "solve.solution",
+    "Status": "solve.solution",
     "factorize": "factorization",
     "load": "loading",
     "maximize_rayleigh": "rayleigh",

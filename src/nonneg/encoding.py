@@ -20,13 +20,13 @@ from .data import Curve, Data, Descent, Observed, Request, read_data
 from .data.base import chunks
 from .data.weighted import DataTerm, Partial
 from .divergences import Beta, Objective
-from .engine.model import Model
 from .exceptions import DataError
 from .factorization import factorize
 from .kernels.threads import over_rows
+from .model import Model
 from .reporting import inner_runs
-from .solvers import Multiplicative
-from .solvers.newton import curve_of
+from .solve.solvers import Multiplicative
+from .solve.solvers.newton import curve_of
 
 _SWEEP = 10
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""

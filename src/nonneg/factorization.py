@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from .checkpoints import Checkpoint, read_checkpoint
 from .constraints import Constraint
-from .context import Context
 from .data import Data, opened_to_fit, read_weighted
 from .divergences import Objective
-from .engine.binding import bind, expect_for
-from .engine.model import Model
-from .engine.run import Callback
-from .engine.sketching import foresee
-from .engine.solution import Solution, Status
-from .engine.stopping import Stopping
 from .exceptions import IncompatibleError
-from .initialization import STARTS, RandomState
-from .interrupting import Stopped
+from .model import Model
 from .naming import unknown
-from .restarts import solve_problem
-from .solvers import Solver, get_solver
+from .solve.binding import bind, expect_for
+from .solve.checkpoints import Checkpoint, read_checkpoint
+from .solve.context import Context
+from .solve.initialization import STARTS, RandomState
+from .solve.interrupting import Stopped
+from .solve.restarts import solve_problem
+from .solve.run import Callback
+from .solve.sketching import foresee
+from .solve.solution import Solution, Status
+from .solve.solvers import Solver, get_solver
+from .solve.stopping import Stopping
 
 
 def factorize(
@@ -63,7 +63,7 @@ def factorize(
     constraints : dict, optional
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
-        How to start (see `nonneg.initialization`), or starting values by name; factors that are not named start at random. "auto"
+        How to start, or starting values by name; factors that are not named start at random. "auto"
         is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.

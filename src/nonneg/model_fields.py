@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from .annotations import fits, shown
-from .engine.model import Model
-from .engine.shapes import dimension_classes
-from .engine.solution import History, Status
 from .exceptions import FileError
+from .model import Model
+from .solve.shapes import dimension_classes
+from .solve.solution import History, Status
 
 OUTPUT = "_sklearn_output_config"
 """Where scikit-learn keeps the choice of `set_output`; its other attributes, such as callbacks, are not stored."""

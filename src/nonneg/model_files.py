@@ -24,14 +24,14 @@ from .constraints import Constraint
 from .data.memory import refuse_too_large
 from .data.sources.base import altered_files_refused
 from .divergences import Objective, WeightedSum
-from .engine.model import Model
-from .engine.solution import History, Record, Status
 from .exceptions import FileError
 from .files import Layout, written_whole
 from .files.archives import opened, read_array
+from .model import Model
 from .model_fields import OUTPUT, check_about, check_attributes
 from .random_states import make_generator, make_random_state
-from .solvers import Solver
+from .solve.solution import History, Record, Status
+from .solve.solvers import Solver
 from .version import __version__
 
 VERSION = 1

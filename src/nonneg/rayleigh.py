@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from .data.compressed import to_csr
-from .engine.solution import Status
 from .exceptions import DataError, IncompatibleError, ShapeError
 from .naming import is_number
 from .reporting import users_line
+from .solve.solution import Status
 
 
 class Form(Protocol):

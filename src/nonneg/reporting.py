@@ -18,8 +18,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .engine.solution import Progress, Solution
-from .interrupting import Stopped, acknowledged, is_heeded
+from .solve.interrupting import Stopped, acknowledged, is_heeded
+from .solve.solution import Progress, Solution
 
 _PRINTING = Lock()
 

@@ -17,14 +17,14 @@ from scipy import sparse
 from .algebra.expression import Word
 from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
-from .data.namespace import Array, namespace_of, to_host
 from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi, Trace, WeightedSum, get_divergence
-from .engine.binding import point_at
-from .engine.model import Model
-from .engine.shapes import infer_shapes
-from .engine.solution import Solution
 from .exceptions import IncompatibleError
-from .initialization import RandomState
+from .kernels.namespace import Array, namespace_of, to_host
+from .model import Model
+from .solve.binding import point_at
+from .solve.initialization import RandomState
+from .solve.shapes import infer_shapes
+from .solve.solution import Solution
 
 __all__ = ["assert_kkt", "assert_monotone", "check_gradient", "dense_gradient", "divergence_parts", "divergence_value"]
 

@@ -15,9 +15,9 @@ from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data
 from .data.annotated import is_annotated, matrix_of, variable_names
 from .data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
 from .data.compressed import checked
-from .data.namespace import without_gradient
 from .data.reading import refuse_empty, refuse_masked
 from .exceptions import DataError, EmptySamplesWarning, ShapeError
+from .kernels.namespace import without_gradient
 from .reporting import users_line
 
 

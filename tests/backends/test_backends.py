@@ -4,9 +4,9 @@ from scipy import sparse
 
 from nonneg import Gram, Model, factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
-from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError, ShapeError
-from nonneg.solvers import Multiplicative, solver_for
+from nonneg.solve.binding import bind
+from nonneg.solve.solvers import Multiplicative, solver_for
 
 DIVERGENCES = [
     Beta(2),

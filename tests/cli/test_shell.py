@@ -286,7 +286,7 @@ class TestFit:
             raise ZeroDivisionError
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("nonneg.checkpoints.StartKeeper.keep", ending)
+            patch.setattr("nonneg.solve.checkpoints.StartKeeper.keep", ending)
             with pytest.raises(ZeroDivisionError):
                 run("fit", "X.npy", *options, "--max-iter", "300", "--checkpoint", "run.nonneg", cwd=tmp_path)
         assert (tmp_path / "run.nonneg").exists()

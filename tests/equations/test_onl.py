@@ -12,8 +12,8 @@ from nonneg.algebra.expression import Letter, parse
 from nonneg.algebra.rewriting import Sum, cancel, reduce_identity
 from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha
+from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
-from nonneg.solvers.multiplicative import moved
 
 from .transcription import (
     SWEEPS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nonneg import Model
-from nonneg.solvers.multiplicative import moved
+from nonneg.solve.solvers.multiplicative import moved
 
 from .transcription import SWEEPS, assert_close, assert_derived, assert_iterates, at, nonnegative, positive
 

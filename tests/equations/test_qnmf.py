@@ -15,8 +15,8 @@ from scipy import sparse
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import Orthogonal
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
+from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
-from nonneg.solvers.multiplicative import moved
 from nonneg.testing import assert_kkt, divergence_parts, divergence_value
 
 from .transcription import (

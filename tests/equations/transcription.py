@@ -12,8 +12,8 @@ from scipy import sparse
 
 from nonneg import factorize
 from nonneg.data.reading import read_data
-from nonneg.engine.problem import Problem
-from nonneg.engine.shapes import infer_shapes
+from nonneg.solve.problem import Problem
+from nonneg.solve.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
 
 SWEEPS = 5

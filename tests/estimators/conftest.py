@@ -20,4 +20,4 @@ def X():
 @pytest.fixture
 def no_work(monkeypatch):
     """Any iteration, from here on, is a failure: bad input must be found before."""
-    monkeypatch.setattr("nonneg.solving.solve", lambda *args, **kwargs: pytest.fail("work has begun"))
+    monkeypatch.setattr("nonneg.solve.solving.solve", lambda *args, **kwargs: pytest.fail("work has begun"))

@@ -204,8 +204,8 @@ def test_every_line_says_which_start_it_is_about_and_the_last_how_it_ended(name,
 @pytest.mark.parametrize("name", ["PNMF", "NMTF", "BiQNMF", "KernelPNMF"])
 def test_seconds_and_lines_count_from_the_beginning_of_the_fit(name, X, capsys, monkeypatch):
     """Every start is made to take a tenth of a second: all of them count, also those that are not gone on from."""
-    from nonneg.initialization import _TOGETHER, NAMES, SEARCH
-    from nonneg.starts.search import searched
+    from nonneg.solve.initialization import _TOGETHER, NAMES, SEARCH
+    from nonneg.solve.starts.search import searched
 
     made = []
 
@@ -218,8 +218,8 @@ def test_seconds_and_lines_count_from_the_beginning_of_the_fit(name, X, capsys, 
 
     for table in ("NAMES", "_TOGETHER"):
         ways = {"NAMES": NAMES, "_TOGETHER": _TOGETHER}[table]
-        monkeypatch.setattr(f"nonneg.initialization.{table}", {key: make and slow(make) for key, make in ways.items()})
-    monkeypatch.setattr("nonneg.starts.search.searched", slow(searched))
+        monkeypatch.setattr(f"nonneg.solve.initialization.{table}", {key: make and slow(make) for key, make in ways.items()})
+    monkeypatch.setattr("nonneg.solve.starts.search.searched", slow(searched))
     before = time.perf_counter()
     estimator = MAKERS[name](max_iter=300, verbose=1).fit(X)
     whole = time.perf_counter() - before

@@ -9,11 +9,11 @@ from sklearn.base import clone
 import nonneg
 from nonneg import constraints, divergences, solvers
 from nonneg.coclusters import top_terms
-from nonneg.engine.model import Model
 from nonneg.estimators import NMF, OPNMF, ProjectiveClustering
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.graph import GraphClustering
 from nonneg.hmm import QNMFHMM
+from nonneg.model import Model
 
 from .cases import ITERATIVE, MAKERS, WITH_DIVERGENCE, unconverged
 

@@ -23,10 +23,10 @@ from nonneg import (
     factorize,
 )
 from nonneg.data.reading import read_data
-from nonneg.engine.binding import bind
-from nonneg.engine.model import Model
-from nonneg.engine.sketching import Sketched, pays
-from nonneg.solvers import best_solver
+from nonneg.model import Model
+from nonneg.solve.binding import bind
+from nonneg.solve.sketching import Sketched, pays
+from nonneg.solve.solvers import best_solver
 
 
 def with_stored_zeros(X):

@@ -90,7 +90,7 @@ def test_a_first_fit_that_fails_leaves_nothing(name, X):
 
 def test_where_one_start_fails_the_others_end(X, monkeypatch):
     """The second start raises once the first, which is endless, is under way."""
-    from nonneg import restarts
+    from nonneg.solve import restarts
 
     under_way, solve, numbers = threading.Event(), restarts.solve_from, iter([1, 2])
 

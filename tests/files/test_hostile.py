@@ -19,9 +19,9 @@ from scipy import sparse
 
 import nonneg
 from nonneg import files
-from nonneg.data.namespace import to_host
 from nonneg.exceptions import DataError
 from nonneg.files import FileError, Table, read, write
+from nonneg.kernels.namespace import to_host
 
 X = np.random.default_rng(0).random((6, 4))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(nonneg.__file__).parents[1]), "OMP_NUM_THREADS": "1"}

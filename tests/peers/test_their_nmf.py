@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 import nonneg
 from nonneg import Model, factorize
 from nonneg.divergences import Beta
-from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError
-from nonneg.solving import objective_of, start_factors
+from nonneg.solve.binding import bind
+from nonneg.solve.solving import objective_of, start_factors
 
 from .shim import installed_file, their_tests
 

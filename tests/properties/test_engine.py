@@ -13,10 +13,10 @@ from strategies import AT_ONCE, DIVERGENCES, SOLVERS, SWEEPS, Case, cases, forms
 
 from nonneg import Model
 from nonneg.algebra.expression import Word, parse
-from nonneg.data.namespace import to_host
-from nonneg.engine.binding import point_at
+from nonneg.kernels.namespace import to_host
 from nonneg.planning.plans import multiply
-from nonneg.solvers.multiplicative import moved
+from nonneg.solve.binding import point_at
+from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import divergence_value
 
 ROUNDING = 1e-9

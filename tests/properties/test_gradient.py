@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import DIVERGENCES, MODELS, Case, cases, fitting, positive_data
 
 from nonneg import Model
-from nonneg.engine.binding import point_at
+from nonneg.solve.binding import point_at
 from nonneg.testing import check_gradient, dense_gradient
 
 
@@ -44,7 +44,7 @@ def test_check_gradient_notices_a_wrong_one(monkeypatch):
     model, X = Model("W W.T X", 1), positive_data((7, 5), Model("W H", 1).divergence, seed=0)
     gradient = type(point_at(model, X, {"W": np.ones((7, 2))})).gradient
     monkeypatch.setattr(
-        "nonneg.engine.point.Point.gradient", lambda point, name: tuple(1.001 * part for part in gradient(point, name))
+        "nonneg.solve.point.Point.gradient", lambda point, name: tuple(1.001 * part for part in gradient(point, name))
     )
     with pytest.raises(AssertionError, match="gradient by W is off by"):
         check_gradient(model, X, rank=2)

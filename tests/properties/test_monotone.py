@@ -15,8 +15,8 @@ from strategies import DIVERGENCES, MODELS, fitting, parse, positive_data, short
 from nonneg import Model, factorize
 from nonneg.constraints import DoublyStochastic, Orthogonal
 from nonneg.divergences import Beta, DualI, Gamma
-from nonneg.engine.solution import History
 from nonneg.exceptions import IncompatibleError
+from nonneg.solve.solution import History
 from nonneg.solvers import NAMES, Multiplicative
 from nonneg.testing import assert_monotone
 

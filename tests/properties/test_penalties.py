@@ -9,9 +9,9 @@ from strategies import DIVERGENCES, positive_data
 from nonneg import Model, factorize
 from nonneg.constraints import Disjoint, FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
-from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError
-from nonneg.solvers.multiplicative import moved
+from nonneg.solve.binding import point_at
+from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import assert_monotone, dense_gradient
 
 PRICED = [d for d in DIVERGENCES if not d.scale_invariant and d not in (Alpha(0.5), Alpha(2), Alpha(1.5))]

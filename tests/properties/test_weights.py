@@ -15,12 +15,12 @@ import nonneg
 from nonneg import Model, factorize
 from nonneg.data import read_weighted
 from nonneg.data.dense import DenseData
-from nonneg.data.namespace import Namespace
 from nonneg.data.sparse import SparseData
 from nonneg.data.weighted import ObservedData, Pair, PairWeighted, WeightedDense
-from nonneg.engine.binding import point_at
+from nonneg.kernels.namespace import Namespace
+from nonneg.solve.binding import point_at
+from nonneg.solve.solving import objective_of
 from nonneg.solvers import Multiplicative
-from nonneg.solving import objective_of
 from nonneg.testing import assert_monotone
 
 BY_SAMPLES = ("W H", "W S H", "X W W.T", "X W H")

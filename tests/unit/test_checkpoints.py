@@ -17,10 +17,10 @@ import pytest
 from scipy import sparse
 
 import nonneg
-from nonneg import Checkpoint, checkpoints, factorize, open_data
+from nonneg import Checkpoint, factorize, open_data
 from nonneg.atomic import check_writable, short_name, written_whole
-from nonneg.engine import run
 from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.solve import checkpoints, run
 from nonneg.solvers import NAMES as SOLVERS
 
 
@@ -203,7 +203,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path):
 
 def write_altered(path, change):
     """Change what a checkpoint holds: `change` gets the content of its first start, and its arrays."""
-    from nonneg.engine.storing import read_content
+    from nonneg.solve.storing import read_content
 
     def changed(file, change):
         stored = read_content(file)
@@ -300,7 +300,7 @@ def test_solutions_that_no_fit_has_written_are_refused(case, tmp_path):
     ],
 )
 def test_files_that_no_fit_has_written_are_refused(change, tmp_path):
-    from nonneg.engine.storing import read_content
+    from nonneg.solve.storing import read_content
 
     path = tmp_path / "run.nonneg"
     factorize(data(), "W H", 3, random_state=0, max_iter=20, checkpoint=path)

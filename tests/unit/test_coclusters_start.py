@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from nonneg import BiQNMF
 from nonneg.data.reading import read_data
 from nonneg.divergences import Beta
-from nonneg.initialization import coclusters
-from nonneg.initialization.coclusters import Table, best_partition, fits_for
-from nonneg.initialization.items import Items
+from nonneg.solve.initialization import coclusters
+from nonneg.solve.initialization.coclusters import Table, best_partition, fits_for
+from nonneg.solve.initialization.items import Items
 
 COUNTS = (3, 3)
 

@@ -12,12 +12,12 @@ from sklearn.datasets import load_digits
 from nonneg import NMF, Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
 from nonneg.divergences import Renyi
-from nonneg.engine.binding import bind, point_at
-from nonneg.engine.run import begin, solve
-from nonneg.engine.stopping import Watch
-from nonneg.engine.storing import read, write
+from nonneg.solve.binding import bind, point_at
+from nonneg.solve.run import begin, solve
+from nonneg.solve.solving import objective_of
+from nonneg.solve.stopping import Watch
+from nonneg.solve.storing import read, write
 from nonneg.solvers import Coordinate, Multiplicative, Stopping
-from nonneg.solving import objective_of
 from nonneg.testing import divergence_value
 
 

@@ -13,14 +13,14 @@ import nonneg
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
 from nonneg.data import dense
 from nonneg.data.given import Gram
-from nonneg.engine.binding import point_at
-from nonneg.engine.model import Model
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels import coordinates
 from nonneg.kernels.compiler import compiled
 from nonneg.kernels.coordinates import least_quartic, linear_rows, linked_rows
 from nonneg.kernels.threads import limited
-from nonneg.solvers import Adaptive, Coordinate, best_solver, places
+from nonneg.model import Model
+from nonneg.solve.binding import point_at
+from nonneg.solve.solvers import Adaptive, Coordinate, best_solver, places
 
 rng = np.random.default_rng(0)
 X = rng.random((12, 17))

@@ -10,12 +10,12 @@ from nonneg.data import Request, Unreached
 from nonneg.data import visiting as storage
 from nonneg.data.dense import DenseData
 from nonneg.data.gram import GramData
-from nonneg.data.namespace import namespace_of
 from nonneg.data.reading import read_data
 from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
 from nonneg.exceptions import IncompatibleError
+from nonneg.kernels.namespace import namespace_of
 from nonneg.kernels.threads import limited
 
 OPERANDS = [Operand(1, -1), Operand(1, -2), Operand(0, -1), Operand(0, 0.5), Operand(0.5, -0.5), Operand(2, -2)]

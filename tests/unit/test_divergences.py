@@ -9,11 +9,11 @@ from scipy.special import rel_entr
 from nonneg import Model, Status, factorize
 from nonneg.algebra.expression import parse
 from nonneg.data.dense import DenseData
-from nonneg.data.namespace import namespace_of
 from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Polynomial, Renyi, Trace, WeightedSum, get_divergence
 from nonneg.divergences.base import LogRatio, Operand, Sums, lowest_point
-from nonneg.engine.binding import point_at
 from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.kernels.namespace import namespace_of
+from nonneg.solve.binding import point_at
 
 
 def i_divergence(X, Y):

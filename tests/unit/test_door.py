@@ -17,14 +17,14 @@ from nonneg.constraints import NAMES as CONSTRAINTS
 from nonneg.constraints import Disjoint, NearOrthogonal, PartlyFixed, Sparse
 from nonneg.data import Data, Facts, base
 from nonneg.data.dense import DenseData
-from nonneg.data.namespace import namespace_of
 from nonneg.data.reading import read_data
 from nonneg.data.visiting import put_together, visit_rows
 from nonneg.divergences import Beta
-from nonneg.engine.binding import bind
-from nonneg.initialization import STARTS
+from nonneg.kernels.namespace import namespace_of
+from nonneg.solve.binding import bind
+from nonneg.solve.initialization import STARTS
+from nonneg.solve.solvers import best_solver
 from nonneg.solvers import NAMES as SOLVERS
-from nonneg.solvers import best_solver
 from properties.strategies import DIVERGENCES, MODELS, OUTER, Case, cases, fitting
 
 

@@ -3,10 +3,11 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from nonneg.data import host, read_data
+from nonneg.data import read_data
 from nonneg.data import sparse as of_sparse
-from nonneg.data.host import blas_threads, by_pieces, cube_root, inner, is_kept_in_double, multiplied
+from nonneg.kernels import host
 from nonneg.kernels import threads as in_ranges
+from nonneg.kernels.host import blas_threads, by_pieces, cube_root, inner, is_kept_in_double, multiplied
 from nonneg.kernels.threads import limited
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}
@@ -34,8 +35,8 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
 def test_products(shape, left, right, dtype, threads, has_avx512, rng, monkeypatch):
     rows, middle, columns = shape
     A, B = rng.random((rows, middle)).astype(dtype), rng.random((middle, columns)).astype(dtype)
-    monkeypatch.setattr("nonneg.data.host.blas_threads", lambda: threads)
-    monkeypatch.setattr("nonneg.data.host._has_avx512", lambda: has_avx512)
+    monkeypatch.setattr("nonneg.kernels.host.blas_threads", lambda: threads)
+    monkeypatch.setattr("nonneg.kernels.host._has_avx512", lambda: has_avx512)
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == (np.float64 if is_kept_in_double(*shape) else dtype)
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
@@ -78,7 +79,7 @@ def test_the_threads_of_blas():
 @pytest.mark.parametrize("has_avx512", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_cube_roots(dtype, has_avx512, monkeypatch):
-    monkeypatch.setattr("nonneg.data.host._has_avx512", lambda: has_avx512)
+    monkeypatch.setattr("nonneg.kernels.host._has_avx512", lambda: has_avx512)
     between = np.geomspace(1.01e-37, 0.99e38, 10_001).astype(dtype)
     assert cube_root(np, between).dtype == dtype
     np.testing.assert_allclose(cube_root(np, between), np.cbrt(between.astype(float)), rtol=50 * np.finfo(dtype).eps)

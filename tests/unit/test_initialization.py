@@ -4,13 +4,13 @@ from scipy import sparse
 
 from nonneg import Model, factorize
 from nonneg.constraints import get_constraint
-from nonneg.data.host import above_floor
 from nonneg.data.reading import read_data
-from nonneg.engine.problem import Problem
-from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import IncompatibleError
-from nonneg.initialization import best_scale, initial_factors, one_hot_clusters
+from nonneg.kernels.host import above_floor
 from nonneg.metrics import purity
+from nonneg.solve.initialization import best_scale, initial_factors, one_hot_clusters
+from nonneg.solve.problem import Problem
+from nonneg.solve.shapes import infer_shapes
 
 
 def problem(X, form="W H", divergence="euclidean", constraints=None, rank=2):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from nonneg import OPNMF
-from nonneg.initialization.lines import k_lines
+from nonneg.solve.initialization.lines import k_lines
 
 
 def energy(K, labels, count):

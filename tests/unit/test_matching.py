@@ -12,15 +12,15 @@ from at_hand import graph_at_hand
 from nonneg import Model, factorize
 from nonneg.constraints import Permutation, get_constraint
 from nonneg.data.reading import read_data
-from nonneg.engine.problem import Problem
-from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import Matching, match_graphs, matching
 from nonneg.graph._symmetries import have_doubles
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
+from nonneg.solve.problem import Problem
+from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
-from nonneg.solvers.multiplicative import moved
 
 
 def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):

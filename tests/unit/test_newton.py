@@ -10,11 +10,11 @@ import nonneg
 from nonneg import Model
 from nonneg.constraints import Disjoint, PartlyFixed, Sparse
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
-from nonneg.engine.binding import bind, point_at
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.threads import limited
-from nonneg.solvers import Newton, QuasiNewton, best_solver
-from nonneg.solvers.newton import curve_of
+from nonneg.solve.binding import bind, point_at
+from nonneg.solve.solvers import Newton, QuasiNewton, best_solver
+from nonneg.solve.solvers.newton import curve_of
 
 rng = np.random.default_rng(0)
 X = rng.random((14, 19)) + 0.02
@@ -196,7 +196,7 @@ def test_rows_and_columns_of_zeros_become_zero():
 
 def test_single_precision_at_first(monkeypatch):
     """It ends where double precision does, nothing rises, and the objective of a point is that of double precision."""
-    monkeypatch.setattr("nonneg.solvers.newton._LARGE", 0)
+    monkeypatch.setattr("nonneg.solve.solvers.newton._LARGE", 0)
     start = {"W": rng.random((14, 3)), "H": rng.random((3, 19))}
     for divergence in (1, 0, Beta(0.5)):
         model, solver = Model("W H", divergence), Newton(warmup=0)
@@ -212,10 +212,10 @@ def test_single_precision_at_first(monkeypatch):
         assert len(values) > 5
         assert all(after < before for before, after in pairwise(values))
         single = solved(X, "W H", 3, divergence=divergence, init=start, max_iter=300, solver=solver)
-        monkeypatch.setattr("nonneg.solvers.newton._may_be_single", lambda problem: False)
+        monkeypatch.setattr("nonneg.solve.solvers.newton._may_be_single", lambda problem: False)
         double = solved(X, "W H", 3, divergence=divergence, init=start, max_iter=300, solver=solver)
         monkeypatch.undo()
-        monkeypatch.setattr("nonneg.solvers.newton._LARGE", 0)
+        monkeypatch.setattr("nonneg.solve.solvers.newton._LARGE", 0)
         assert single.objective == pytest.approx(double.objective, rel=0.01)
 
 
@@ -291,7 +291,7 @@ def test_large_dense_data_start_from_the_euclidean_solution(monkeypatch, capsys)
     models = [nonneg.NMF(4, divergence=name, random_state=0, verbose=1) for name in ("kullback-leibler", "itakura-saito")]
     before = [model.fit(X).objective_ for model in models]
     assert "Euclidean" not in "".join(capsys.readouterr())
-    monkeypatch.setattr("nonneg.starts.euclidean._LARGE", 1)
+    monkeypatch.setattr("nonneg.solve.starts.euclidean._LARGE", 1)
     for model, objective in zip(models, before, strict=True):
         assert model.fit(X).objective_ <= objective * (1 + 1e-2)
         assert "found a start for the Euclidean distance" in "".join(capsys.readouterr())

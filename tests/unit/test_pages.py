@@ -22,7 +22,6 @@ from nonneg import (
     SymmetricNMF,
     open_data,
 )
-from nonneg.engine.solution import History, Record
 from nonneg.exceptions import DataError, EmptySamplesWarning, ShapeError
 from nonneg.files import Table
 from nonneg.graph import GraphClustering
@@ -30,6 +29,7 @@ from nonneg.pages import write_rank_report, write_report
 from nonneg.pages.drawing import HEIGHT, LETTER, curve, png, short, ticks, told_apart
 from nonneg.selection import rank_scan
 from nonneg.selection.criteria import NAMES
+from nonneg.solve.solution import History, Record
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))

@@ -9,8 +9,8 @@ from nonneg import Model, factorize
 from nonneg.algebra.majorization import Bounds
 from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
-from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError, ShapeError
+from nonneg.solve.binding import point_at
 from nonneg.solvers import Multiplicative
 from nonneg.testing import dense_gradient
 

@@ -9,10 +9,10 @@ from scipy import sparse
 from nonneg import Model
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
-from nonneg.engine.problem import Problem
-from nonneg.engine.programs import program_of
-from nonneg.engine.shapes import infer_shapes
 from nonneg.planning import canonical
+from nonneg.solve.problem import Problem
+from nonneg.solve.programs import program_of
+from nonneg.solve.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
 
 from .test_divergences import defined
@@ -210,7 +210,7 @@ def test_a_plan_is_made_ready_once(rng, monkeypatch):
     """In every iteration but the first, the same steps are taken from the same products."""
     point, _ = bound("W H", 2, rng.random((6, 50)), rng)
     made = []
-    monkeypatch.setattr("nonneg.engine.problem.program_of", lambda *given: made.append(given) or program_of(*given))
+    monkeypatch.setattr("nonneg.solve.problem.program_of", lambda *given: made.append(given) or program_of(*given))
     solver = Multiplicative()
     state = solver.new_state(point.problem)
     for _ in range(6):

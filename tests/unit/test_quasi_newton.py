@@ -6,10 +6,10 @@ from nonneg import Model, factorize
 from nonneg.constraints import PartlyFixed, Sparse, Unit
 from nonneg.data.dense import DenseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
-from nonneg.engine.binding import point_at
 from nonneg.exceptions import IncompatibleError
-from nonneg.solvers import Adaptive, quasi_newton
-from nonneg.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
+from nonneg.solve.binding import point_at
+from nonneg.solve.solvers import Adaptive, quasi_newton
+from nonneg.solve.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 
 DIVERGENCES = [Beta(2), Beta(1), Beta(0), Beta(1.5), Alpha(0.5), Alpha(-1), Gamma(0.5), Gamma(0), Renyi(2), DualI()]

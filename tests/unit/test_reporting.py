@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 
 import nonneg
 from nonneg import NMF, NMTF, NNMFHMM, ONMF, OPNMF, QNMFHMM, SymmetricNMF, factorize, open_data
-from nonneg.engine.solution import Progress
 from nonneg.exceptions import Stopped
 from nonneg.graph import GraphClustering, match_graphs
 from nonneg.reporting import Estimate, LinePrinter, Listener, inner_runs, listening, pace, readable_seconds
 from nonneg.selection import rank_scan
+from nonneg.solve.solution import Progress
 
 X = np.random.default_rng(0).random((30, 20))
 

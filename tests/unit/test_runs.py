@@ -9,15 +9,15 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model
-from nonneg.data.namespace import to_host
 from nonneg.divergences import Beta
-from nonneg.engine.binding import bind
-from nonneg.engine.run import begin, solve
-from nonneg.engine.solution import Status
-from nonneg.engine.storing import read, write
 from nonneg.exceptions import DataError
+from nonneg.kernels.namespace import to_host
+from nonneg.solve.binding import bind
+from nonneg.solve.run import begin, solve
+from nonneg.solve.solution import Status
+from nonneg.solve.solving import start_factors
+from nonneg.solve.storing import read, write
 from nonneg.solvers import NAMES, Multiplicative, Stopping
-from nonneg.solving import start_factors
 
 SOLVERS = {**NAMES, "rescaled": Multiplicative(exponent=1, rescale=True)}
 MODELS = {

@@ -10,12 +10,12 @@ from nonneg import factorize
 from nonneg.data import Request
 from nonneg.data import sparse as storage
 from nonneg.data.dense import DenseData
-from nonneg.data.host import is_kept_in_double
-from nonneg.data.namespace import namespace_of
 from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta
 from nonneg.divergences.base import Operand
 from nonneg.kernels import sampled, threads
+from nonneg.kernels.host import is_kept_in_double
+from nonneg.kernels.namespace import namespace_of
 from nonneg.kernels.threads import limited
 
 ROUNDING = {np.float64: 1e-12, np.float32: 1e-5}

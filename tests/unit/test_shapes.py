@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from nonneg import Model
-from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import ShapeError
+from nonneg.solve.shapes import infer_shapes
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from scipy import sparse
 from nonneg import OPNMF, factorize
 from nonneg.algebra.expression import parse
 from nonneg.data.dense import DenseData
-from nonneg.data.namespace import namespace_of
 from nonneg.data.sketch import Nystrom
 from nonneg.data.steps import Sweep
 from nonneg.divergences import Alpha, Beta
+from nonneg.kernels.namespace import namespace_of
 from nonneg.testing import divergence_value
 
 MODELS = {

@@ -12,10 +12,10 @@ from nonneg.data.given import Sketch
 from nonneg.data.reading import read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
-from nonneg.engine.binding import bind, point_at
-from nonneg.engine.sketching import pays, rough_of_gram
 from nonneg.exceptions import IncompatibleError
-from nonneg.solving import objective_of
+from nonneg.solve.binding import bind, point_at
+from nonneg.solve.sketching import pays, rough_of_gram
+from nonneg.solve.solving import objective_of
 from nonneg.testing import divergence_value
 
 

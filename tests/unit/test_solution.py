@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 
 from nonneg import Gram, Solution, Status, factorize
-from nonneg.engine.solution import History, Record
 from nonneg.reporting import print_progress
+from nonneg.solve.solution import History, Record
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from nonneg import Status, factorize
-from nonneg.engine.stopping import Watch
 from nonneg.exceptions import IncompatibleError
+from nonneg.solve.stopping import Watch
 from nonneg.solvers import NAMES, Adaptive, Multiplicative, Solver, State, Stopping, get_solver
 
 

@@ -9,14 +9,14 @@ from sklearn.decomposition._nmf import _initialize_nmf
 from nonneg import NMF, Gram, Model, factorize
 from nonneg.constraints import Orthogonal
 from nonneg.data.reading import read_data
-from nonneg.engine.problem import Problem
-from nonneg.engine.shapes import infer_shapes
 from nonneg.exceptions import IncompatibleError
-from nonneg.initialization import NAMES, STARTS, initial_factors
-from nonneg.initialization.clusters import angular
-from nonneg.initialization.items import Items, leading_singular
-from nonneg.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
-from nonneg.initialization.sides import SMOOTHING, made_by
+from nonneg.solve.initialization import NAMES, STARTS, initial_factors
+from nonneg.solve.initialization.clusters import angular
+from nonneg.solve.initialization.items import Items, leading_singular
+from nonneg.solve.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
+from nonneg.solve.initialization.sides import SMOOTHING, made_by
+from nonneg.solve.problem import Problem
+from nonneg.solve.shapes import infer_shapes
 
 FORMS = {
     "W H": (3, {"W": (8, 3), "H": (3, 7)}),

@@ -8,9 +8,9 @@ import pytest
 
 from nonneg import Status, factorize
 from nonneg.constraints import Orthogonal
-from nonneg.engine import run
-from nonneg.engine.stopping import Watch
 from nonneg.exceptions import IncompatibleError
+from nonneg.solve import run
+from nonneg.solve.stopping import Watch
 from nonneg.solvers import Multiplicative, Stopping
 
 

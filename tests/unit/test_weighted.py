@@ -11,10 +11,10 @@ from nonneg.data import Request, SquaredDifference, Unreached, read_data, read_w
 from nonneg.data.reading import read_weights
 from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWeighted, WeightedDense, mean_filling
 from nonneg.divergences.base import Logarithm, LogRatio, Operand
-from nonneg.engine.binding import bind
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.metrics import orthogonality_error
-from nonneg.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
+from nonneg.solve.binding import bind
+from nonneg.solve.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
 from nonneg.testing import assert_monotone
 
 

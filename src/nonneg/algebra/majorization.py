@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..data.host import as_type, bounded_ratio, clip, cube_root, in_double, limits
+from ..kernels.host import as_type, bounded_ratio, clip, cube_root, in_double, limits
 
 Array = Any
 Term = Any

@@ -9,8 +9,8 @@ import time
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
-from ..engine.solution import Progress, Solution
 from ..reporting import LinePrinter, Listener, readable_seconds
+from ..solve.solution import Progress, Solution
 from .running import echo, legible
 
 

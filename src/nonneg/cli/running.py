@@ -189,8 +189,8 @@ class Session:
     @contextmanager
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
-        from ..interrupting import Stopped, acknowledged
         from ..reporting import Listener, Listeners, listening
+        from ..solve.interrupting import Stopped, acknowledged
 
         class Unfinished(Listener):
             """Which starts Ctrl-C has ended."""

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
-from .host import as_dense, as_operand
-from .namespace import Array, Namespace
+from ..kernels.host import as_dense, as_operand
+from ..kernels.namespace import Array, Namespace
 from .steps import Descent, Request, Sweep
 
 _CHUNK = 2**20

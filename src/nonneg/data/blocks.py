@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..kernels.host import as_dense, as_type, summand
+from ..kernels.namespace import Array
 from .base import Data, Facts, Total, chunk_rows
-from .host import as_dense, as_type, summand
-from .namespace import Array
 from .steps import Request
 
 How = Literal["stack", "add", "list"]

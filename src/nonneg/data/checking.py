@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..kernels.host import as_dense
 from .base import Data
 from .given import Observed
-from .host import as_dense
 from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import Pair, WeightedDense

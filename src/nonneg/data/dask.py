@@ -20,12 +20,12 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..kernels.namespace import Namespace
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .checking import bad_entry
 from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
 from .files import USUAL, as_block
-from .namespace import Namespace
 from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
 from .weighted.base import Pair

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.host import gram_multiplied, in_double, multiplied
+from ..kernels.host import logarithm as log_of
+from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Total
-from .host import gram_multiplied, in_double, multiplied
-from .host import logarithm as log_of
-from .namespace import Array, Namespace, to_host
 from .steps import Descent, Request, Sweep
 from .visiting import Pass, row_blocks, share_out
 

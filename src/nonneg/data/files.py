@@ -15,14 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..kernels.host import as_dense
+from ..kernels.namespace import Namespace
 from .base import Data, Facts, Total
 from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
 from .checking import bad_entry, where_in
 from .compressed import to_csr
 from .dense import DenseData
-from .host import as_dense
 from .memory import available_bytes
-from .namespace import Namespace
 from .sources.base import Source, real
 from .sparse import SparseData
 from .weighted.weighing import Weighing, first_unknown

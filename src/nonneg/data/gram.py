@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import IncompatibleError
+from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Need, Total
 from .dense import DenseData
-from .namespace import Array, Namespace, to_host
 from .signed import Operator, peak_of, stored
 from .sparse import SparseData, sweep_sparse
 from .steps import Request, Sweep

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from ..exceptions import DataError
+from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Need, Total
-from .namespace import Array, Namespace
 from .steps import Request
 
 

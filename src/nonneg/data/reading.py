@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .annotated import matrix_of
 from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
@@ -17,7 +18,6 @@ from .dense import DenseData
 from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
 from .gram import GramData
-from .namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .opening import is_elsewhere, opened, refuse_name, rows_of, weights_in_memory
 from .signed import Operator, SignedData
 from .sketch import SketchData

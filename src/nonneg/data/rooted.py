@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from ..kernels.host import multiplied
+from ..kernels.namespace import Array, Namespace
 from .dense import DenseData
-from .host import multiplied
-from .namespace import Array, Namespace
 from .steps import Sweep
 
 _LESS = 4

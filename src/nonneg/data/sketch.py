@@ -11,10 +11,10 @@ import numpy as np
 from scipy import linalg
 
 from ..exceptions import IncompatibleError
+from ..kernels.host import multiplied
+from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Need, Total
 from .dense import DenseData
-from .host import multiplied
-from .namespace import Array, Namespace, to_host
 from .steps import Request
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..kernels.host import as_dense, in_double, is_kept_in_double, is_small, kept, multiplied
+from ..kernels.host import logarithm as log_of
+from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total
-from .host import as_dense, in_double, is_kept_in_double, is_small, kept, multiplied
-from .host import logarithm as log_of
-from .namespace import Array, Namespace
 from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
 from .visiting import Pass, row_blocks, share_out
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from .namespace import Array
+from ..kernels.namespace import Array
 
 
 def floor_of(xp: Any, dtype: Any) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Need, Total
-from .namespace import Array, Namespace
 from .steps import Request, Sweep
 
 _OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}

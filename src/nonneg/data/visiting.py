@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.host import as_dense, as_type, clip, in_double, is_kept_in_double, is_small, multiplied_in_double
+from ..kernels.namespace import Array, Namespace
 from .base import Data
-from .host import as_dense, as_type, clip, in_double, is_kept_in_double, is_small, multiplied_in_double
-from .namespace import Array, Namespace
 from .steps import ElementwiseOperand, Request, floor_of
 
 _BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import IncompatibleError, ShapeError
-from ..initialization import RandomState, make_generator
 from ..naming import is_number
+from ..solve.initialization import RandomState, make_generator
 from ._bunch import make_bunch
 from ._cache import FetchError, fetch
 

@@ -24,9 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
 from ..atomic import atomic_fit
-from ..checkpoints import read_checkpoint
 from ..constraints import FixedMultiplier, Orthogonal, PartlyFixed
-from ..context import Context
 from ..data import (
     Data,
     Observed,
@@ -46,21 +44,23 @@ from ..data.reading import check_missing, with_nan
 from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Objective
 from ..encoding import encode, within_reach
-from ..engine.binding import bind, expect_for
-from ..engine.filling import must_be_filled
-from ..engine.model import Model
-from ..engine.shapes import infer_shapes
-from ..engine.sketching import foresee
-from ..engine.solution import Solution, Status
-from ..engine.stopping import Stopping
 from ..exceptions import DataError, IncompatibleError
-from ..interrupting import Stopped
 from ..metrics import orthogonality, orthogonality_error
+from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
-from ..restarts import run_starts
 from ..shareable import Shareable
-from ..solving import error_of, objective_of
+from ..solve.binding import bind, expect_for
+from ..solve.checkpoints import read_checkpoint
+from ..solve.context import Context
+from ..solve.filling import must_be_filled
+from ..solve.interrupting import Stopped
+from ..solve.restarts import run_starts
+from ..solve.shapes import infer_shapes
+from ..solve.sketching import foresee
+from ..solve.solution import Solution, Status
+from ..solve.solving import error_of, objective_of
+from ..solve.stopping import Stopping
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..constraints import Orthogonal
 from ..data import Data, as_dense
 from ..divergences import Beta, get_divergence
-from ..engine.solution import Solution
 from ..planning.plans import multiply
+from ..solve.solution import Solution
 from ._hardening import refitted
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from ..engine.solution import Progress, Solution
 from ..reporting import Listener, listener_of, listening
+from ..solve.solution import Progress, Solution
 
 __all__ = ["Callbacks", "Tasks", "told_to_callbacks", "with_callbacks"]
 

@@ -13,17 +13,17 @@ from ..algebra.expression import parse
 from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..data.weighted import PairWeighted, Partial
 from ..divergences import Beta
-from ..engine.binding import bind, point_at
-from ..engine.model import Model
-from ..engine.solution import History, Progress, Solution
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
-from ..initialization.lines import k_lines
-from ..interrupting import is_interrupted
+from ..model import Model
 from ..naming import is_number
 from ..reporting import inner_runs, users_line
-from ..solvers import Coordinate, Stopping
-from ..solving import objective_of, penalties, solve_from
+from ..solve.binding import bind, point_at
+from ..solve.initialization.lines import k_lines
+from ..solve.interrupting import is_interrupted
+from ..solve.solution import History, Progress, Solution
+from ..solve.solvers import Coordinate, Stopping
+from ..solve.solving import objective_of, penalties, solve_from
 
 HARDENINGS = ("soft", "rows", "polar", "exact")
 
@@ -39,7 +39,7 @@ def check_hardening(how: Any) -> None:
 
 
 def is_partition(how: Any) -> bool:
-    """Whether it asks for components that share no feature, or pay for it: the problem of `nonneg.initialization.lines`."""
+    """Whether it asks for components that share no feature, or pay for it: the problem of `nonneg.solve.initialization.lines`."""
     return how == "exact" if isinstance(how, str) else is_number(how) and how > 0
 
 

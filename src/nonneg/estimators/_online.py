@@ -20,19 +20,19 @@ import numpy as np
 
 from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
-from ..data.host import above_floor
-from ..data.namespace import to_host
 from ..data.weighted import LowRank, Pair, Partial
 from ..divergences import Beta
-from ..engine.binding import absorbed, bind, point_at
-from ..engine.model import Model
-from ..engine.sketching import summary
-from ..engine.solution import Solution
-from ..engine.units import Units, choose_units
 from ..exceptions import ShapeError
-from ..initialization.items import Items, leading_singular
-from ..restarts import run_start
-from ..solvers import Multiplicative, Solver, Stopping
+from ..kernels.host import above_floor
+from ..kernels.namespace import to_host
+from ..model import Model
+from ..solve.binding import absorbed, bind, point_at
+from ..solve.initialization.items import Items, leading_singular
+from ..solve.restarts import run_start
+from ..solve.sketching import summary
+from ..solve.solution import Solution
+from ..solve.solvers import Multiplicative, Solver, Stopping
+from ..solve.units import Units, choose_units
 from ._base import Factorizer
 
 _ITERATIONS = 100

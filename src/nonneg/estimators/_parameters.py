@@ -10,17 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..checkpoints import read_checkpoint
 from ..data import read_array
 from ..data.reading import check_missing
 from ..divergences import get_divergence
-from ..engine.model import Model
-from ..engine.shapes import infer_shapes
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..initialization import CLUSTERING, STARTS
+from ..model import Model
 from ..naming import KnownParameters, is_count, unknown
-from ..solvers import NAMES as SOLVERS
-from ..solvers import Solver, Stopping
+from ..solve.checkpoints import read_checkpoint
+from ..solve.initialization import CLUSTERING, STARTS
+from ..solve.shapes import infer_shapes
+from ..solve.solvers import NAMES as SOLVERS
+from ..solve.solvers import Solver, Stopping
 from ._fixed import read_fixed_components
 from ._hardening import check_hardening
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..engine.model import Model
-from ..engine.solution import Solution
+from ..model import Model
+from ..solve.solution import Solution
 
 
 def in_scale(solution: Solution) -> Solution:

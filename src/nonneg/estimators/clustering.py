@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
 from ..data import Data, lazily
-from ..engine.model import Model
-from ..engine.solution import Solution
 from ..exceptions import ShapeError
-from ..solvers import Multiplicative
+from ..model import Model
+from ..solve.solution import Solution
+from ..solve.solvers import Multiplicative
 from ._base import Factorizer
 from ._naming import with_sample_names
 from ._parameters import Procedure

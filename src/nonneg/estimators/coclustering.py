@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data import Data
-from ..engine.model import Model
-from ..engine.solution import Solution
 from ..exceptions import ShapeError
-from ..initialization.coclusters import without_weights
-from ..solvers import Multiplicative
+from ..model import Model
+from ..solve.initialization.coclusters import without_weights
+from ..solve.solution import Solution
+from ..solve.solvers import Multiplicative
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure

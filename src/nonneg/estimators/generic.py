@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..engine.model import Model
-from ..engine.shapes import infer_shapes
 from ..exceptions import ShapeError
-from ..solvers import Multiplicative
+from ..model import Model
+from ..solve.shapes import infer_shapes
+from ..solve.solvers import Multiplicative
 from ._base import Factorizer
 from ._parameters import Procedure
 

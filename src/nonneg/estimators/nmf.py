@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
-from ..engine.model import Model
 from ..exceptions import IncompatibleError
+from ..model import Model
 from ..naming import is_number
-from ..solvers import Multiplicative
+from ..solve.solvers import Multiplicative
 from ._base import Factorizer
 from ._biclustering import Coclusters
 from ._fixed import read_fixed_components

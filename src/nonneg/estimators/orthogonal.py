@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Orthogonal
-from ..context import Context
 from ..data import Data
-from ..data.namespace import to_host
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
-from ..engine.binding import read_for
-from ..engine.model import Model
-from ..engine.solution import Solution, Status
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
-from ..initialization import PROJECTIVE
+from ..kernels.namespace import to_host
 from ..metrics import orthogonality_error
-from ..solvers import Multiplicative
-from ..solving import objective_of
+from ..model import Model
+from ..solve.binding import read_for
+from ..solve.context import Context
+from ..solve.initialization import PROJECTIVE
+from ..solve.solution import Solution, Status
+from ..solve.solvers import Multiplicative
+from ..solve.solving import objective_of
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure

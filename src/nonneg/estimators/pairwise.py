@@ -19,12 +19,12 @@ from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
 from ..encoding import encode
-from ..engine.model import Model
-from ..engine.solution import Solution
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
+from ..model import Model
 from ..reporting import inner_runs
-from ..solvers import Multiplicative
+from ..solve.solution import Solution
+from ..solve.solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
 from ._callbacks import told_to_callbacks, with_callbacks

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
-from ..engine.model import Model
 from ..exceptions import ShapeError
-from ..initialization import SEARCH
 from ..labelling import hard_labels
-from ..solvers import Multiplicative
+from ..model import Model
+from ..solve.initialization import SEARCH
+from ..solve.solvers import Multiplicative
 from ._base import Factorizer
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin

@@ -15,8 +15,8 @@ from ..atomic import atomic_fit
 from ..data import as_dense
 from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
-from ..initialization import make_generator
 from ..shareable import Shareable
+from ..solve.initialization import make_generator
 from ..validation import check_non_negative, read_codes, read_samples
 from ._naming import with_sample_names
 

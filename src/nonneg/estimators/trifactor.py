@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import FixedMultiplier, NearOrthogonal
-from ..engine.model import Model
 from ..exceptions import ShapeError
-from ..initialization import FREE_SIDES
-from ..solvers import AlternatingLeastSquares, Multiplicative, Solver
+from ..model import Model
+from ..solve.initialization import FREE_SIDES
+from ..solve.solvers import AlternatingLeastSquares, Multiplicative, Solver
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure

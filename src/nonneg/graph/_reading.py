@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ..data.compressed import to_csr
-from ..data.namespace import is_array, to_host
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
+from ..kernels.namespace import is_array, to_host
 
 Symmetrize = Literal["mean", "max"]
 _ROUNDED = 1e-9

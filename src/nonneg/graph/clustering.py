@@ -16,10 +16,10 @@ from sklearn.utils import check_random_state
 from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..interrupting import Stopped, heeded
 from ..naming import find, is_number
 from ..reporting import inner_runs, users_line
 from ..shareable import Shareable
+from ..solve.interrupting import Stopped, heeded
 from ..validation import validated
 from ._partitions import compact, trace_of
 from ._reading import (

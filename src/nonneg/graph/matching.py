@@ -14,16 +14,16 @@ from scipy.spatial.distance import cdist
 from ..constraints import Constraint, get_constraint
 from ..constraints.stochastic import balanced
 from ..divergences import Objective
-from ..engine.binding import bind
-from ..engine.model import Model
-from ..engine.problem import Problem
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..initialization import make_generator
-from ..interrupting import Stopped, heeded, is_interrupted
+from ..model import Model
 from ..naming import find
 from ..reporting import current_listener
-from ..solvers import Solver, Stopping, get_solver
-from ..solving import solve_from
+from ..solve.binding import bind
+from ..solve.initialization import make_generator
+from ..solve.interrupting import Stopped, heeded, is_interrupted
+from ..solve.problem import Problem
+from ..solve.solvers import Solver, Stopping, get_solver
+from ..solve.solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
 from ._symmetries import have_doubles

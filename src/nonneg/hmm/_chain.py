@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
-from ..context import Context
 from ..data.compressed import checked
-from ..engine.solution import History, Status
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..initialization import make_generator
-from ..interrupting import Stopped
 from ..naming import is_number
 from ..shareable import Shareable
+from ..solve.context import Context
+from ..solve.initialization import make_generator
+from ..solve.interrupting import Stopped
+from ..solve.solution import History, Status
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 

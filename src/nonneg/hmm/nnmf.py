@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..context import Context
-from ..engine.solution import History, Record, Status
-from ..engine.stopping import Stopping, Watch
-from ..initialization import make_generator
 from ..reporting import current_listener
+from ..solve.context import Context
+from ..solve.initialization import make_generator
+from ..solve.solution import History, Record, Status
+from ..solve.stopping import Stopping, Watch
 from ._chain import HiddenChain, LearnedChain
 
 

@@ -14,20 +14,20 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
-from ..context import Context
 from ..divergences import Beta
-from ..engine.binding import bind
-from ..engine.model import Model
-from ..engine.solution import Status
-from ..engine.stopping import Stopping
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
-from ..initialization import make_generator
-from ..interrupting import is_interrupted
+from ..model import Model
 from ..reporting import inner_runs, users_line
-from ..restarts import run_starts
-from ..solvers import NAMES, Multiplicative, Solver
-from ..solving import objective_of
+from ..solve.binding import bind
+from ..solve.context import Context
+from ..solve.initialization import make_generator
+from ..solve.interrupting import is_interrupted
+from ..solve.restarts import run_starts
+from ..solve.solution import Status
+from ..solve.solvers import NAMES, Multiplicative, Solver
+from ..solve.solving import objective_of
+from ..solve.stopping import Stopping
 from ._chain import HiddenChain, LearnedChain
 from ._starts import STARTS, separate
 

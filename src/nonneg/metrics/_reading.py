@@ -9,9 +9,9 @@ from scipy import sparse
 
 from ..data import as_dense
 from ..data.compressed import to_csr
-from ..data.namespace import is_array, to_host
 from ..data.reading import read_matrix
 from ..exceptions import DataError, ShapeError
+from ..kernels.namespace import is_array, to_host
 
 
 def contingency(labels_true: Any, labels_pred: Any) -> sparse.csr_array:

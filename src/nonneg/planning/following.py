@@ -11,8 +11,8 @@ from typing import Any
 
 from ..algebra.expression import Letter, Word
 from ..data import Data
-from ..data.host import as_operand, multiplied, positive_part
-from ..data.namespace import Array
+from ..kernels.host import as_operand, multiplied, positive_part
+from ..kernels.namespace import Array
 from .steps import Apply, ApplyGram, Multiply, SelfProduct, SignedPart
 
 Source = Callable[[Any], Array]

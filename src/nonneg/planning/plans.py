@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..data.host import as_type
-from ..data.namespace import namespace_of
+from ..kernels.host import as_type
+from ..kernels.namespace import namespace_of
 from .costs import Costs
 from .following import Source, prepared
 from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPart, Step, Visit, canonical, results

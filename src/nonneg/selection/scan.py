@@ -16,13 +16,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..exceptions import IncompatibleError, ShapeError
-from ..initialization import make_generator
-from ..interrupting import Stopped
 from ..kernels.threads import blas_limited, limited
 from ..naming import find
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
 from ..reporting import current_listener, listening, readable_seconds, say, users_line
+from ..solve.initialization import make_generator
+from ..solve.interrupting import Stopped
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
 from .criteria.restarts import clustered

@@ -33,7 +33,7 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
 
     from ...files import written_whole
     from ...graph import match_graphs
-    from ...interrupting import Stopped
+    from ...solve.interrupting import Stopped
     from .. import sharing
 
     divergence = sharing.divergence_of(given["divergence"])

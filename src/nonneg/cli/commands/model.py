@@ -39,7 +39,7 @@ def command(session: Session, /, form: str, divergence: str, data: str, **given:
     Example, as it stands:
         nonneg model "W W.T X" --orthogonal W --divergence kl
     """
-    from ...engine.model import Model
+    from ...model import Model
     from .. import sharing
 
     constraints = {factor: name.replace("_", "-") for name, factors in given.items() for factor in factors}

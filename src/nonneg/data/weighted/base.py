@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...kernels.host import as_type, in_double
+from ...kernels.namespace import Array
 from ..base import Data
-from ..host import as_type, in_double
-from ..namespace import Array
 from ..steps import Request
 
 

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total, chunks
 from ..blocks import Blocks, How, ReadingLog, Work
-from ..namespace import Array, Namespace
 from ..steps import Request
 from ..transposed import TransposedData
 from .base import Blend, DataTerm, LowRank, Pair, Partial, mean_filling, settled_by_sums

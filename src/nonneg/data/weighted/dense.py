@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ...kernels.host import logarithm as log_of
+from ...kernels.namespace import Array, to_host
 from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
-from ..host import logarithm as log_of
-from ..namespace import Array, to_host
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks, share_out
 from .base import (

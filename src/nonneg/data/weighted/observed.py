@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ...kernels.host import as_dense, inner, multiplied
+from ...kernels.host import logarithm as log_of
+from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total
-from ..host import as_dense, inner, multiplied
-from ..host import logarithm as log_of
-from ..namespace import Array, Namespace
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks

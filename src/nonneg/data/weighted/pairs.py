@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from ...kernels.host import as_dense, logarithm
+from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data, Facts, Total
 from ..dense import DenseData
-from ..host import as_dense, logarithm
-from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass

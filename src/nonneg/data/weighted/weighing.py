@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from ...exceptions import DataError
+from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data
 from ..compressed import to_csr
 from ..dense import DenseData
-from ..namespace import Array, Namespace, to_host
 from ..sparse import SparseData
 from .base import Pair
 from .dense import WeightedDense

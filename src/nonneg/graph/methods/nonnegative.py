@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from ...data.given import Gram, Signed
-from ...engine.model import Model
-from ...engine.solution import Solution
 from ...exceptions import IncompatibleError
 from ...factorization import factorize
-from ...interrupting import is_interrupted
+from ...model import Model
 from ...naming import is_number
-from ...solvers import Multiplicative, Solver
+from ...solve.interrupting import is_interrupted
+from ...solve.solution import Solution
+from ...solve.solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned

@@ -17,9 +17,9 @@ from scipy import sparse
 from ...data import as_dense, read_data
 from ...divergences import Beta, Objective
 from ...encoding import encode
-from ...engine.model import Model
+from ...model import Model
 from ...planning.plans import multiply
-from ...solving import objective_of
+from ...solve.solving import objective_of
 from ..subjects import Items, Matrix, Rank, Subject
 from .base import Folded, Found, folds, others
 

@@ -1,0 +1,348 @@
+"""A model = product form × divergence × constraints, and the rules that follow from it. No data here.
+
+>>> print(Model("W W.T X", constraints={"W": "orthogonal"}))
+minimise  ½‖X − W Wᵀ X‖²
+over      W ≥ 0, Wᵀ W = I
+<BLANKLINE>
+W ← W ∘ [(X Xᵀ W) / (W Wᵀ X Xᵀ W)]^(1/3)
+    OPNMF = NLHN: ONL Eq. 31, NNP Eq. 40 (printed with exponent 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .algebra.expression import Letter, Word, parse
+from .algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
+from .algebra.rewriting import SIGNS, Difference, Sum, by_sign, derivative, letter_by_letter, split_signs, symmetric
+from .constraints import Constraint, Direction, get_constraint
+from .data.base import Need
+from .divergences import Objective, get_divergence
+from .divergences.base import Middles
+from .exceptions import ExpressionError, IncompatibleError
+from .planning.planner import RuleWords
+from .references import citations, keys
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one factor is updated: W ← W ∘ (numerator / denominator)^exponent."""
+
+    factor: str
+    degree: int
+    positive: Sum
+    """∇⁺, before the constraint."""
+    negative: Sum
+    """∇⁻, before the constraint."""
+    terms: tuple[Sum, ...]
+    """The derivative by the factor of each term of `Middles.terms`. Contracted with the factor and divided by the degree, they are
+    the sums that the objective is made of."""
+    numerator: Sum
+    denominator: Sum
+    bounds: Bounds
+    constraint: Constraint
+    law: Law
+    published: tuple[str, ...] = ()
+
+    @property
+    def exponent(self) -> float:
+        """The exponent of the theory: with it the objective does not rise, nor, under a constraint, the augmented one.
+
+        The theorems are about rules as they stand before Wᵀ W = I is used and words are cancelled; for those that are simplified,
+        and for the dual I-divergence of a factor that occurs twice, the exponent is the theory's but the guarantee is not.
+        """
+        return self.bounds.exponent
+
+    def __str__(self) -> str:
+        multipliers = self.constraint.multipliers_text(self.factor, self.denominator, self.numerator)
+        numerator, denominator = str(self.numerator), str(self.denominator)
+        if multipliers is not None:
+            numerator, denominator = self.law.lagrangian_text(numerator, denominator, *multipliers)
+        return self.law.text(self.factor, numerator, denominator, self.exponent)
+
+
+class Model:
+    """What is approximated by what, in which sense, under which constraints.
+
+    Parameters
+    ----------
+    form : str
+        A product of named matrices: ``"W H"``, ``"W W.T X"``, ``"A W B W.T C"``. Every name is a factor to be learned, except
+        the data's own name and those that `constraints` calls ``"fixed"``.
+    divergence : str, float or Objective, default="euclidean"
+        See `nonneg.divergences`. A number is the b of ``Beta(b)``, scikit-learn's ``beta_loss``.
+    constraints : dict, optional
+        For each factor that has one, a name or an object of `nonneg.constraints`.
+    data : str, default="X"
+        What the form calls the data.
+    signed : iterable of str, optional
+        Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
+        data, where a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
+    weighted : bool, default=False
+        Whether each entry of the data has a weight V, by which the rules then differ. Need not be said: data with weights, or with
+        missing values, say it.
+
+    Attributes
+    ----------
+    form : Word
+    divergence : Objective
+    constraints : dict of Constraint
+        One for every factor.
+    learned, fixed : tuple of str
+        Names of the factors, in order of appearance.
+    rules : dict of Rule
+        For every learned factor, in the order in which they are updated.
+    """
+
+    def __init__(
+        self,
+        form: str | Word,
+        divergence: str | float | Objective = "euclidean",
+        constraints: Mapping[str, str | Constraint | None] | None = None,
+        *,
+        data: str = "X",
+        signed: Iterable[str] | None = None,
+        weighted: bool = False,
+    ) -> None:
+        self.form = form if isinstance(form, Word) else parse(form)
+        self.divergence = get_divergence(divergence)
+        if not isinstance(data, str) or not data.isidentifier():
+            raise IncompatibleError(f"data must be the name that the form gives the data, such as 'X'; got {data!r}.")
+        self.data = data
+        factors = [name for name in self.form.names if name != data]
+        self.constraints = {name: Direction() if not self.divergence.approximates else get_constraint(None) for name in factors}
+        self.constraints.update(self._given(constraints))
+        self.learned = tuple(name for name in factors if self.constraints[name].is_learned)
+        self.fixed = tuple(name for name in factors if not self.constraints[name].is_learned)
+        if not self.learned:
+            raise ExpressionError(
+                f"There is nothing to learn in the form {self.form.text!r}: "
+                + (f"{' and '.join(self.fixed)} {'is' if len(self.fixed) == 1 else 'are'} fixed and " if self.fixed else "")
+                + f"{data} is the data. Name a factor to be learned, as in 'W H'."
+            )
+        if not self.divergence.approximates and self.form.count(data) != 1:
+            raise ExpressionError(
+                f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
+            )
+        self.signed = self._with_signs(signed)
+        self.products: dict[str, tuple[Word, str]] = {}
+        """Letters of the rules that stand for the positive, or the negative, entries of a product."""
+        self.middles: Middles = self.divergence.middles(self.form, data)
+        self.has_logarithms = bool(self.divergence.log_powers)
+        """Whether the objective has sums of logarithms in it."""
+        self.weighted = bool(weighted)
+        if self.weighted:
+            self._check_weights()
+            self.middles = self.middles.with_weights(self.form, data)
+        self.rules = {name: self._rule(name) for name in self.learned}
+
+    @property
+    def words(self) -> tuple[RuleWords, ...]:
+        """The rules as sums of words, which is all that planning needs of them."""
+        return tuple(
+            RuleWords(
+                factor=name,
+                numerator=tuple(rule.numerator),
+                denominator=tuple(rule.denominator),
+                positive=tuple(rule.positive),
+                negative=tuple(rule.negative),
+                terms=tuple(map(tuple, rule.terms)),
+            )
+            for name, rule in self.rules.items()
+        )
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the rules and the objective use of the data, as their words say."""
+        if self.middles.operands or self.divergence.log_powers:
+            return frozenset({Need.ENTRIES})
+        X = Letter(self.data)
+        words = [word for rule in self.rules.values() for part in (rule.positive, rule.negative) for word, _ in part]
+        words += [whole for whole, _ in self.products.values()]
+        has_parts = any(letter.name == self.data + mark for word in words for letter in word for mark, _ in SIGNS)
+        parts = frozenset({Need.SIGNED_PRODUCTS} if has_parts else ())
+        if has_parts and not any(word.count(self.data) for word in words):
+            return parts
+        for need, pair in ((Need.ROW_GRAM, (X, X.T)), (Need.COLUMN_GRAM, (X.T, X))):
+            if all(word.without(pair).count(self.data) == 0 for word in words):
+                return parts | {need}
+        return parts | {Need.PRODUCTS}
+
+    def _with_signs(self, given: Iterable[str] | None) -> frozenset[str]:
+        """Every matrix that may have negative entries; an error where one cannot."""
+        learned = {name for name in self.learned if self.constraints[name].is_signed}
+        signed = learned | set(({self.data} if learned else ()) if given is None else given)
+        for name in signed:
+            if name not in self.form.names and name != self.data:
+                raise IncompatibleError(f"There is no matrix {name!r} in the form {self.form.text!r} to be of either sign.")
+            if name in self.learned and name not in learned:
+                raise IncompatibleError(f"{name} is learned: constraints={{{name!r}: 'signed'}} lets it be of either sign.")
+            if name in learned and self.form.count(name) != 1:
+                raise IncompatibleError(
+                    f"{name} occurs {self.form.count(name)} times in {self.form.text!r}, and a factor of either sign is found by "
+                    f"least squares, which takes one that occurs once. Write another letter for the others, or leave {name} free."
+                )
+        if signed and not self.divergence.takes_signs and not self.divergence.signed:
+            raise IncompatibleError(
+                f"{' and '.join(sorted(signed))} may be negative, and {self.divergence!r} compares numbers that are not. Use "
+                "'euclidean'."
+            )
+        return frozenset(signed | ({self.data} if self.divergence.signed else set()))
+
+    def with_signs(self, signed: Iterable[str]) -> Model:
+        """The same model where it is exactly these of the given matrices that have negative entries."""
+        learned = {name for name in self.learned if self.constraints[name].is_signed}
+        if self.signed == learned | set(signed) or self.divergence.signed:
+            return self
+        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=self.weighted)
+
+    def with_weights(self) -> Model:
+        """The same model for data whose entries have weights."""
+        if self.weighted:
+            return self
+        signed = None if self.divergence.signed else self.signed.intersection({self.data, *self.fixed})
+        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=True)
+
+    def _check_weights(self) -> None:
+        """Refuse weights where the comparison is no sum over entries, or X̂ may be of either sign."""
+        if not self.divergence.approximates:
+            raise IncompatibleError(
+                f"{self.divergence!r} compares no entries of {self.data}, so there is nothing that weights, or missing values, "
+                "could mean."
+            )
+        if self.signed:
+            raise IncompatibleError(
+                f"{' and '.join(sorted(self.signed))} may be negative, and weights, or missing values, are for matrices that are "
+                "not. Fill in what is missing first, or use factors without negative entries."
+            )
+
+    def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:
+        if constraints is None:
+            return {}
+        if not isinstance(constraints, Mapping):
+            only = [name for name in self.form.names if name != self.data]
+            raise IncompatibleError(
+                f"Constraints are given for each factor, as in {{{only[0]!r}: {constraints!r}}}; got {constraints!r}."
+                if only
+                else f"Constraints are a dict from factor names to constraints; got {constraints!r}."
+            )
+        for name in constraints:
+            if name == self.data:
+                raise IncompatibleError(f"{name} is the data and cannot be constrained; constrain a factor of {self.form.text!r}.")
+            if name not in self.constraints:
+                raise IncompatibleError(
+                    f"There is no factor {name!r} to constrain in the form {self.form.text!r}. Its factors: "
+                    f"{', '.join(self.constraints)}."
+                )
+        return {name: get_constraint(c) for name, c in constraints.items() if c is not None}
+
+    def check_given(self, names: Iterable[str]) -> None:
+        """Refuse starting values of what is not a factor."""
+        for name in names:
+            if name not in self.constraints:
+                raise IncompatibleError(
+                    f"init gives a value for {name!r}, which is not a factor of {self.form.text!r}. Its factors: "
+                    f"{', '.join(self.constraints)}."
+                )
+
+    def _rule(self, factor: str) -> Rule:
+        positive = derivative(self.form, factor, self.middles.positive)
+        negative = derivative(self.form, factor, self.middles.negative)
+        terms = tuple(derivative(self.form, factor, Sum.of(word)) for word in self.middles.terms)
+        degree = self.form.count(factor)
+        law, constraint, bounds = self.divergence.law, self._in_scale_of_parts(factor), self.divergence.bounds(degree)
+        if constraint.is_signed:
+            law = LeastSquaresLaw()
+        elif self.signed:
+            terms = tuple(split_signs(self._symmetric(term), factor, self._data_in_parts) for term in terms)
+            descent = split_signs(self._symmetric(negative - positive), factor, self._data_in_parts)
+            negative, positive = by_sign(split_signs(descent, factor, self._products_in_parts))
+            bounds = bounds_of_products(*([word.count(factor) + 1 for word, _ in part] for part in (positive, negative)))
+        if self._is_concave(factor, negative):
+            bounds = bounds.concave()
+        numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
+        if not numerator:
+            raise IncompatibleError(
+                f"With {constraint.text(factor)}, the form {self.form.text!r} does not depend on {factor} any more, so there is "
+                f"nothing to learn of it. Constrain the other axis of {factor}, or leave it free."
+            )
+        given_signs = bool(self.signed) and not self.divergence.signed and self.signed.isdisjoint(self.learned)
+        wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data, signed=given_signs)
+        where = citations(wanted, bounds.exponent, simplified=simplified)
+        return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, tuple(where))
+
+    def _symmetric(self, part: Sum) -> Sum:
+        return part.rewritten(lambda word: symmetric(word, {self.data})) if self.divergence.signed else part
+
+    def _data_in_parts(self, piece: Word) -> Difference:
+        """A piece of a word with X written as X⁺ − X⁻, where it is as large as the data on both sides and should not be formed."""
+        signed = self.signed.intersection(piece.names)
+        is_large = self.divergence.signed or piece[0].name == piece[-1].name == self.data
+        return letter_by_letter(piece, self.data) if signed == {self.data} and is_large else [(piece, 1)]
+
+    def _products_in_parts(self, piece: Word) -> Difference:
+        """A piece of a word that may be of either sign, as the difference of two letters for its parts."""
+        if not self.signed.intersection(piece.names):
+            return [(piece, 1)]
+        name = str(piece) if len(piece) == 1 else f"({piece})"
+        self.products |= {name + mark: (piece, mark) for mark, _ in SIGNS}
+        return [(Word([Letter(name + mark)]), sign) for mark, sign in SIGNS]
+
+    def _in_scale_of_parts(self, factor: str) -> Constraint:
+        """A factor's constraint; where it has a penalty, in the scale of P and Q, which lack the slope of the divergence."""
+        constraint = self.constraints[factor]
+        if constraint.has_penalty and self.divergence.scale_invariant:
+            raise IncompatibleError(
+                f"{constraint!r} puts a penalty on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
+                "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
+            )
+        return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.has_penalty else constraint
+
+    def _as_published(self) -> dict[str, Constraint]:
+        """The constraints as `references` states them: what is only kept in scale there counts as free."""
+        free = get_constraint(None)
+        return {name: free if c == Direction() else c for name, c in self.constraints.items()}
+
+    def _is_concave(self, factor: str, negative: Sum) -> bool:
+        """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""
+        if not self.middles.negative or self.middles.operands:
+            return False
+        F = Letter(factor)
+        return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
+
+    def __str__(self) -> str:
+        goal = "maximise" if self.divergence.maximised else "minimise"
+        over = "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
+        lines = [f"{goal}  {self.divergence.text(self.data, self.form)}", f"over      {over}"]
+        for rule in self.rules.values():
+            lines += ["", str(rule), *(f"    {where}" for where in rule.published)]
+        notes = [("X̂", f"{self.form}")] if self.middles.operands else []
+        if any(letter.name == "1" for rule in self.rules.values() for word, _ in rule.positive for letter in word):
+            notes.append(("1", "all ones"))
+        if self.weighted:
+            notes.append(("V", "weights"))
+        if self.divergence.scale_invariant:
+            notes.append(("θ", "ΣP∘X̂ / ΣQ∘X̂ (QNMF Table 1)"))
+        if notes:
+            lines += ["", "with  " + ",  ".join(f"{symbol} = {meaning}" for symbol, meaning in notes)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
+        data = f", data={self.data!r}" if self.data != "X" else ""
+        given = self.signed.difference(self.learned)
+        if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):
+            data += f", signed={sorted(given)!r}"
+        data += ", weighted=True" if self.weighted else ""
+        return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed, self.weighted

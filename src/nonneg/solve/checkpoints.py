@@ -1,0 +1,397 @@
+"""Checkpoints: where a fit stands, written down now and then, whole or not at all, to be gone on with.
+
+A file holds what the fit is of, in words and numbers, and for each start either what it came to or where it stands. It is written
+beside the old one, and takes its place when all of it is on the disk: whatever happens, one of the two is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from ..annotations import check_fields, fits
+from ..atomic import remove_left_over, short_name, written_whole
+from ..data import Data
+from ..data.weighted import LowRank
+from ..exceptions import DataError, IncompatibleError
+from ..kernels.namespace import to_host
+from ..naming import is_number
+from .filling import inside
+from .problem import Problem
+from .run import Run, Stage
+from .solution import Solution, Status
+from .storing import Stored, altered_runs_refused, check_factors, read_content, read_filling, write_content
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where to write down how far a fit is, and how often.
+
+    A fit that has ended at `max_iter` goes on from its file with a larger one, to what that would have led to from the beginning.
+
+    Parameters
+    ----------
+    path : str or path
+        A file; or a folder, one that is there or a name that ends in "/", in which each fit has a file of its own, named by what it
+        is a fit of, `max_iter` included. Clones, as those of a grid search, need a folder.
+    every : float, default=60
+        Seconds between two times; nothing more than that is lost.
+    """
+
+    path: str | os.PathLike[str]
+    every: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise IncompatibleError(f"checkpoint must be a path, a Checkpoint, or None; got {self.path!r}.")
+        if not is_number(self.every) or self.every < 0:
+            raise IncompatibleError(f"every must be a number of seconds that is not negative; got {self.every!r}.")
+
+    def file(self, identity: Mapping[str, Any]) -> Path:
+        """The file of a fit."""
+        path = Path(self.path)
+        if not path.is_dir() and not str(self.path).endswith(("/", os.sep)):
+            return path
+        path.mkdir(parents=True, exist_ok=True)
+        return path / f"{hash_of(identity)}.nonneg"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there may be something to go on from."""
+        return os.path.exists(self.path)
+
+
+def read_checkpoint(given: Any) -> Checkpoint | None:
+    """What a user gives as `checkpoint`."""
+    if isinstance(given, str) and not given.strip():
+        raise IncompatibleError("checkpoint is an empty text; give the path of a file, or of a folder with a slash at its end.")
+    return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
+
+
+def hash_of(identity: Mapping[str, Any]) -> str:
+    """A hash of what a fit is of."""
+    return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=10).hexdigest()
+
+
+def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
+    """What a fit is of: data, by their shape and sums, model, and settings."""
+    data = problem.user_data
+    return {
+        "shape of X": list(data.shape),
+        "type of X": str(data.namespace.dtype),
+        **({"storage of X": _blocks_of(data)} if data.is_far else {}),
+        "entries of X": _of_data(data),
+        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
+        "model": f"{problem.user_model!r} {problem.user_model}",
+        "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
+        "fixed factors": _described(problem.fixed),
+        **{name: _described(value) for name, value in settings.items()},
+    }
+
+
+def _blocks_of(data: Data) -> str:
+    """How data that are far are cut: sums over other blocks are the same but for their last digits, which bits depend on."""
+    blocks = data.in_blocks
+    return "blocks" if blocks is None else f"{len(blocks[0].stops)} blocks, the first of {blocks[0].stops[0]} rows"
+
+
+def _of_data(data: Data) -> list[Any]:
+    """What tells data of one shape apart, to the last digit: see `_OF_ENTRIES`."""
+    try:
+        squares = data.power_sum(2)
+    except ValueError:  # some kinds do not know it
+        squares = 0.0
+    return [*map(float, data.facts[:2]), data.facts.non_zeros, squares, _of_rows(data)]
+
+
+_HASHED = 2**22
+"""Entries that data are known by at the most; of larger ones, so many in rows that lie evenly apart."""
+
+
+def _of_rows(data: Data) -> str:
+    """A hash of rows: of all of them where that is little work. Data whose entries have changed places have the same sums."""
+    in_blocks = data.in_blocks  # whose rows are at hand, whether they are samples or features
+    items = in_blocks[0] if in_blocks is not None else data if data.can_take else data.items
+    if not items.can_take:
+        return ""
+    n, width = items.shape
+    count = min(n, max(_HASHED // max(width, 1), 1))
+    rows = items.take(np.unique(np.linspace(0, n - 1, count).astype(np.int64)), axis=0)
+    return hashlib.blake2b(json.dumps(_described(rows)).encode(), digest_size=10).hexdigest()
+
+
+def _described(value: Any) -> Any:
+    """A value as JSON: arrays by their shape and a hash of what is in them."""
+    if isinstance(value, Mapping):
+        return {str(name): _described(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_described(each) for each in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if hasattr(value, "indptr"):
+        return [list(value.shape), *(_described(part) for part in (value.indptr, value.indices, value.data))]
+    if hasattr(value, "shape") and hasattr(value, "dtype"):  # what is not in memory is told by its name
+        array = np.ascontiguousarray(to_host(value.toarray() if hasattr(value, "toarray") else value))
+        return [list(array.shape), str(array.dtype), hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()]
+    return repr(value)
+
+
+class Book:
+    """The checkpoint of one fit, open: what was in it, and what is to be.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    identity : dict
+        What the fit is of; a file that is of another is refused.
+    seeds : list of int
+        One for each start; those of the file, if it has any, are gone on with where they are not part of what a fit is of.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], seeds: Sequence[int]) -> None:
+        self.path, self.every = Path(os.path.realpath(checkpoint.file(identity))), checkpoint.every  # of all links to it
+        self.identity, self.seeds = json.loads(json.dumps(identity)), list(seeds)
+        self._entries: dict[int, bytes] = {}
+        self._was_for: int | None = None
+        self._mutex, self._written = RLock(), time.monotonic()
+        if self.path.exists() and not self.path.is_file():
+            raise DataError(f"The checkpoint {self.path} is not a file. Give another path.")
+        self._lock = _locked(self.path)
+        try:
+            remove_left_over(self.path)
+            if self.path.exists():
+                self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self) -> None:
+        stored = read_content(self.path)
+        with altered_runs_refused(str(self.path)):
+            there = json.loads(stored.rebuilt("identity"))
+            seeds, blobs = stored.rebuilt("seeds"), _blobs(stored)
+            if not isinstance(there, dict) or not fits(seeds, list[int]) or min(seeds, default=0) < 0:
+                raise DataError("it has no seeds, or does not say what it is of")
+        differing = [
+            f"{name} is {_in_words(name, there.get(name))} there, and {_in_words(name, self.identity.get(name))} here"
+            for name in dict.fromkeys([*there, *self.identity])
+            if name != _MAX_ITER and there.get(name) != self.identity.get(name)
+        ]
+        if differing:
+            raise DataError(
+                f"{self.path} is a checkpoint of another fit: {'; '.join(differing)}. Give another file, delete this one, or "
+                "give a folder, in which each fit has its own. To go on from a fit that has ended, with other settings, use "
+                "warm_start=True."
+            )
+        if len(seeds) != len(self.seeds):
+            raise DataError(f"{self.path} was altered: it has {len(seeds)} seeds for {len(self.seeds)} starts. Delete it.")
+        self.seeds, self._entries = list(seeds), blobs
+        self._was_for = there.get(_MAX_ITER)
+        if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then, unless they have gone too far
+            for entry in self._entries.values():
+                self.check_reach(_iterations(self._opened(entry)))
+            self._entries = {
+                number: entry for number, entry in self._entries.items() if not self._opened(entry).content.get("is_bound", True)
+            }
+
+    def _opened(self, entry: bytes) -> Stored:
+        return read_content(io.BytesIO(entry), str(self.path))
+
+    def keeper(self, number: int) -> StartKeeper:
+        """What one start writes to."""
+        entry = self._entries.get(number)
+        return StartKeeper(self, number, None if entry is None else self._opened(entry))
+
+    def check_reach(self, n_iter: int) -> None:
+        """Refuse a start that has gone beyond what is asked for now."""
+        most = self.identity.get(_MAX_ITER, n_iter)
+        if n_iter > most:
+            raise DataError(
+                f"{self.path} has come to iteration {n_iter} with max_iter={self._was_for}, and cannot go back: here max_iter is "
+                f"{most}. Give a larger one, or another file, or delete this one."
+            )
+
+    def put(self, number: int, content: Mapping[str, Any]) -> None:
+        """Take down where a start stands, and write the file."""
+        blob = io.BytesIO()
+        write_content(content, blob)
+        with self._mutex:
+            self._entries[number] = blob.getvalue()
+            self._write()
+
+    def goes_beyond(self, n_iter: int) -> bool:
+        """Whether more iterations are asked for."""
+        return bool(n_iter < self.identity.get(_MAX_ITER, n_iter))
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self._written >= self.every
+
+    def _write(self) -> None:
+        content: dict[str, Any] = {"identity": json.dumps(self.identity), "seeds": self.seeds}
+        content |= {f"start {number}": np.frombuffer(entry, np.uint8) for number, entry in sorted(self._entries.items())}
+        replace_file(self.path, lambda file: write_content(content, file))
+        self._written = time.monotonic()
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._lock()
+
+
+class StartKeeper:
+    """Where one start stands, in a `Book`."""
+
+    def __init__(self, book: Book, number: int, stored: Stored | None) -> None:
+        self._book, self._number, self._stored = book, number, stored
+        self.resumes: bool | None = None if stored is None else bool(stored.rebuilt("resumes"))
+        """Whether the solver had a start that was gone on from; None where nothing is known yet."""
+        self.is_bound = True if stored is None else bool(stored.rebuilt("is_bound"))
+        """Whether `max_iter` has a say in where the run begins, or by which plan it goes: with another, it is begun again."""
+        self.filling: LowRank | None = None
+        """What is missing in the data was filled with, where it was."""
+        self._unended: dict[str, Any] = {}
+        """Where a run stood when it ended at `max_iter`."""
+
+    def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
+        """Write it down if it is time, or if it is over: one that was stopped, by the user or by `max_iter`, can go on."""
+        if self._book.is_due() or run.status is not None:
+            is_unended = run.status is Status.MAX_ITER
+            run = replace(run, status=None) if is_unended or run.status is Status.STOPPED_BY_USER else run
+            where = {
+                "run": run,
+                "stage": None if stage is None else stage(),
+                "resumes": bool(self.resumes),
+                "is_bound": self.is_bound,
+            }
+            self._unended = where | {"run": run.copy()} if is_unended else {}
+            self._book.put(self._number, where)
+
+    def stage(self) -> Stage | None:
+        found: Stage | None = None if self._stored is None else self._stored.rebuilt("stage")
+        if not isinstance(found, Stage | None):
+            raise DataError(f"{self._book.path} was altered: its stage is {found!r:.60}. Delete it, or give another path.")
+        return found
+
+    def run(self, problem: Problem) -> Run | None:
+        found: Run | None = None if self._stored is None else self._stored.rebuilt("run", problem)
+        if not isinstance(found, Run | None):
+            raise DataError(f"{self._book.path} was altered: its run is {found!r:.60}. Delete it, or give another path.")
+        return found
+
+    @property
+    def is_begun(self) -> bool:
+        return self._stored is not None and self._stored.content.get("run") is not None
+
+    def solution(self, problem: Problem) -> Solution | None:
+        """What the start came to, if it is over."""
+        found = None if self._stored is None else self._stored.rebuilt("solution", problem)
+        if found is None:
+            return None
+        stored, model = self._stored, problem.user_model
+        assert stored is not None
+        with altered_runs_refused(stored.name):
+            if not fits(found, dict[str, Any]) or set(found) != set(_OF_SOLUTION):
+                raise DataError(f"its solution must have {', '.join(_OF_SOLUTION)}")
+            check_fields(Solution, found)
+            check_factors(found["factors"], problem, [name for name in model.form.names if name != model.data])
+        if found["status"] is Status.MAX_ITER and self._book.goes_beyond(found["n_iter"]):
+            return None
+        with altered_runs_refused(stored.name):
+            problem = read_filling(stored.rebuilt("filling", problem), problem)
+        return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
+
+    def finish(self, solution: Solution) -> None:
+        """Take down what the start came to."""
+        found = {name: getattr(solution, name) for name in _OF_SOLUTION}
+        filling = None if self.filling is None else tuple(self.filling)
+        own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
+        self._book.put(self._number, self._unended | own)
+
+
+def _iterations(stored: Stored) -> int:
+    """How many iterations a start has made that was written down."""
+    found = stored.rebuilt("solution")
+    with altered_runs_refused(stored.name):
+        if found is not None:
+            return int(found["n_iter"])
+        run, stage = (stored.content.get(name) or {} for name in ("run", "stage"))
+        return int(stage.get("done", 0)) + int(run.get("n_iter", 0))
+
+
+def _blobs(stored: Stored) -> dict[int, bytes]:
+    """The starts that are in a file, by number."""
+    found = ((name.removeprefix("start "), value) for name, value in stored.content.items() if name.startswith("start "))
+    return {int(number): stored.arrays[f"array_{value['number']}"].tobytes() for number, value in found}
+
+
+_OF_SOLUTION = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")
+"""Attributes of a solution that are stored."""
+_MAX_ITER = "max_iter"
+"""The setting that may be another when a fit is gone on with."""
+_OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares", "hash of rows")
+"""What the numbers are that data are known by."""
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A part of what a fit is of, for a message."""
+    if name == "entries of X" and isinstance(value, list) and len(value) == len(_OF_ENTRIES):
+        return f"[{', '.join(f'{what} {number}' for what, number in zip(_OF_ENTRIES, value, strict=True))}]"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def replace_file(path: Path, write: Callable[[Any], None]) -> None:
+    """Write a file that takes the place of another when all of it is on the disk; or, if that fails, leave the other as it is."""
+    try:
+        with written_whole(path) as unfinished, open(unfinished, "wb") as file:
+            write(file)
+    except OSError as error:
+        raise DataError(f"The checkpoint {error}") from error
+
+
+def _locked(path: Path) -> Callable[[], None]:
+    """Have a file for oneself, or refuse; what is returned lets go of it. The system does, if the process ends otherwise."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return lambda: None
+    name = path.with_name(f"{short_name(path)}.lock")
+    while True:
+        try:
+            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # others may have put a link or a pipe there
+            file = open(os.open(name, flags, 0o666), "rb")  # noqa: SIM115
+        except OSError as error:
+            why = (
+                f"{name}: {error.strerror}." if path.parent.is_dir() else f"the folder {path.parent} does not exist. Make it first."
+            )
+            raise DataError(f"The checkpoint {path} cannot be written: {why}") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise DataError(
+                f"{path} is the checkpoint of another fit that is going on. Clones and parallel searches need a folder, in which "
+                f"each fit has a file of its own: checkpoint={str(path.with_suffix('')) + '/'!r}."
+            ) from None
+        except OSError:  # a file system without locks
+            break
+        if name.exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(name)):
+            break
+        file.close()  # it was removed by the one that had it before, and is not what others would look at
+
+    def release() -> None:
+        with suppress(OSError):  # of a folder that may not be written any more; it is let go of when it is closed
+            name.unlink(missing_ok=True)
+        file.close()
+
+    return release

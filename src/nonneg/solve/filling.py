@@ -1,0 +1,205 @@
+"""Forms in which X itself stands, where some of its entries are missing: these are filled by the model's own approximation.
+
+Between steps, what is missing in X becomes what X̂ has there. With the Euclidean distance steps and fills lower one and the same
+objective, that of the filled data (it is a majorization of the one over observed entries, see docs/missing.md), so X is filled and
+has no weights. With other divergences, and where entries have weights, the objective is that over observed entries, and a fill that
+would raise it is not taken.
+
+The same for forms in which X does not stand, where the rule of a constraint is for data without weights: there what weights lack of
+one is made up by X̂.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.expression import Letter
+from ..data import Data, as_dense
+from ..data.weighted import LowRank, Partial
+from ..kernels.host import as_type
+from ..kernels.namespace import to_host
+from ..model import Model
+from .point import Point
+from .problem import Problem
+from .solver import Solver
+
+_SHARES = (1.0, 0.25)
+"""Of the way from the last fill to the new one, which are tried."""
+
+
+def must_be_filled(model: Model, data: Data) -> bool:
+    """Whether X stands in the form, and has entries without a value."""
+    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.has_gaps
+
+
+def must_be_whole(model: Model, data: Data) -> bool:
+    """Whether weights are to be made up for, since a constraint has another rule, with another result, where there are any."""
+    wants = any(model.constraints[name].wants_whole for name in model.learned)
+    return wants and data.weighted and model.divergence.takes_signs and not model.signed and model.data not in model.form.names
+
+
+def counts_fills(model: Model, data: Any) -> bool:
+    """Whether what is filled counts in the objective, which a step and a fill then lower in turn."""
+    return bool(model.divergence.takes_signs) and data.weights is None
+
+
+@dataclass(frozen=True)
+class Filling(Solver):
+    """The steps of another solver, and a fill after each of them."""
+
+    solver: Solver
+
+    @property
+    def window(self) -> float:  # type: ignore[override]
+        return self.solver.window
+
+    @property
+    def resumed(self) -> Filling:
+        return Filling(self.solver.resumed)
+
+    def obstacle(self, problem: Problem) -> str | None:
+        return self.solver.obstacle(problem)
+
+    def new_state(self, problem: Problem) -> Any:
+        return self.solver.new_state(problem)
+
+    def step(self, point: Point, state: Any) -> Point:
+        if point.problem.model.data not in point.problem.model.form.names:
+            return self._made_up(point, state)
+        moved = self.solver.step(point, state)
+        if _approaches(point.problem) or moved.objective()[0] <= point.objective()[0] + _rounding(point):
+            point = moved  # a sweep of coordinate descent may rise where a fill has left entries that are nearly zero
+        before, rounding = point.objective()[0], _rounding(point)
+        for values in _fills(point):
+            candidate = refilled(point, values)
+            after = candidate.objective()[0]
+            if after <= before + rounding:
+                if hasattr(state, "value"):
+                    state.value = None  # of other data
+                return candidate
+        return point
+
+    def _made_up(self, point: Point, state: Any) -> Point:
+        """A step without weights, which are made up for, with what is made up brought up to date after it.
+
+        Where some weights are above one, the step may raise the weighted objective although it lowers that without weights. It is
+        then tried with weights divided by the largest of them, with which the one is nowhere above the other; the lower is taken.
+        """
+        assert point.problem.partial is not None
+        share = 1 / max(point.problem.partial.largest_weight, 1.0)
+        before = {name: copy(value) for name, value in vars(state).items()}
+        moved = self.solver.step(point, state)
+        found = refilled(moved, approximation(moved))
+        value = found.objective()[0]
+        if share == 1 or value <= point.objective()[0] + _rounding(point):
+            return found
+        after = copy(vars(state))
+        vars(state).update(before)
+        moved = self.solver.step(refilled(point, approximation(point), share), state)
+        other = refilled(moved, approximation(moved))
+        if other.objective()[0] <= value:
+            return other
+        vars(state).update(after)
+        return found
+
+
+def _rounding(point: Point) -> float:
+    """What an objective may rise by without having risen."""
+    return float(4 * point.problem.eps * point.objective()[1])
+
+
+def _approaches(problem: Problem) -> bool:
+    """Whether a constraint is only approached, which may take the objective up."""
+    constraints = (problem.model.constraints[name] for name in problem.learned)
+    return any(not constraint.is_free and not constraint.restores_fully for constraint in constraints)
+
+
+def refilled(point: Point, values: LowRank, share: float = 1.0) -> Point:
+    """The same factors, for data that are filled with other values; where weights are made up for, with this share of them."""
+    return with_filling(point.problem, values, share).point(point.factors)
+
+
+def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Problem:
+    """The same problem, for data that are filled with these values."""
+    partial = problem.partial
+    assert partial is not None
+    values = LowRank(*(as_type(part, problem.namespace.dtype) for part in values))  # products of float32 may be in double precision
+    if problem.model.data not in problem.model.form.names:
+        blend = partial.blended(values, share)
+        return problem.with_data(blend.data, values, _Squares(blend.spread))
+    filled = partial.filled(values)
+    return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+
+
+def with_first_fill(problem: Problem, factors: dict[str, Any]) -> Problem:
+    """A problem at its beginning: where weights are made up for, what is made up is to be of the factors that it begins with."""
+    if problem.partial is None or problem.model.data in problem.model.form.names:
+        return problem
+    return with_filling(problem, approximation(problem.point(factors)))
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """Stands in for data of which nothing but the sum of squares counts."""
+
+    total: float
+
+    def power_sum(self, exponent: float) -> float:
+        return self.total
+
+    def log_sum(self, data_power: float) -> float:
+        return 0.0
+
+
+def inside(problem: Problem) -> Data:
+    """What stands for X in the form, in the units of the user: filled, where something is missing."""
+    if problem.partial is None:
+        return problem.user_data
+    data: Any = problem.data
+    filled = data.inside if data.weighted else data
+    return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
+
+
+def approximation(point: Point) -> LowRank:
+    """X̂, for a form in which X does not stand."""
+    left, right = point.problem.divide(point.problem.model.form)
+    point.compute((left, right))
+    return LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
+
+
+def _fills(point: Point) -> list[LowRank]:
+    """What may be filled in, the best first: what settles at once, X̂ as it is, and less of it."""
+    problem = point.problem
+    form, X, xp = problem.model.form, Letter(problem.model.data), problem.namespace.xp
+    left, right = problem.divide(form)
+    point.compute((left, right) if right else (left,))
+    if not right:
+        return []
+    plain = LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
+    found = []
+    if form.count(problem.model.data) == 1 and X in (form[0], form[-1]):
+        settled = _settled(point, left, right, form[0] != X)
+        found = [] if settled is None else [settled]
+    found.append(plain)
+    old = problem.filling
+    if old is not None:
+        share = _SHARES[-1]
+        found.append(LowRank(xp.concat([(1 - share) * old.U, share * plain.U], axis=1), xp.concat([old.V, plain.V])))
+    return found
+
+
+def _settled(point: Point, left: Any, right: Any, is_last: bool) -> LowRank | None:
+    """The fill that another one would not change, where X stands at an end of the form."""
+    partial = point.problem.partial
+    near, far = (right.T, left.T) if is_last else (left, right)
+    if len(near) < 2:
+        return None
+    L, R = (as_dense(point.product(word)) for word in (near[1:], far))
+    codes = as_dense(point.value(near))
+    prior = to_host(point.problem.namespace.xp.mean(codes, axis=0))
+    found = partial.settled(L, R, prior, transposed=is_last)  # type: ignore[union-attr]
+    if found is None or not bool(point.problem.namespace.xp.all(found.U >= 0)):
+        return None
+    return LowRank(found.V.T, found.U.T) if is_last else found

@@ -1,0 +1,82 @@
+"""The rows, or the columns, of the data, as starts look at them: few readings of X, and no copy of it."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...data import Data
+from ...kernels.namespace import to_host
+
+_DIMENSIONS_PER_CLUSTER = 4
+_LEAST_DIMENSIONS = 32
+"""In which items are compared, where they have more: those in which they differ most."""
+_OVERSAMPLED = 10
+"""Random directions beyond those that are looked for."""
+_SAFE = (1e-18, 1e18)
+"""Between these, sums of squares are numbers in single precision too."""
+
+
+class Items:
+    """Rows (axis 0) or columns (axis 1) of X. What is multiplied with them, and what comes of it, are arrays on the host."""
+
+    def __init__(self, data: Data, axis: int) -> None:
+        data, peak = data.items, data.facts.peak
+        # Where squares of the data are no numbers, they are measured in units of about their largest entry, a power of two, so that
+        # no digit changes; factors are scaled later.
+        self.unit = 2.0 ** round(math.log2(peak)) if peak and not _SAFE[0] < peak < _SAFE[1] else 1.0
+        self.data = data if self.unit == 1 else data.in_units(self.unit)
+        self.axis = axis
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many items there are, and how many numbers each has."""
+        return self.data.shape if self.axis == 0 else self.data.shape[::-1]
+
+    @property
+    def T(self) -> Items:
+        return Items(self.data, 1 - self.axis)
+
+    def __matmul__(self, M: np.ndarray) -> np.ndarray:
+        product = self.data.apply(self.data.namespace.asarray(M), transposed=self.axis == 1)
+        return np.asarray(to_host(product), dtype=np.float64)
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """The sum of each item."""
+        return (self @ np.ones((self.shape[1], 1))).ravel()
+
+    def coordinates(self, count: int, generator: Any) -> np.ndarray:
+        """The items in few dimensions, enough to tell so many clusters of them apart: in those in which they have most."""
+        dimensions = max(_DIMENSIONS_PER_CLUSTER * count, _LEAST_DIMENSIONS)
+        if self.shape[1] <= dimensions:
+            return self @ np.eye(self.shape[1])
+        # Two readings find the directions, one more the coordinates along them.
+        basis = np.linalg.qr(self.T @ (self @ generator.standard_normal((self.shape[1], dimensions))))[0]
+        return self @ basis
+
+
+def leading_singular(items: Any, count: int, seed: int, powers: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U, S and Vᵀ of the leading singular vectors, by powers of a few random directions (Halko, Martinsson and Tropp 2011).
+
+    Parameters
+    ----------
+    items : Items, or whatever can be multiplied, transposed or not
+    count : int
+        At most as many as there are.
+    seed : int
+    powers : int, optional
+        Fewer where it is enough to know roughly where they are; by default as many as scikit-learn has.
+    """
+    generator = np.random.default_rng(seed)
+    size = min(count + _OVERSAMPLED, *items.shape)
+    powers = powers or (7 if count < 0.1 * min(items.shape) else 4)
+    found = items @ generator.standard_normal((items.shape[1], size))
+    for _ in range(powers):
+        found = items @ np.linalg.qr(items.T @ np.linalg.qr(found)[0])[0]
+    Q = np.linalg.qr(found)[0]
+    U, S, VT = np.linalg.svd((items.T @ Q).T, full_matrices=False)
+    return (Q @ U)[:, :count], S[:count], VT[:count]

@@ -1,0 +1,68 @@
+"""Which factor goes with which side of X, whatever the form.
+
+A factor with the rows (or columns) of X on one side and an inner dimension on the other is *outer*: W and H in ``W S H``, W in
+``X W W.T``. One with inner dimensions on both sides is *middle*: S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...constraints import Orthogonal
+from ..problem import Problem
+from ..shapes import dimension_classes
+from .items import Items
+
+Start = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]
+"""(items, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
+
+
+def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
+    """The outer factors: name, axis of the items, and the classes of both dimensions, that of the items first."""
+    classes, data = dimension_classes(problem.model), problem.model.data
+    outer = classes[data, 0], classes[data, 1]
+    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.learned for axis in (0, 1))
+    return [side for side in sides if side[2] in outer and side[3] not in outer]
+
+
+def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
+    """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
+    model, classes = problem.model, dimension_classes(problem.model)
+    outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
+    sides = outer_sides(problem)
+    # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.
+    sides.sort(key=lambda side: not isinstance(model.constraints[side[0]], Orthogonal))
+    found: dict[Any, tuple[Any, np.ndarray, np.ndarray]] = {}
+    factors: dict[str, np.ndarray] = {}
+    for name, axis, long, short in sides:
+        if name not in wanted:
+            continue
+        if short not in found:
+            count = problem.shapes[name][1 - axis]
+            found[short] = long, *start(outer[long], count, int(generator.uniform() * 2**31), name)
+        items, own, facing = found[short]
+        factor = own if items == long else facing
+        factors[name] = factor if axis == 0 else factor.T
+    return factors | _means(problem, factors, [name for name in wanted if name not in factors])
+
+
+def _means(problem: Problem, outer: dict[str, np.ndarray], middle: list[str]) -> dict[str, np.ndarray]:
+    """For S in A S B, with A and B outer factors: the means of X weighted by each column of A and row of B."""
+    means, form = {}, problem.model.form
+    for name in middle:
+        places = [i for i, letter in enumerate(form) if letter.name == name]
+        neighbours = form[:1], form[-1:]
+        if len(form) != 3 or places != [1] or any(word[0].name not in outer for word in neighbours):
+            continue
+        left, right = (outer[word[0].name].T if word[0].transposed else outer[word[0].name] for word in neighbours)
+        left, right = left / left.sum(axis=0, keepdims=True), right / right.sum(axis=1, keepdims=True)
+        S = (Items(problem.data, 1) @ left).T @ right.T
+        means[name] = (S.T if form[1].transposed else S) + SMOOTHING * (S.mean() or 1.0)
+    return means
+
+
+SMOOTHING = 0.2
+"""What is added to indicators, and, relative to their mean, to what faces them: ONL §4.3 after Ding et al. (2006)."""

@@ -1,0 +1,204 @@
+"""What a factorization returns. Data only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, overload
+
+import numpy as np
+
+from ..data import Data, Need, as_dense
+from ..exceptions import IncompatibleError
+from ..kernels.namespace import Array
+from ..model import Model
+from ..planning.plans import multiply
+
+
+class Status(StrEnum):
+    """Why a run ended; compares equal to its name, and `sentence` says what to do about it."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    NO_PROGRESS = "no_progress"
+    NON_FINITE = "non_finite"
+    STOPPED_BY_CALLBACK = "stopped_by_callback"
+    STOPPED_BY_USER = "stopped_by_user"
+
+    @property
+    def sentence(self) -> str:
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.CONVERGED: "Converged: the objective has settled within tol of its value, or its curve leaves too little to gain to be "
+    "worth waiting for, and the point is nearly stationary.",
+    Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter to let it go on, or tol to be content with less.",
+    Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
+    "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
+    Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The best point before is returned; try "
+    "float64, or rescale the data.",
+    Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
+    Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """The state of a run at one check."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    violation: Mapping[str, float]
+    """For each constrained factor, how far it is from satisfying the constraint; zero is best. Stochastic factors satisfy it
+    exactly: for them, how far the last step was from it before they were restored."""
+    exponent: Mapping[str, float]
+    """For each learned factor, the exponent of its last step."""
+    readings: int = 0
+    """How often data in files, or on other machines, have been read as a whole by then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Progress(Record):
+    """What a callback gets: the record of a check, with the learned factors as they are at the moment.
+
+    Where the divergence does not depend on the scale of X̂ (γ, Rényi), those of the `Solution` are rescaled once more at the end.
+    """
+
+    factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    reading_seconds: float = 0.0
+    """How long the last reading of data in files, or on other machines, has taken."""
+    readings_left: int | None = None
+    """How many there may be still, at the most."""
+
+
+class History(Sequence[Record]):
+    """The records of a run, one for each check; ``history.objective`` and the like are their columns."""
+
+    def __init__(self, records: Sequence[Record] = ()) -> None:
+        self._records = list(records)
+
+    def append(self, record: Record) -> None:
+        self._records.append(record)
+
+    def followed_by(self, other: History) -> History:
+        """One history after the other, iterations and seconds counted on."""
+        if not self._records:
+            return History(other)
+        last = self[-1]
+        later = [
+            replace(record, iteration=record.iteration + last.iteration, seconds=record.seconds + last.seconds)
+            for record in other[1:]
+        ]
+        return History([*self, *later])
+
+    def ending_with(self, **columns: Any) -> History:
+        """The same history with other values in its last record."""
+        return History([*self._records[:-1], *(replace(record, **columns) for record in self._records[-1:])])
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Record | History:
+        return History(self._records[index]) if isinstance(index, slice) else self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    @property
+    def iteration(self) -> np.ndarray:
+        return np.array([record.iteration for record in self])
+
+    @property
+    def seconds(self) -> np.ndarray:
+        return np.array([record.seconds for record in self])
+
+    @property
+    def objective(self) -> np.ndarray:
+        return np.array([record.objective for record in self])
+
+    @property
+    def readings(self) -> np.ndarray:
+        return np.array([record.readings for record in self])
+
+    @property
+    def violation(self) -> dict[str, np.ndarray]:
+        return self._columns("violation")
+
+    @property
+    def exponent(self) -> dict[str, np.ndarray]:
+        return self._columns("exponent")
+
+    def _columns(self, name: str) -> dict[str, np.ndarray]:
+        keys = getattr(self._records[-1], name) if self._records else ()
+        return {key: np.array([getattr(record, name)[key] for record in self]) for key in keys}
+
+    def __repr__(self) -> str:
+        if not self._records:
+            return "History(empty)"
+        first, last = self[0], self[-1]
+        return (
+            f"History({len(self)} checks, iterations {first.iteration}–{last.iteration}, objective "
+            f"{first.objective:.6g} → {last.objective:.6g}, {last.seconds:.2f} s)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The result of `nonneg.factorize`.
+
+    Attributes
+    ----------
+    factors : dict of arrays
+        Every factor of the form, learned or fixed, by name.
+    objective : float
+        Of `factors`: the divergence, or the trace where that is maximised. No check of `history` was better by more than rounding,
+        unless a constraint is only approached, as orthogonality is: then it is that of the last check.
+    history : History
+        Iteration, seconds, objective, constraint violation and exponent at every check.
+    n_iter : int
+    status : Status
+        Why the run ended. ``status == "converged"`` works; ``status.sentence`` explains.
+    model : Model
+    data : Data
+        What was approximated.
+    scaled_objective : float
+        What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
+        scale of the data makes of their objectives.
+    solver : str
+        What moved the factors: "coordinate", "newton", "multiplicative", …
+    """
+
+    factors: dict[str, Array]
+    objective: float
+    history: History
+    n_iter: int
+    status: Status
+    model: Model
+    data: Data | None = field(default=None, repr=False)
+    scaled_objective: float = field(default=math.nan, repr=False)
+    solver: str = ""
+
+    def reconstruct(self) -> Array:
+        """The product of the form: X̂, a dense array."""
+        name, is_there = self.model.data, self.data is not None and Need.PRODUCTS in self.data.gives
+        if name in self.model.form.names and not is_there:
+            raise IncompatibleError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
+        return as_dense(multiply(self.model.form, self.factors, {name: self.data} if self.data is not None else {}))
+
+    def __str__(self) -> str:
+        shapes = ", ".join(f"{name} {tuple(factor.shape)}" for name, factor in self.factors.items())
+        return f"{self.model}\n\n{shapes}\nobjective {self.objective:.6g} after {self.n_iter} iterations. {self.status.sentence}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.model.form.text!r}, objective={self.objective:.6g}, n_iter={self.n_iter}, "
+            f"status={self.status.value!r})"
+        )

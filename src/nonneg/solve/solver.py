@@ -1,0 +1,60 @@
+"""What a solver is: something that moves a point. The loop, stopping, and reporting are not its business."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..kernels.namespace import Array
+from .point import Point
+from .problem import Problem
+
+
+@dataclass
+class State:
+    """All that changes during a run besides the point: arrays and numbers, so that it can be written down and read again.
+
+    What a solver has to remember beyond this is a subclass of its own.
+    """
+
+    exponents: dict[str, float] = field(default_factory=dict)
+    """The exponent of each factor's last step."""
+    unrestored: dict[str, Array] = field(default_factory=dict)
+    """Each factor as its last step left it, before the constraint was restored."""
+    stalled: bool = False
+    """Whether the last step could not move any factor."""
+    made_of: ClassVar[tuple[type, ...]] = ()
+    """Classes of its own that it holds."""
+
+
+class Solver(ABC):
+    """A way of taking steps; a record of its settings, which a run does not change."""
+
+    window: ClassVar[float] = 1.0
+    """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
+    shape_by: ClassVar[int] = 40
+    """Iterations before which the curve of the objective tells nothing about what is left to gain; see `Watch`."""
+    trial: ClassVar[int] = 100
+    """How many iterations a short run needs that is to show which of several starts is best."""
+
+    def obstacle(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved this way, as a clause; None where it can."""
+        return None
+
+    def suits(self, problem: Problem) -> bool:
+        """Whether "auto" may choose it."""
+        return self.obstacle(problem) is None
+
+    @abstractmethod
+    def new_state(self, problem: Problem) -> Any:
+        """The state at the beginning of a run; an error where there is an obstacle."""
+
+    @property
+    def resumed(self) -> Solver:
+        """The solver that goes on from where this one has been."""
+        return self
+
+    @abstractmethod
+    def step(self, point: Point, state: Any) -> Point:
+        """One sweep over the learned factors."""

@@ -1,0 +1,217 @@
+"""Coordinate descent: every entry of a factor in turn takes its exact minimum, the others staying as they are.
+
+The Euclidean objective along one entry is a polynomial: of degree two for a factor that occurs once, as both do in ``W H``, and of
+degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs of the rest of the product follows from the form; see
+`places`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...divergences import Beta
+from ...exceptions import IncompatibleError
+from ...kernels.namespace import Array
+from ...naming import is_count, is_number
+from ...random_states import make_generator
+from ..point import Point
+from ..problem import Problem
+from ..solver import Solver, State
+from .multiplicative import Multiplicative
+from .places import Linear, Quadratic, Settings, places
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Where a sequence of random numbers stands, as numbers."""
+
+    state: int
+    increment: int
+    has_half: int
+    """Whether half of the last number is still to be used."""
+    half: int
+
+    @classmethod
+    def of(cls, generator: np.random.Generator) -> Draws:
+        bits: Any = generator.bit_generator.state
+        return cls(bits["state"]["state"], bits["state"]["inc"], bits["has_uint32"], bits["uinteger"])
+
+    def generator(self) -> np.random.Generator:
+        state = {
+            "bit_generator": "PCG64",
+            "state": {"state": self.state, "inc": self.increment},
+            "has_uint32": self.has_half,
+            "uinteger": self.half,
+        }
+        return make_generator(state)
+
+
+@dataclass
+class CoordinateState(State):
+    """What coordinate descent remembers from one sweep to the next."""
+
+    sweeps: int = 0
+    """How many there have been."""
+    momentum: float = 0.0
+    last: dict[str, Array] = field(default_factory=dict)
+    """The factors before the last sweep, where there is momentum."""
+    value: tuple[float, float] | None = None
+    """The objective after it, up to a constant, and how much of it is rounding, where they are known."""
+    has_zeros: bool = False
+    """Whether tiny entries have become zero."""
+    draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
+    made_of: ClassVar[tuple[type, ...]] = (Draws,)
+
+
+@dataclass(frozen=True)
+class Coordinate(Solver):
+    """Exact steps, one entry at a time, for the Euclidean distance.
+
+    Rows of a factor are visited in random order, the same in every run, and each is gone over several times. Nothing ever raises
+    the objective. The entries reach zero, and leave it again.
+
+    Parameters
+    ----------
+    warmup : int, default=10
+        Multiplicative steps to begin with, where a factor occurs twice: from a random start, entries would be decided before the
+        components have taken shape, and stay so.
+    passes : int, default=10
+        How often a row is gone over, at most.
+    enough : float, default=1e-3
+        A row is left when none of its entries changes by more than this share of its largest.
+    refresh : int, default=10
+        Sweeps after which products that are kept up to date entry by entry are computed anew.
+    momentum : float, default=0.7
+        Where every factor occurs once, or the only one as F Fᵀ, alone or beside the data, a sweep begins this much of the last
+        step further on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the
+        sweep then begins at the factors as they are. 0 does without.
+    """
+
+    warmup: int = 10
+    passes: int = 10
+    enough: float = 1e-3
+    refresh: int = 10
+    momentum: float = 0.7
+    trial: ClassVar[int] = 30
+    window: ClassVar[float] = 1 / 5
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("passes", 1), ("refresh", 1)):
+            if not is_count(getattr(self, name), least):
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
+        if not is_number(self.momentum) or not 0 <= self.momentum <= 1:
+            raise IncompatibleError(f"momentum must be a share from 0 to 1; got {self.momentum!r}.")
+        if not is_number(self.enough) or not 0 <= self.enough < 1:
+            raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
+
+    def obstacle(self, problem: Problem) -> str | None:
+        model = problem.model
+        if model.divergence != Beta(2):
+            return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
+        if not problem.namespace.is_host:
+            return "it is compiled for NumPy and SciPy arrays, and no other library's"
+        for name, place in problem.derived(places).items():
+            terms = model.constraints[name].entrywise
+            if terms is None:
+                return f"{model.constraints[name]!r} has no exact step for a single entry of {name}"
+            if place is None and model.weighted:
+                return f"{name} does not stand at one end of {model.form.text!r} alone, and the data have weights"
+            if place is None:
+                return f"{name} occurs in {model.form.text!r} neither once nor as {name} {name}.T at an end"
+            if terms.overlap and not place.is_by_columns:
+                return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
+            obstacle = place.obstacle(problem)
+            if obstacle is not None:
+                return obstacle
+        return None
+
+    def new_state(self, problem: Problem) -> CoordinateState:
+        obstacle = self.obstacle(problem)
+        if obstacle is not None:
+            raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
+        return CoordinateState(exponents=dict.fromkeys(problem.learned, 1.0), momentum=self.momentum)
+
+    @property
+    def resumed(self) -> Coordinate:
+        return replace(self, warmup=0)
+
+    def step(self, point: Point, state: CoordinateState) -> Point:
+        found = point.problem.derived(places)
+        sweep, state.sweeps = state.sweeps, state.sweeps + 1
+        if sweep < self.warmup and any(place.needs_warmup for place in found.values()):
+            return self._warmed(point, state)
+        settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
+        state.has_zeros = True
+        measure = point.problem.derived(_measure) if self.momentum else None
+        if measure is None:
+            return self._swept(point, state, settings)
+        known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
+        for place in found.values():
+            if isinstance(place, Quadratic):
+                place.trim(point)
+        if last and momentum:
+            before, rounding = known or measure(point)
+            ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
+            constraints = point.problem.model.constraints
+            ahead = {name: F if constraints[name].is_signed else np.maximum(F, 0.0) for name, F in ahead.items()}
+            del last  # which would be one factor more in memory
+            candidate = self._swept(point.problem.point(ahead), state, settings._replace(keeps=True))
+            value = measure(candidate)
+            if value[0] <= before + rounding:
+                state.momentum, state.value = min(1.0, momentum * _GROWTH), value
+                return candidate
+            state.momentum = momentum / 2
+        return self._swept(point, state, settings)
+
+    def _swept(self, point: Point, state: CoordinateState, settings: Settings) -> Point:
+        found = point.problem.derived(places).values()
+        generator = state.draws.generator() if any(place.is_shuffled for place in found) else None
+        for place in found:
+            point = place.step(point, settings, generator)
+        if generator is not None:
+            state.draws = Draws.of(generator)
+        return point
+
+    def _warmed(self, point: Point, state: CoordinateState) -> Point:
+        """One multiplicative step; by rows where they are many, lest products as long as the factor take up memory.
+
+        With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
+        """
+        found = list(point.problem.derived(places).values())
+        if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows():
+            return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.new_state(point.problem))
+        candidate = _WARMUP.step(point, state)
+        falls = candidate.objective()[0] <= point.objective()[0]
+        return candidate if falls else _PROVEN.step(point, _PROVEN.new_state(point.problem))
+
+
+def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
+    """What tells whether a sweep has lowered the objective, with how much of it is rounding; None where it would cost too much.
+
+    The factor that is swept last leaves all that the objective is made of behind, up to a constant.
+    """
+    found = list(problem.derived(places).values())
+    last, constraints = found[-1], problem.model.constraints.values()
+    if all(isinstance(place, Linear) for place in found) and not any(constraint.has_penalty for constraint in constraints):
+        return lambda point: (last.measure(point), 0.0)
+    is_alone = (
+        len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
+    )  # one product with X is what a sweep costs
+    if is_alone or not any(isinstance(place, Quadratic) for place in found):
+        return lambda point: (point.objective()[0], 0.0)
+    if len(found) > 1 or not found[0].is_gram_of_data:
+        return None
+    rounding = problem.eps * problem.data.power_sum(2)
+    return lambda point: (found[0].measure(point), rounding)
+
+
+_GROWTH = 1.03
+"""By how much the momentum grows with every sweep that it has helped."""
+_WARMUP = Multiplicative(exponent=1, rescale=True)
+"""The first steps from a random start, which are faster than the proven ones, and may raise the objective."""
+_PROVEN = Multiplicative()
+"""What is taken in place of a first step that has raised it."""

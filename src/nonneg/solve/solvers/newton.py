@@ -1,0 +1,277 @@
+"""Newton's method along one entry after the other, with momentum, for the divergences that are sums over entries.
+
+Along an entry of a factor that occurs once, as both do in ``W H``, the objective is a sum of monomials in one number. Its slope and
+its curvature follow from those of the divergence, and so does a bound that has its minimum in closed form: `kernels.newton`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...data import Curve, Data, Descent, Need, as_dense
+from ...divergences import Divergence, DualI, Objective
+from ...divergences.base import Sums
+from ...exceptions import IncompatibleError
+from ...kernels.host import in_double, is_small
+from ...kernels.namespace import Array
+from ...naming import is_count, is_number
+from ..point import Point
+from ..problem import Problem
+from ..solver import Solver
+from .multiplicative import Adaptive, Multiplicative
+from .places import Linear, Place, Settings, places
+from .quasi_newton import QuasiNewton, QuasiNewtonState
+
+
+@dataclass
+class NewtonState(QuasiNewtonState):
+    """What is remembered from one sweep to the next, and from those of `QuasiNewton` where a run begins with some."""
+
+    sweeps: int = 0
+    """How many there have been."""
+    momentum: float = 0.0
+    last: dict[str, Array] = field(default_factory=dict)
+    """The factors before the last sweep."""
+    is_single: bool = False
+    """Whether sweeps are made in single precision."""
+    value: float | None = None
+    """The objective as the last sweep has found it, where that was one in single precision."""
+
+
+@dataclass(frozen=True)
+class Newton(Solver):
+    """Newton steps, one entry at a time, for every divergence that is a sum over entries.
+
+    For factors that occur once, those in the first and the last place of the form entry by entry; what stands between them, as S in
+    ``W S H``, takes the multiplicative step that is proven. Each step is the minimum of a bound (see `kernels.newton`), which needs
+    no curvature to be positive: what is concave of the divergence, as the logarithm of Itakura and Saito is, is replaced by its
+    tangent. So a sweep never raises the objective but by rounding; one that would is replaced by a sweep of `Adaptive`. Entries
+    reach zero, and leave it again.
+
+    γ- and Rényi divergences are not sums over entries, since every entry of X̂ changes the scale of all others: they keep
+    `QuasiNewton`. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
+    d′ and d″ would have to be computed anew for every entry: a sweep would cost as many visits to the data as the factor has rows.
+
+    Large dense data in double precision are gone over in single precision as long as every sweep gains much more than that loses:
+    each entry of X̂ takes a division, of which twice as many are made at a time. The objective of a point is always measured in
+    double precision.
+
+    Where X̂ is zero, a bound on what changes in relation to it lets no entry grow that the divergence bends for: with β above 1,
+    other than 2, and zeros in X, entries stay zero that should not, and `QuasiNewton` serves better.
+
+    Parameters
+    ----------
+    warmup : int, default=3
+        Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
+        Where the divergence is not convex, as that of Itakura and Saito is not, bounds are loose far from a minimum, and it is ten
+        times as many steps of `QuasiNewton`.
+    passes : int, default=1
+        How often a row is gone over in a sweep, at most.
+    enough : float, default=1e-3
+        A row is left when none of its entries changes by more than this share of its largest.
+    momentum : float, default=0.8
+        A sweep begins this much of the last step further on (after Ang and Gillis, 2019). It grows slowly up to 0.98, and is halved
+        where the objective would rise; the sweep then begins at the factors as they are. 0 does without.
+    """
+
+    warmup: int = 3
+    passes: int = 1
+    enough: float = 1e-3
+    momentum: float = 0.8
+    trial: ClassVar[int] = 30
+    window: ClassVar[float] = 1 / 5
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("passes", 1)):
+            if not is_count(getattr(self, name), least):
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
+        if not is_number(self.momentum) or not 0 <= self.momentum < 1:
+            raise IncompatibleError(f"momentum must be a share from 0, and below 1; got {self.momentum!r}.")
+        if not is_number(self.enough) or not 0 <= self.enough < 1:
+            raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
+
+    def obstacle(self, problem: Problem) -> str | None:
+        model = problem.model
+        if problem.derived(_curve) is None:
+            return f"{model.divergence!r} is not a sum over entries"
+        if not problem.namespace.is_host:
+            return "it is compiled for NumPy and SciPy arrays, and no other library's"
+        if Need.ENTRIES not in problem.data.gives:
+            return "the data do not give their entries"
+        if model.signed or problem.data.facts.lowest < 0:
+            return "it is about numbers that are not negative"
+        if model.weighted:
+            return "the data have weights, or missing values, of which its kernels know nothing"
+        found = problem.derived(places)
+        for name, place in found.items():
+            terms = model.constraints[name].entrywise
+            if terms is None:
+                return f"{model.constraints[name]!r} ties the entries of {name} together"
+            if not isinstance(place, Linear):
+                return f"{name} occurs in {model.form.text!r} more than once"
+            if not place.before and not place.after:
+                return f"{name} stands alone in {model.form.text!r}"
+            if _is_at_end(place) and not problem.data.can_sweep(transposed=place.is_turned):
+                return "the data cannot be gone over row by row"
+            if terms.overlap and not place.is_by_columns:
+                return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
+        if not any(_is_at_end(place) for place in found.values()):
+            return f"no factor that is learned stands at an end of {model.form.text!r}"
+        return None
+
+    def suits(self, problem: Problem) -> bool:
+        """Where steps serve well, and few zeros are visited in vain: X̂ is needed anew for every component."""
+        if self.obstacle(problem) is not None:
+            return False
+        data, curve = problem.data, problem.derived(_curve)
+        if not curve.on_pattern and data.facts.non_zeros < _FEW * data.shape[0] * data.shape[1]:
+            return False
+        return bool(curve.is_suited)
+
+    def new_state(self, problem: Problem) -> NewtonState:
+        obstacle = self.obstacle(problem)
+        if obstacle is not None:
+            raise IncompatibleError(f"Newton steps cannot be used here: {obstacle}. Use solver='quasi-newton'.")
+        first = _SAFE.new_state(problem)
+        return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum, is_single=_may_be_single(problem))
+
+    @property
+    def resumed(self) -> Newton:
+        return replace(self, warmup=0)
+
+    def step(self, point: Point, state: NewtonState) -> Point:
+        state.sweeps += 1
+        solver, count = point.problem.derived(_beginning)
+        if state.sweeps <= self.warmup * count:
+            return solver.step(point, state)
+        if state.roots is not None:  # of no use any more
+            state.corrections, state.roots, state.gradient = [], None, None
+        last, state.last, state.stalled = state.last, point.factors, False
+        found = self._moved(point, last, state) if state.is_single else None
+        if found is None and state.is_single:
+            state.is_single, state.value = False, None
+        found = found or self._moved(point, last, state)
+        return found or _SAFE.step(point, state)
+
+    def _moved(self, point: Point, last: dict[str, Array], state: NewtonState) -> Point | None:
+        """A sweep that lowers the objective, with momentum if that helps; in single precision, by more than rounding may do."""
+        before = point.objective()[0] if state.value is None else state.value
+        momentum, starts = state.momentum, [point]
+        if last and momentum:
+            ahead = {name: np.maximum(F + momentum * (F - last[name]), _LEAST * F) for name, F in point.factors.items()}
+            starts = [point.problem.point(ahead), point]
+        for start in starts:
+            candidate, (value, magnitude) = self._swept(start, state.is_single)
+            least = max(_GAIN * abs(value), _SINGLE_EPS * magnitude) if state.is_single else 0.0
+            if before - value >= least:
+                state.momentum = min(_MOST, momentum * _GROWTH) if start is not point else state.momentum
+                if state.is_single:
+                    state.value = value
+                else:
+                    candidate.measured = value, magnitude
+                return candidate
+            if abs(before - value) < least:
+                return None
+            state.momentum = momentum / 2
+        return None
+
+    def _swept(self, point: Point, is_single: bool) -> tuple[Point, tuple[float, float]]:
+        """A sweep over all factors, those at the ends last, which leave what the objective is made of; with the objective."""
+        ordered = sorted(point.problem.derived(places).values(), key=_is_at_end)
+        for place in ordered:
+            if _is_at_end(place):
+                point, descent = self._descended(point, place, is_single, is_last=place is ordered[-1])
+            else:
+                point = _PROVEN.of_factor(point, place.letter.name)
+        return point, point.objective_from(_sums(point.problem.model.divergence, point.problem.data, descent))
+
+    def _descended(self, point: Point, place: Place, is_single: bool, *, is_last: bool) -> tuple[Point, Descent]:
+        data, curve = point.problem.data, point.problem.derived(_curve)
+        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)), dtype=point.problem.namespace.dtype)
+        if is_single:
+            F, V = F.astype(np.float32), V.astype(np.float32)
+        elif is_small(math.prod(data.shape)):
+            F, V = in_double(F), in_double(V)
+        options = place.options(Settings(self.passes, self.enough, keeps=False))
+        totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
+        descent = Descent(F, V, curve, options, place.first_row, totals)
+        data.descend(descent, transposed=place.is_turned)
+        return place.replaced(point, F.astype(data.namespace.dtype, copy=False)), descent
+
+
+def _may_be_single(problem: Problem) -> bool:
+    """Whether sweeps in single precision pay, and all numbers that they meet are within its range."""
+    data, curve = problem.data, problem.derived(_curve)
+    if problem.namespace.dtype != np.float64 or not data.descends_in_any_precision:
+        return False
+    if data.shape[0] * data.shape[1] * max(min(shape) for shape in problem.shapes.values()) < _LARGE:
+        return False
+    lowest, highest, _ = data.facts
+    return 1 / _RANGE < highest < _RANGE and (curve.on_pattern or lowest > highest / _RANGE)
+
+
+def _is_at_end(place: Place) -> bool:
+    """Whether rows of the factor do not depend on each other."""
+    return not place.before
+
+
+def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
+    """What a divergence is made of, from what a descent has left."""
+    found = np.sum(descent.totals, axis=0)
+    approximation = float(descent.F.sum(axis=0, dtype=np.float64) @ descent.V.sum(axis=1, dtype=np.float64))
+    if descent.curve.is_dual:
+        return Sums((approximation, -float(found[0])))
+    assert isinstance(divergence, Divergence)
+    terms, logarithms, left = [], [], iter(found.tolist())
+    for monomial in divergence.monomials:
+        total = approximation if _is_linear(monomial.data_power, monomial.power) else next(left)
+        terms.append(total if monomial.power else data.power_sum(monomial.data_power))
+        logarithms += [] if monomial.power else [total]
+    return Sums(tuple(terms), tuple(logarithms))
+
+
+def _curve(problem: Problem) -> Curve | None:
+    return curve_of(problem.model.divergence)
+
+
+def _beginning(problem: Problem) -> tuple[Solver, int]:
+    """What a run begins with, and how many of its steps stand for one sweep of the warm-up."""
+    solver, curve = QuasiNewton(), _curve(problem)
+    return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(problem) else (solver, 10)
+
+
+def _is_linear(data_power: float, power: float) -> bool:
+    return data_power == 0 and power == 1
+
+
+def curve_of(divergence: Objective) -> Curve | None:
+    """A divergence as the kernels take it; None for what is not a sum over entries."""
+    nothing = np.empty(0)
+    if isinstance(divergence, DualI):
+        return Curve(nothing, nothing, nothing, 0.0, bounds=(1.0, 1.0))
+    if not isinstance(divergence, Divergence) or divergence.scale_invariant:
+        return None
+    linear = [m.slope for m in divergence.monomials if _is_linear(m.data_power, m.power)]
+    others = [(m.slope, m.data_power, m.power) for m in divergence.monomials if not _is_linear(m.data_power, m.power)]
+    slopes, data_powers, powers = np.array(others, dtype=float).T.copy()
+    convex = [2.0, *powers[slopes * (powers - 1) > 0].tolist()]
+    bounds = min(convex), max(convex)
+    return Curve(slopes, data_powers, powers if powers.any() or len(powers) > 1 else None, float(sum(linear)), bounds)
+
+
+_GROWTH, _MOST = 1.03, 0.98
+"""Of the momentum, with every sweep that it has helped, and where it stops growing."""
+_LEAST = 0.1
+"""What momentum leaves of an entry, lest a row of zeros makes X̂ zero where X is not, from which there is no way back."""
+_GAIN, _SINGLE_EPS = 1e-5, float(np.finfo(np.float32).eps)
+"""What share of the objective a sweep in single precision has to gain, and what share of its terms rounding may be."""
+_LARGE, _RANGE = 2e6, 1e6
+"""Entries times components from which single precision pays, and by how much at the most entries may differ from one."""
+_FEW = 0.1
+"""The share of entries that are not zero below which data count as sparse, however they are stored."""
+_SAFE = Adaptive()
+_PROVEN = Multiplicative()

@@ -1,0 +1,373 @@
+"""What coordinate descent needs to know of a factor's place in the product, as words, and how its rows are gone over.
+
+For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is turned over where the factor stands last:
+X W Wᵀ becomes W Wᵀ Xᵀ, so that F is W, R is Xᵀ, and both C and Q are Xᵀ X.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...algebra.expression import Letter, Word
+from ...constraints import Entrywise
+from ...data import Sweep, as_dense
+from ...data.weighted import Pair
+from ...kernels.host import as_type, inner, is_small, multiplied_in_double
+from ...kernels.namespace import Array
+from ...kernels.threads import over_rows
+from ...planning import canonical
+from ..exact import solved
+from ..point import Point
+from ..problem import Problem
+
+_TINY = 1e-10
+"""Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
+_CANCELLED = 1e-4
+"""A sweep that leaves less than this share of FᵀF, as from a start far too large, leaves products that have lost digits."""
+_NOTHING = np.empty((0, 0))
+_SMALL = 2**20
+"""Entries of a matrix that may be formed whatever the size of the data."""
+
+
+class Settings(NamedTuple):
+    """How far a sweep goes."""
+
+    passes: int
+    """How often a row is gone over, at most."""
+    enough: float
+    """The change, as a share of a row's largest entry, below which it is left."""
+    keeps: bool
+    """Whether the products that a sweep leaves are kept for the next one, rather than computed anew."""
+    cuts: bool = False
+    """Whether entries that are tiny are to become zero first."""
+
+
+def places(problem: Problem) -> dict[str, Place | None]:
+    """The place of each factor that is learned; None where it has none, because of where, or how often, it occurs."""
+    return {name: _place(problem, name) for name in problem.learned}
+
+
+def _place(problem: Problem, factor: str) -> Place | None:
+    form = problem.model.form
+    if problem.model.weighted:
+        return _weighted_place(problem, factor)
+    if problem.model.constraints[factor].is_signed:
+        return EitherSignPlace(problem, Letter(factor), False, form[:0], form[:0])
+    if form.count(factor) == 1:
+        is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent where it stands first
+        ((before, letter, after),) = (form.T if is_turned else form).around(factor)
+        return Linear(problem, letter, is_turned, before, after)
+    for word, is_turned in ((form, False), (form.T, True)):
+        if form.count(factor) == 2 and len(word) > 1 and word[0].name == factor and word[1] == word[0].T:
+            return Quadratic(problem, word[0], is_turned, word[:0], word[2:])
+    return None
+
+
+def _weighted_place(problem: Problem, factor: str) -> Place | None:
+    """Where entries have weights, rows of a factor are independent only if it stands at an end of the form, and nowhere else."""
+    form = problem.model.form
+    for word, is_turned in ((form, False), (form.T, True)):
+        if form.count(factor) == 1 and len(word) > 1 and word[0].name == factor:
+            return Weighted(problem, word[0], is_turned, word[:0], word[1:])
+    return None
+
+
+class Place(ABC):
+    """A factor F within A F B, or F Fᵀ B, by its rows. F may be the transpose of what the user calls so."""
+
+    needs_warmup = False
+    is_shuffled = False
+    """Whether rows are gone over in random order."""
+
+    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        self.letter, self.F, self.before, self.after, self.is_turned = letter, Word([letter]), before, after, is_turned
+        self.X = Word([Letter(problem.model.data, is_turned)])
+        """The data, turned over with the form: Xᵀ for X W Wᵀ."""
+        self.terms = problem.model.constraints[letter.name].entrywise or Entrywise()
+
+    @property
+    def is_by_columns(self) -> bool:
+        """Whether what the constraint says is about the columns of F."""
+        return (self.terms.axis == "columns") != self.letter.transposed
+
+    @property
+    def first_row(self) -> int:
+        """The first row that is not given."""
+        return 0 if self.is_by_columns else self.terms.given
+
+    def options(self, settings: Settings) -> tuple[float, float, int, int, float]:
+        """Penalty, overlap, the first column that is not given, passes, and what is enough, as the kernels take them."""
+        first = self.terms.given if self.is_by_columns else 0
+        return self.terms.penalty, self.terms.overlap, first, settings.passes, settings.enough
+
+    def value(self, point: Point) -> Array:
+        """A copy of F, each row in one piece."""
+        return np.array(point.value(self.F), order="C")
+
+    def replaced(self, point: Point, F: Array) -> Point:
+        return point.with_factor(self.letter.name, F.T if self.letter.transposed else F)
+
+    def obstacle(self, problem: Problem) -> str | None:
+        """Why the factor cannot be worked on; None where it can."""
+        return None
+
+    @abstractmethod
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        """One sweep over the rows, in an order that the generator draws where they are shuffled."""
+
+
+class Linear(Place):
+    """A F B: ½⟨P F Q, F⟩ − ⟨C, F⟩ with P = Aᵀ A, Q = B Bᵀ and C = Aᵀ X Bᵀ."""
+
+    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        super().__init__(problem, letter, is_turned, before, after)
+        self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
+        self.is_alone = not before and len(problem.model.learned) == 1
+        """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        from ...kernels.coordinates import linear_rows, linked_rows
+
+        F = self.value(point)
+        P, Q, C = self._products(point, F)
+        C = as_type(C, F.dtype)
+        options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
+        if self.is_alone and F.size <= _NOT_COMPILED:
+            _by_columns(F[self.first_row :], Q, C[self.first_row :], *options)
+        elif self.before:
+            linked_rows(self.first_row, F.shape[0], F, P, Q, C, *options)
+        else:
+            over_rows(lambda start, stop: linear_rows(max(start, self.first_row), stop, F, Q, C, *options), F.shape[0])
+        return self.replaced(point, F)
+
+    def _products(self, point: Point, F: Array) -> tuple[Array, Array, Array]:
+        P = _evaluated(point, self.P, np.float64) if self.P else _NOTHING
+        Q = _evaluated(point, self.Q, np.float64) if self.Q else np.eye(F.shape[1])
+        return P, Q, _evaluated(point, self.C)
+
+    def measure(self, point: Point) -> float:
+        """The objective but for a constant, of what a sweep over this factor leaves behind."""
+        F = np.asarray(point.value(self.F))
+        P, Q, C = self._products(point, F)
+        return float(np.vdot(multiplied_in_double(F.T, P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
+
+
+_NOT_COMPILED = 2**13
+"""Entries of a factor that is learned alone up to which NumPy goes over its rows."""
+
+
+def _by_columns(F: Array, Q: Array, C: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
+    """What the kernel `linear_rows` does, for all rows at once, a column at a time: they do not depend on each other."""
+    f, c = np.array(F.T, dtype=np.float64, order="C"), C.T - penalty
+    total, is_open = f.sum(axis=0), np.ones(len(F), dtype=bool)
+    for _ in range(passes):
+        largest, moved = np.zeros(len(F)), np.zeros(len(F))
+        for k in range(first, len(f)):
+            if Q[k, k] > 0.0:
+                old = f[k].copy()
+                d = -(Q[k] @ f + overlap * (total - old) - c[k]) / Q[k, k]
+                d = np.where(is_open, np.maximum(d, -old), 0.0)
+                f[k] += d
+                total += d
+                largest, moved = np.maximum(largest, old), np.maximum(moved, np.abs(d))
+        is_open &= moved > enough * largest
+        if not is_open.any():
+            break
+    F[:, first:] = f[first:].T
+
+
+def _affordable(point: Point, F: Array) -> int:
+    """How often a row may be gone over.
+
+    A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same number
+    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small. Rows and columns without
+    weight are zeros, and do not count.
+    """
+    data: Any = point.problem.data
+    known = 1 - data.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
+    return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * known)))
+
+
+class Weighted(Place):
+    """F B, where entries have weights: each row has a quadratic function of its own."""
+
+    def obstacle(self, problem: Problem) -> str | None:
+        if not problem.data.can_sweep_rows:
+            return "the data cannot be gone over row by row"
+        if self.terms.given and not self.is_by_columns:
+            return f"some rows of {self.letter.name} are given, and the data have weights"
+        return None
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        F = self.value(point)
+        B = np.ascontiguousarray(_evaluated(point, self.after, F.dtype).T)
+        options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
+        point.problem.data.sweep_rows(F, B, options, transposed=self.is_turned)
+        return self.replaced(point, F)
+
+
+class EitherSignPlace(Place):
+    """A factor of either sign, which takes its exact minimum as a whole."""
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        return self.replaced(point, solved(point, self.letter.name))
+
+
+class Quadratic(Place):
+    """F Fᵀ R, R the rest of the form: −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with C = X Rᵀ and Q = R Rᵀ."""
+
+    needs_warmup = is_shuffled = True
+
+    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        super().__init__(problem, letter, is_turned, before, after)
+        F, R = self.F, self.after
+        self.C, self.Q = self.X + R.T, R + R.T
+        self.RF, self.CF, self.FCF, self.FF = R.T + F, self.C + F, F.T + self.C + F, F.T + F
+        self.is_gram_of_data = canonical(self.C)[0] == canonical(self.Q)[0]
+        """Whether C = Q = X Xᵀ, or Xᵀ X."""
+        self.is_implicit = self.is_gram_of_data and not problem.is_formed(self.C)
+        """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
+        self.has_products = math.isinf(problem.data.gram_size)
+        """Whether the data, or their sketch, can be multiplied, rather than their Gram matrix alone."""
+
+    def obstacle(self, problem: Problem) -> str | None:
+        rows, columns = problem.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
+        if self.is_implicit:
+            return None if problem.data.can_sweep(transposed=self.is_turned) else "the data cannot be gone over row by row"
+        if not self.after or problem.is_formed(self.C) or rows * rows <= max(problem.data.facts.non_zeros, rows * columns, _SMALL):
+            return None
+        return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
+
+    def trim(self, point: Point) -> None:
+        """Keep only products that a sweep needs, where rows are many, and others as long as F."""
+        if self.is_implicit and self.has_products:
+            point.forget_all_but(self.RF, self.FF, self.FCF)
+
+    def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
+        assert generator is not None
+        self._prepare(point)
+        F = self.value(point)
+        options = self.options(settings)
+        if settings.cuts:
+            learned = F[self.first_row :, options[2] :]  # what is given stays
+            learned[learned < _TINY * F.max()] = 0.0
+        order = _order(generator, self.first_row, F.shape[0])
+        G = np.array(_evaluated(point, self.FF), dtype=np.float64)
+        before = np.trace(G)
+        kept = self._sweep(point, F, G, order, options)
+        point = self.replaced(point, F)
+        is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike what is kept
+        if settings.keeps and not is_rounded and np.trace(G) > _CANCELLED * before:
+            for word, product in (kept | {self.FF: G}).items():
+                point.keep(word, product)
+        return point
+
+    def _prepare(self, point: Point) -> None:
+        """Have products that a sweep needs, and no others, where rows are many."""
+        if self.is_implicit and self.has_products:
+            for word in (self.RF, self.FF):
+                point.product(word)
+        self.trim(point)
+
+    def measure(self, point: Point) -> float:
+        """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
+        pair = (self.RF, self.RF) if self.is_implicit and self.has_products else (self.F, self.CF)
+        B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
+        F = point.value(self.F)
+        return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
+
+    def warms_by_rows(self) -> bool:
+        """Whether `warmed` can be used: X Xᵀ is not formed, and no constraint is in the way."""
+        return self.is_implicit and self.has_products and self.terms == Entrywise()
+
+    def warmed(self, point: Point) -> Point | None:
+        """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ.
+
+        None where the objective would rise, which this rule does not exclude.
+        """
+        self._prepare(point)
+        data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
+        B, G = _inner(point, self.RF, self.RF, self.FCF), _evaluated(point, self.FF)
+        nothing = np.arange(0)
+        before = Sweep(F, Y, B, G, nothing, self.options(_ONCE)).value()
+        info = np.finfo(F.dtype)
+        Y, B, G = (as_type(product, F.dtype) for product in (Y, B, G))
+        for rows, X in data.blocks(transposed=self.is_turned):
+            KF = np.asarray(X @ Y)
+            F[rows] *= np.clip(2 * KF / np.maximum(F[rows] @ B + KF @ G, info.smallest_normal / info.eps), 0.0, 1 / info.eps)
+        np.maximum(F, info.eps**2 * F.max(), out=F)
+        Y, G = data.apply(F, transposed=not self.is_turned), multiplied_in_double(F.T, F)
+        B = multiplied_in_double(Y.T, Y)
+        scale = float(np.sqrt(np.trace(B) / np.sum(B * G)))
+        F *= scale
+        after = Sweep(F, Y, B * scale**2, G * scale**2, nothing, self.options(_ONCE))
+        if not after.value() <= before:
+            return None
+        point = self.replaced(point, F)
+        for word, product in ((self.RF, Y * scale), (self.FF, after.G), (self.FCF, after.B)):
+            point.keep(word, product)
+        return point
+
+    def _sweep(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
+        """Go over the rows of F, in place; the products that are known afterwards."""
+        data = point.problem.data
+        if self.is_implicit:
+            pair = (self.RF, self.RF) if self.has_products else (self.F, self.CF)
+            Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.has_products else F
+            sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
+            data.sweep(sweep, transposed=self.is_turned)
+            return {self.FCF: sweep.B} | ({self.RF: Y} if self.has_products else {})
+        if not self.after:
+            data.sweep_symmetric(Sweep(F, F, G.copy(), G, order, options))
+            return {}
+        return self._over_gram(point, F, G, order, options)
+
+    def _over_gram(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
+        """A sweep with C and Q at hand, which are small."""
+        from ...kernels.coordinates import quadratic_gram
+
+        C, work = _evaluated(point, self.C, F.dtype), np.empty((6, F.shape[1]))
+        if self.is_gram_of_data:
+            CF = np.array(_evaluated(point, self.CF).T, dtype=np.float64, order="C")
+            B = np.array(_inner(point, self.F, self.CF, self.FCF))
+            quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, work, *options)
+            return {self.CF: CF.T, self.FCF: B}
+        C = C if np.array_equal(C, C.T) else (C + C.T) / 2  # which is all that ⟨C, F Fᵀ⟩ depends on
+        Q = _evaluated(point, self.Q, F.dtype)
+        CF, QF = np.ascontiguousarray((C @ F).T), np.ascontiguousarray((Q @ F).T)
+        quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, work, *options)
+        return {}
+
+
+_ONCE = Settings(1, 0.0, keeps=False)
+"""A single pass over every row, after which products are computed anew."""
+
+
+def _evaluated(point: Point, word: Word, dtype: Any = None) -> Array:
+    value = as_dense(point.product(word))
+    return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
+    """The product of two tall matrices, leftᵀ · right, in double precision, unless it is kept."""
+    if canonical(product)[0] in point.known:
+        return point.value(product)
+    return multiplied_in_double(_evaluated(point, left).T, _evaluated(point, right))
+
+
+_BLOCK = 32
+"""Neighbouring rows that stay together in a random order of many rows."""
+_MANY = 8192
+"""Rows from which on they are shuffled block by block."""
+
+
+def _order(generator: np.random.Generator, first: int, stop: int) -> Array:
+    """Rows in random order; many, in blocks of neighbours, which share cache lines where X is stored by columns."""
+    if stop - first < _MANY:
+        return generator.permutation(np.arange(first, stop))
+    rows = (generator.permutation(np.arange(first, stop, _BLOCK))[:, None] + np.arange(_BLOCK)).ravel()
+    return rows[rows < stop]

@@ -1,0 +1,228 @@
+"""A problem solved from one start, and measured at given factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..data import Data, Need, Request
+from ..divergences import Beta
+from ..divergences.base import Operand
+from ..exceptions import DataError
+from ..kernels.namespace import Array, Namespace
+from ..kernels.threads import suited_to
+from ..model import Model
+from .binding import point_at, read_init
+from .checkpoints import StartKeeper
+from .compressing import Compressed
+from .filling import Filling, inside, with_first_fill
+from .initialization import RandomState, best_scale, initial_factors
+from .point import Point
+from .problem import Problem
+from .run import Callback, Run, begin, readings, solve
+from .sketching import Sketched
+from .solution import Solution, Status
+from .solvers import Solver, name_of, solver_for
+from .stopping import Stopping
+from .units import Units
+
+_CANCELLED, _CANCELLED_FAR = 1e6, 1e3
+"""A difference of terms that are larger by more than this share of rounding has lost digits that matter; and where to find them
+takes a reading of data that are far, or two."""
+
+
+def solve_from(
+    problem: Problem,
+    init: str | Mapping[str, Any],
+    solver: str | Solver,
+    stopping: Stopping,
+    random_state: RandomState = None,
+    callback: Callback | None = None,
+    *,
+    sketched: Sketched | Compressed | None = None,
+    keeper: StartKeeper | None = None,
+) -> Solution:
+    """The solution that one solver reaches from one initialization.
+
+    On a sketch of the data, where there is one, until its end is stationary for the data.
+    """
+    solver = solver_for(problem, solver)
+    size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
+    with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
+        is_begun = keeper is not None and keeper.is_begun
+        near = sketched.small if sketched is not None and problem.data.is_far else problem
+        factors = {} if is_begun else start_factors(near, init, random_state)
+        if not stopping.max_iter and isinstance(init, Mapping):  # no rule is run, so zeros may be zeros
+            factors = {name: _with_zeros_of(init.get(name), factor, near.namespace) for name, factor in factors.items()}
+        if sketched is None:
+            stepper = solver if problem.partial is None else Filling(solver)
+            run = (keeper.run(problem) if keeper is not None else None) or begin(
+                with_first_fill(problem, factors), factors, stepper, stopping
+            )
+            factors.clear()  # they take memory, and the run soon needs them no more
+            run = solve(run, stepper, stopping, callback, keep=None if keeper is None else keeper.keep)
+        else:
+            run = sketched.solve(factors, solver, stopping, callback, keeper)
+    assert run.status is not None
+    point, model, units = run.best, problem.user_model, problem.units
+    if keeper is not None:
+        keeper.filling = point.problem.filling
+    learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
+    everything = units.to_user(learned | problem.fixed)
+    return Solution(
+        factors={name: everything[name] for name in model.form.names if name != model.data},
+        objective=_objective(run, everything),
+        history=run.history,
+        n_iter=run.n_iter,
+        status=run.status,
+        model=model,
+        data=inside(point.problem) if model.data in model.form.names else None,
+        scaled_objective=point.objective()[0],
+        solver=name_of(solver),
+    )
+
+
+def with_all_digits(problem: Problem, solution: Solution) -> Solution:
+    """The solution with its objective summed entry by entry, where as a difference of sums as large as ΣX² it has lost digits."""
+    model, data, units = problem.model, problem.data, problem.units
+    stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if data.is_far else ()  # who would wait for a reading
+    is_over = solution.status not in (*stopped, Status.NON_FINITE)
+    is_whole = not (model.weighted or problem.partial is not None or model.signed or model.divergence != Beta(2))
+    has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
+    if not (is_over and is_whole and _has_all_entries(data)) or has_penalty or not solution.history:
+        return solution
+    rounding = data.namespace.eps * data.power_sum(2)
+    if solution.scaled_objective >= (_CANCELLED_FAR if data.is_far else _CANCELLED) * rounding:
+        return solution
+    learned = {name: solution.factors[name] for name in problem.learned}
+    value = problem.point(units.from_user(learned)).objective_by_entries()
+    objective = units.objective_to_user(value)
+    is_last = solution.objective == solution.history[-1].objective  # or an earlier point was lower
+    last = {"objective": objective} if is_last else {}
+    history = solution.history.ending_with(**last, readings=readings(problem))
+    return replace(solution, objective=objective, scaled_objective=value, history=history)
+
+
+def _has_all_entries(data: Data) -> bool:
+    """Whether data can be gone over entry by entry, and zeros are stored as others are: they would not be gone over."""
+    return Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]
+
+
+def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """The factors with nothing in them of rows and columns of X of which no entry is known, where they stand for these alone."""
+    data, form, xp = problem.data, problem.model.form, problem.namespace.xp
+    if problem.partial is not None and problem.model.data not in form.names:
+        data = problem.partial
+    if not data.weighted or not data.missing:
+        return factors
+    known = data.visit(
+        problem.namespace.ones(data.shape[0], 1),
+        problem.namespace.ones(1, data.shape[1]),
+        [
+            Request(Operand(0, 0), "right", problem.namespace.ones(data.shape[1], 1)),
+            Request(Operand(0, 0), "left", problem.namespace.ones(1, data.shape[0])),
+        ],
+    )[0]
+    found = dict(factors)
+    for letter, counts, is_last in ((form[0], known[0], False), (form[-1], known[1], True)):
+        if letter.name in factors and form.count(letter.name) == 1 and not bool(xp.all(counts > 0)):
+            by_rows = letter.transposed == is_last
+            seen = xp.reshape(counts > 0, (-1, 1) if by_rows else (1, -1))
+            found[letter.name] = xp.where(seen, found[letter.name], 0.0 * found[letter.name])
+    return found
+
+
+def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
+    """The factors that a run begins with, in the units of the problem."""
+    model, units = problem.user_model, problem.units
+    given = read_init(init, model, problem.namespace)
+    learned = {name: array for name, array in given.items() if name not in model.fixed}
+    learned = {
+        name: _in_reach(problem, units.with_side(name, array), units.factors.get(name, 1.0)) for name, array in learned.items()
+    }
+    factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
+    _check_reach(problem.point(factors))
+    return factors
+
+
+def _with_zeros_of(given: Any, factor: Array, namespace: Namespace) -> Array:
+    """A factor with the zeros of the one that was given for it, if one was."""
+    return factor if given is None else namespace.xp.where(namespace.asarray(given) != 0, factor, 0.0 * factor)
+
+
+def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
+    """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow, at the
+    end of what is in reach.
+    """
+    namespace = problem.namespace
+    if unit == 1 or not bool(namespace.xp.any(factor != 0)):
+        return factor
+    largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
+    doublings = math.log2(largest) - math.log2(unit)
+    return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
+
+
+def _objective(run: Run, factors: Mapping[str, Array]) -> float:
+    """The objective of the factors returned; a penalty with the weight that the user gave it, which units may have cut off."""
+    point = run.best
+    units, model = point.problem.units, point.problem.user_model
+    if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
+        return run.objective
+    with np.errstate(over="ignore", invalid="ignore"):
+        divergence = units.objective_to_user(point.divergence()[0])
+    return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else run.objective
+
+
+def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequence[str] | None = None) -> float:
+    """What the constraints of a model, on these factors or on all, add to the objective."""
+    constraints = {name: model.constraints[name] for name in (model.learned if names is None else names)}
+    terms = (constraint.penalty(xp, factors[name]) for name, constraint in constraints.items())
+    with np.errstate(over="ignore"):  # it may be more than a number can hold
+        return sum(float(term) for term in terms if term is not None)
+
+
+def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
+    value, units = _measured(X, model, factors)
+    return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
+
+
+def error_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
+    """√(2 D) of a model at given factors, also where D itself is more, or less, than a number can hold."""
+    value, units = _measured(X, model, factors)
+    return Units(doublings=units.doublings / 2).objective_to_user(math.sqrt(2 * max(value, 0.0)))
+
+
+def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float, Units]:
+    """What is minimised, in units in which it is a number, and these units."""
+    point = point_at(model, X, factors)
+    value, magnitude = point.objective()
+    data = point.problem.data
+    is_small = value < _CANCELLED * data.namespace.eps * magnitude
+    if model.divergence == Beta(2) and not point.problem.model.signed and _has_all_entries(data) and is_small:
+        value = point.objective_by_entries()
+    return value, point.problem.units
+
+
+def _check_reach(start: Point) -> None:
+    """Refuse fixed factors that make X̂ zero, whatever is learned, where X is not and the divergence would be infinite."""
+    model = start.problem.model
+    unreached = start.unreached() if model.fixed and model.divergence.infinite_at_zero else 0
+    if unreached:
+        raise DataError(
+            f"With the {', '.join(model.fixed)} that is given, {model.form} is zero in {unreached} places where {model.data} is "
+            f"not, and {model.divergence!r} is infinite there. Use a divergence that allows it, such as 'euclidean'."
+        )
+
+
+def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
+    """Where the divergence does not care about the scale of X̂, the factors for which it sums to what the data sum to."""
+    free = [name for name in problem.learned if problem.model.constraints[name].is_free]
+    if not problem.model.divergence.scale_invariant or not free:
+        return factors
+    degree = problem.model.form.count(free[0])
+    return factors | {free[0]: factors[free[0]] * best_scale(problem, factors) ** (1 / degree)}

@@ -1,0 +1,220 @@
+"""A good start for X ≈ X W Wᵀ, and forms like it: coordinate descent from a random start, and swaps of components.
+
+Local minima differ by which groups of features have a component each. From one of them, a better one is often found by merging two
+components that can best be told as one, and starting another where most of X is left over: a swap. A short descent from there is
+kept if it ends lower. That costs a fraction of a restart, and succeeds more often.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...constraints import unit_length
+from ...data import as_dense
+from ...kernels.threads import suited_to
+from ..compressing import Compressed
+from ..context import StartContext
+from ..initialization import initial_factors
+from ..point import Point
+from ..problem import Problem
+from ..run import Callback, begin, solve
+from ..sketching import Sketched, rough_of_gram
+from ..solution import Progress
+from ..solvers import Coordinate, Solver
+from ..solvers.places import Quadratic, places
+from ..stopping import Stopping
+from .base import Beginning, Setting, Start
+
+_ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
+"""How far a descent of the search goes."""
+_HOPE, _LEAST = 6.0, 4
+"""A descent is given up where the best so far is below it by more than `_HOPE` times what it still seems to gain; not before
+`_LEAST` checks, from which that is estimated."""
+_PASSES = 2
+"""How often a row is gone over, at most."""
+_SWAPS, _MISSES = 10, 4
+"""Swaps that are tried at most, and how many in a row may fail."""
+_CANDIDATES = 3
+"""Features that are looked at for a new component to begin at."""
+_FEW, _FEW_PER_COMPONENT = 1200, 32
+"""Features that the search looks at; it looks at all of them where there are less than twice as many."""
+
+
+class Search(Start):
+    """The search among components, on the smallest equal of the data: their surrogate or the root of their Gram matrix."""
+
+    @staticmethod
+    def applies(problem: Problem, solver: Solver) -> bool:
+        """Whether coordinate descent solves the problem, and can solve its smaller equals."""
+        return isinstance(solver, Coordinate) and can_search(problem)
+
+    def make(self, setting: Setting) -> Beginning:
+        return Beginning(search(setting.problem, setting.surrogate, setting.seed, setting.context), is_warm=True)
+
+
+_LONGER = 3
+"""How much longer to search for data out of core: it takes no pass over them, and a restart would."""
+
+
+def search(problem: Problem, surrogate: Sketched | Compressed | None, seed: int, context: StartContext) -> dict[str, Any]:
+    """The factors that the search leads to; none, for a random start, if they are not finite."""
+    rough = surrogate.rough if surrogate is not None else rough_of_gram(problem) or problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        patience = _LONGER if problem.data.is_far else 1
+        factors = searched(rough, np.random.default_rng(seed), context.trial, patience)
+    context.say("searched for a start")
+    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+        return {}
+    return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
+
+
+def can_search(problem: Problem) -> bool:
+    """Whether the only factor occurs as F Fᵀ beside the data, and its entries may change one by one."""
+    if not Coordinate().suits(problem) or len(problem.learned) != 1 or not problem.data.can_take:
+        return False
+    (place,) = problem.derived(places).values()
+    return isinstance(place, Quadratic) and place.is_gram_of_data and not place.terms.given
+
+
+def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
+    """The factor at the best minimum that was found, roughly.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the data, or of a sketch of them.
+    generator : Generator
+    stop : callable, optional
+        Called with the progress of each descent; returning True ends it.
+    patience : int
+        How much longer to look than is usual.
+    """
+    (place,) = problem.derived(places).values()
+    rows = problem.data.shape[1 if place.is_turned else 0]
+    rank = min(problem.shapes[problem.learned[0]])
+    few = max(_FEW, _FEW_PER_COMPONENT * rank)
+    with suited_to(problem.data.size * rank):
+        if rows >= 2 * few:
+            return _among_few(problem, place, few, generator, stop, patience)
+        return _best(problem, place, generator, stop, patience).factors
+
+
+def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
+    solver = Coordinate(passes=_PASSES)
+    start = initial_factors(problem, "random", {}, generator)
+    best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
+    lowest, misses, rank = best.objective()[0], 0, min(problem.shapes[problem.learned[0]])
+    for _ in range(_SWAPS * patience):
+        if misses == _MISSES * patience or rank == 1:
+            break
+        which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
+        factors = place.replaced(best, swapped(best, place, which, generator)).factors
+        watched = _given_up(problem.units.objective_to_user(lowest), stop)
+        run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, watched)
+        misses += 1
+        if run.best.objective()[0] < lowest:
+            best, lowest, misses = run.best, run.best.objective()[0], 0
+    return best
+
+
+def _given_up(lowest: float, stop: Callback | None) -> Callback:
+    """A callback that ends a descent which will not come below the lowest objective so far, in the units of the user."""
+    values: list[float] = []
+
+    def is_over(progress: Progress) -> bool:
+        values.append(progress.objective)
+        if stop is not None and stop(progress):
+            return True
+        if len(values) < _LEAST:
+            return False
+        before, gained = values[-3] - values[-2], values[-2] - values[-1]
+        left = max(gained, gained * gained / (before - gained)) if before > gained else math.inf
+        return values[-1] - _HOPE * left > lowest
+
+    return is_over
+
+
+def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
+    """At the best scale, PNMF Eq. 21."""
+    (name,) = problem.learned
+    return {name: factors[name] * problem.point(factors).best_scale() ** 0.5}
+
+
+def swapped(point: Point, place: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
+    """F with two components merged, and a new one where most is left over; `which` counts from the pair that is best merged."""
+    F = place.value(point)
+    B = np.asarray(point.product(place.FCF), dtype=np.float64)
+    first, second, shares = _pair(B, which)
+    new = _new_component(point, place, F, B, generator)
+    F[:, first] = shares[0] * F[:, first] + shares[1] * F[:, second]
+    F[:, second] = new
+    return F
+
+
+def _pair(B: np.ndarray, which: int) -> tuple[int, int, np.ndarray]:
+    """Two components, and the shares of each in the one line that stands best for both.
+
+    Their codes have the Gram matrix [[B_ii, B_ij], [B_ij, B_jj]]: its smaller eigenvalue is lost, the larger one kept.
+    """
+    size = np.diag(B)
+    mean, half = (size[:, None] + size) / 2, (size[:, None] - size) / 2
+    lost = mean - np.sqrt(half**2 + B**2)
+    lost[np.tril_indices(len(B))] = np.inf
+    i, j = np.unravel_index(np.argsort(lost, axis=None)[min(which, lost.size - 1)], lost.shape)
+    return int(i), int(j), abs(np.linalg.eigh(B[np.ix_([i, j], [i, j])])[1][:, 1])
+
+
+def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """The best of a few columns of S = (I − FFᵀ)K(I − FFᵀ), what is left over of K, their negative entries made zero.
+
+    A feature is drawn in proportion to its entry on the diagonal of S: how much of it no component explains.
+    """
+    data, axis = point.problem.data, int(place.is_turned)
+    CF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
+    diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", CF, F) + np.einsum("ik,ik->i", F @ B, F)
+    left = np.maximum(diagonal, 0.0)
+    count = min(_CANDIDATES, int(np.count_nonzero(left)))
+    if not count:
+        return F.mean(axis=1)
+    chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
+    items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
+    columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
+    S = columns - CF @ F[chosen].T - F @ CF[chosen].T + F @ (B @ F[chosen].T)
+    V = unit_length(np, np.maximum(S, 0.0), "columns")
+    return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
+
+
+def _among_few(
+    problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
+) -> dict[str, Any]:
+    """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
+    from ...kernels.coordinates import linear_rows
+
+    data = problem.data
+    axis, (name,) = int(place.is_turned), problem.learned
+    squares = data.lengths(axis) ** 2
+    filled = np.flatnonzero(squares)
+    if not len(filled):
+        return initial_factors(problem, "random", {}, generator)
+    shares = squares[filled] / squares.sum()
+    some = filled if len(filled) <= few else np.sort(generator.choice(filled, few, replace=False, p=shares))
+    part, samples = data.subset(some, axis), np.arange(data.shape[1 - axis])
+    others = np.flatnonzero(part.lengths(1 - axis))
+    if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
+        part, samples = part.subset(others, 1 - axis), others
+    rows, columns = problem.shapes[name]
+    shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
+    small = Problem(problem.model, part, {name: shape}, {})
+    (small_place,) = small.derived(places).values()
+    found = _best(small, small_place, generator, stop, patience)
+    codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
+    codes[samples] = part.apply(small_place.value(found), transposed=not place.is_turned)
+    codes = unit_length(np, codes, "columns")
+    C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
+    F = np.maximum(C, 0.0)
+    linear_rows(0, len(F), F, (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
+    F = unit_length(np, F, "columns")
+    return _scaled(problem, {name: F.T if place.letter.transposed else F})
