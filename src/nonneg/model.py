@@ -18,7 +18,7 @@ from .algebra.expression import Letter, Word, parse
 from .algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
 from .algebra.rewriting import SIGNS, Difference, Sum, by_sign, derivative, letter_by_letter, split_signs, symmetric
 from .constraints import Constraint, Direction, get_constraint
-from .data.base import Need
+from .data.profile import Need
 from .divergences import Objective, get_divergence
 from .divergences.base import Middles
 from .exceptions import ExpressionError, IncompatibleError

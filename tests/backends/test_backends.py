@@ -57,7 +57,7 @@ def both(backend, X, model, rank, pick_solver, **kwargs):
     """
     own, options = backend.asarray(X), {"init": "random", "random_state": 0, "tol": 0, **kwargs}
     solver = pick_solver(model, own, rank)
-    same = solver_for(bind(model, own, rank), solver)
+    same = solver_for(bind(model, own, rank).signature, solver)
     return factorize(own, model, rank, solver=solver, **options), factorize(X, model, rank, solver=same, **options)
 
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from nonneg import factorize
 from nonneg.data.reading import read_data
-from nonneg.solve.problem import Problem
 from nonneg.solve.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
+from tests.problems import problem_of
 
 SWEEPS = 5
 
@@ -116,4 +116,4 @@ def at(model, X, **factors):
     """The model bound to data, at a point."""
     shapes = infer_shapes(model, X.shape, None, {name: factor.shape for name, factor in factors.items()})
     data = read_data(X, model.data, signed=model.divergence.signed)
-    return Problem(model, data, shapes, {name: factors[name] for name in model.fixed}).point(factors)
+    return problem_of(model, data, shapes, {name: factors[name] for name in model.fixed}).point(factors)

@@ -132,7 +132,7 @@ def test_sketches_of_sparse_data():
 def test_the_solver_does_not_depend_on_storage():
     for m, n in ((40, 40), (40, 30), (1200, 1200)):
         X = half_empty(m, n)
-        solvers = {type(best_solver(bind(Model("L L.T X R R.T"), stored, 4))) for stored in (X, sparse.csr_array(X))}
+        solvers = {type(best_solver(bind(Model("L L.T X R R.T"), stored, 4).signature)) for stored in (X, sparse.csr_array(X))}
         assert len(solvers) == 1
 
 

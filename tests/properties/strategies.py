@@ -87,7 +87,7 @@ class Case:
 
     def allows(self, solver: str) -> bool:
         """Whether nothing in the model is an obstacle to a solver."""
-        return solver == "auto" or get_solver(solver).obstacle(bind(self.model, self.X, None, self.start)) is None
+        return solver == "auto" or get_solver(solver).obstacle(bind(self.model, self.X, None, self.start).signature) is None
 
 
 @st.composite

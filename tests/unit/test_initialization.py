@@ -9,13 +9,13 @@ from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.host import above_floor
 from nonneg.metrics import purity
 from nonneg.solve.initialization import best_scale, initial_factors, one_hot_clusters
-from nonneg.solve.problem import Problem
 from nonneg.solve.shapes import infer_shapes
+from tests.problems import problem_of
 
 
 def problem(X, form="W H", divergence="euclidean", constraints=None, rank=2):
     model = Model(form, divergence, constraints)
-    return Problem(model, read_data(X), infer_shapes(model, X.shape, rank, {}), {})
+    return problem_of(model, read_data(X), infer_shapes(model, X.shape, rank, {}), {})
 
 
 @pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)])

@@ -17,10 +17,10 @@ from nonneg.graph import Matching, match_graphs, matching
 from nonneg.graph._symmetries import have_doubles
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
-from nonneg.solve.problem import Problem
 from nonneg.solve.shapes import infer_shapes
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
+from tests.problems import problem_of
 
 
 def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):
@@ -634,7 +634,7 @@ def ratio(W, plus, minus):
 
 def point(model, B, **factors):
     shapes = infer_shapes(model, B.shape, None, {name: factor.shape for name, factor in factors.items()})
-    return Problem(model, read_data(B, model.data), shapes, {name: factors[name] for name in model.fixed}).point(factors)
+    return problem_of(model, read_data(B, model.data), shapes, {name: factors[name] for name in model.fixed}).point(factors)
 
 
 class TestPermutation:

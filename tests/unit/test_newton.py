@@ -250,7 +250,7 @@ class TestObstacles:
     def test_not_separable(self, divergence):
         with pytest.raises(IncompatibleError, match="not a sum over entries"):
             solved(X, "W H", 3, divergence=divergence)
-        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3)), QuasiNewton)
+        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3).signature), QuasiNewton)
 
     def test_a_factor_that_occurs_twice(self):
         with pytest.raises(IncompatibleError, match="more than once"):
@@ -271,12 +271,12 @@ class TestObstacles:
 
     @pytest.mark.parametrize("divergence", [1, 0, 0.5, Alpha(0.5), Beta(1) + 0.5 * Beta(2)], ids=str)
     def test_what_auto_chooses(self, divergence):
-        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3)), Newton)
+        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3).signature), Newton)
 
     @pytest.mark.parametrize("divergence", [1.5, 3, 0.9, DualI()], ids=str)
     def test_where_it_does_not_serve_well(self, divergence):
         """Entries that bend at zero are stuck there; other powers, and logarithms, take long."""
-        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3)), QuasiNewton)
+        assert isinstance(best_solver(bind(Model("W H", divergence), X, 3).signature), QuasiNewton)
 
     def test_settings(self):
         for settings in ({"warmup": -1}, {"passes": 0}, {"momentum": 1.0}, {"enough": -1}):

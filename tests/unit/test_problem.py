@@ -10,10 +10,10 @@ from nonneg import Model
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
 from nonneg.planning import canonical
-from nonneg.solve.problem import Problem
 from nonneg.solve.programs import program_of
 from nonneg.solve.shapes import infer_shapes
 from nonneg.solvers import Multiplicative
+from tests.problems import problem_of
 
 from .test_divergences import defined
 
@@ -27,7 +27,7 @@ def bound(form, divergence, X, rng, *, fixed=None, constraints=None, convert=lam
     model = Model(form, divergence, {**dict.fromkeys(fixed or {}, "fixed"), **(constraints or {})})
     rank = None if form in CLOSED else 2
     shapes = infer_shapes(model, X.shape, rank, {name: value.shape for name, value in (fixed or {}).items()})
-    problem = Problem(model, read_data(convert(X)), shapes, fixed or {}, horizon=horizon)
+    problem = problem_of(model, read_data(convert(X)), shapes, fixed or {}, horizon=horizon)
     factors = {name: rng.random(shapes[name]) + 0.1 for name in problem.learned}
     everything = {**factors, **(fixed or {}), "X": X}
 
@@ -152,7 +152,7 @@ def test_the_objective_in_single_precision(constraints, rng):
     W = (np.exp(-30 * rng.random((361, 25))) / 4).astype(np.float32)
     model = Model("W W.T X", constraints=constraints)
     (value, terms), (expected, _) = (
-        Problem(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).point({"W": W.astype(dtype)}).objective()
+        problem_of(model, read_data(X.astype(dtype)), {"W": W.shape}, {}).point({"W": W.astype(dtype)}).objective()
         for dtype in (np.float32, np.float64)
     )
     assert abs(value - expected) < 0.5 * np.finfo(np.float32).eps * terms
@@ -164,7 +164,7 @@ def test_the_sum_of_an_approximation_in_single_precision():
     X = rng.random((2, n)).astype(np.float32)
     factors = {name: rng.random(shape).astype(np.float32) for name, shape in {"W": (2, 1), "S": (1, 1), "H": (1, n)}.items()}
     shapes = {name: factor.shape for name, factor in factors.items()}
-    point = Problem(Model("W S H", "kullback-leibler"), read_data(X), shapes, {}).point(factors)
+    point = problem_of(Model("W S H", "kullback-leibler"), read_data(X), shapes, {}).point(factors)
     W, S, H = (factor.astype(np.float64) for factor in factors.values())
     for name in factors:
         assert abs(point.sums(name).terms[0] / np.sum(W @ S @ H) - 1) < 1e-9
@@ -175,7 +175,7 @@ def test_trace_of_a_matrix_of_either_sign(rng):
     S = S + S.T
     for convert in (np.asarray, sparse.csr_array):
         model = Model("W.T X W", "trace")
-        problem = Problem(model, read_data(convert(S), signed=True), {"W": (6, 2)}, {})
+        problem = problem_of(model, read_data(convert(S), signed=True), {"W": (6, 2)}, {})
         W = rng.random((6, 2))
         value, _ = problem.point({"W": W}).objective()
         assert -value == pytest.approx(np.trace(W.T @ S @ W))

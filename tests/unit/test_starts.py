@@ -15,8 +15,8 @@ from nonneg.solve.initialization.clusters import angular
 from nonneg.solve.initialization.items import Items, leading_singular
 from nonneg.solve.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
 from nonneg.solve.initialization.sides import SMOOTHING, made_by
-from nonneg.solve.problem import Problem
 from nonneg.solve.shapes import infer_shapes
+from tests.problems import problem_of
 
 FORMS = {
     "W H": (3, {"W": (8, 3), "H": (3, 7)}),
@@ -206,7 +206,7 @@ class TestAngular:
 
 def bound(X, form, rank, constraints=None):
     model = Model(form, constraints=constraints)
-    return Problem(model, read_data(X), infer_shapes(model, X.shape, rank, {}), {})
+    return problem_of(model, read_data(X), infer_shapes(model, X.shape, rank, {}), {})
 
 
 class TestSides:

@@ -269,10 +269,10 @@ def test_a_penalty_keeps_its_weight_where_those_of_the_data_are_divided(X):
 
 def test_the_solver_is_exact_where_it_can_be(X, known):
     data = read_weighted(np.where(known, X, np.nan), missing="ignore")
-    assert isinstance(best_solver(bind(Model("W H"), data, 2)), Coordinate)
-    assert isinstance(best_solver(bind(Model("X W W.T"), data, 2)), Coordinate)
-    assert isinstance(best_solver(bind(Model("W S H"), data, 2)), QuasiNewton)
-    assert isinstance(best_solver(bind(Model("W H", 1), data, 2)), QuasiNewton)
+    assert isinstance(best_solver(bind(Model("W H"), data, 2).signature), Coordinate)
+    assert isinstance(best_solver(bind(Model("X W W.T"), data, 2).signature), Coordinate)
+    assert isinstance(best_solver(bind(Model("W S H"), data, 2).signature), QuasiNewton)
+    assert isinstance(best_solver(bind(Model("W H", 1), data, 2).signature), QuasiNewton)
 
 
 def test_weights_of_samples_keep_the_gram_matrix(X):
@@ -285,7 +285,7 @@ def test_newton_knows_no_weights(X, known):
     for data in kinds(X, known):
         with pytest.raises(IncompatibleError, match="have weights, or missing values"):
             factorize(data[0], "W H", 2, divergence=1, solver="newton")
-    assert isinstance(best_solver(bind(Model("W H", 1), read_weighted(X, weights=np.ones(X.shape)), 2)), Newton)
+    assert isinstance(best_solver(bind(Model("W H", 1), read_weighted(X, weights=np.ones(X.shape)), 2).signature), Newton)
 
 
 # ---- data in files

@@ -1,9 +1,10 @@
 """The data: one class for each kind, and the only code that touches X."""
 
 from ..kernels.host import as_dense
-from .base import Data, Facts, Need, Total
+from .base import Data, Facts, Total
 from .given import Gram, Observed, Signed, Sketch
 from .opening import is_elsewhere, lazily, names_of, open_data, opened, opened_to_fit, refuse_name, sample_names
+from .profile import Need
 from .reading import read_array, read_data, read_weighted
 from .signed import Operator
 from .sources import is_location

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,20 +19,11 @@ from scipy import sparse
 from ..exceptions import IncompatibleError
 from ..kernels.host import as_dense, as_operand
 from ..kernels.namespace import Array, Namespace
+from .profile import Need, Profile
 from .steps import Descent, Request, Sweep
 
 _CHUNK = 2**20
 """Entries of X that are looked at together where it is gone over in pieces."""
-
-
-class Need(Enum):
-    """What a model may need of X; data say which of these they give."""
-
-    ROW_GRAM = "X Xᵀ"
-    COLUMN_GRAM = "Xᵀ X"
-    PRODUCTS = "products with X"
-    SIGNED_PRODUCTS = "products with X⁺ and X⁻"
-    ENTRIES = "its entries"
 
 
 class Facts(NamedTuple):
@@ -108,6 +98,27 @@ class Data(ABC):
         """X/unit, without a copy."""
 
     # ---- what follows from it
+
+    @property
+    def profile(self) -> Profile:
+        """Size, storage and operations, without a pass out of core."""
+        return Profile(
+            shape=self.shape,
+            dtype=self.namespace.dtype,
+            gives=self.gives,
+            non_zeros=self.size if self.is_far else self.facts.non_zeros,
+            has_negatives=not self.is_far and self.facts.lowest < 0,
+            weighted=self.weighted,
+            out_of_core=self.is_far,
+            on_host=self.namespace.is_host,
+            is_single=self.namespace.is_single,
+            gram_size=self.gram_size,
+            formed_grams=frozenset(side for side in (False, True) if self.formed_gram(transposed=side) is not None),
+            one_pass_grams=frozenset(side for side in (False, True) if self.forms_gram(transposed=side)),
+            swept_sides=frozenset(side for side in (False, True) if self.can_sweep(transposed=side)),
+            swept_weights=self.can_sweep_rows,
+            has_items=self.can_take,
+        )
 
     @property
     def size(self) -> int:

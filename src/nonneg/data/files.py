@@ -90,8 +90,7 @@ class FileBlocks(Blocks):
 
     @property
     def size(self) -> int:
-        facts = self._seen.facts
-        return facts.non_zeros if facts is not None and self.source.is_sparse else self.shape[0] * self.shape[1]
+        return self.source.entries
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._seen.kept:

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array, Namespace, to_host
-from .base import Data, Facts, Need, Total
+from .base import Data, Facts, Total
 from .dense import DenseData
+from .profile import Need
 from .signed import Operator, peak_of, stored
 from .sparse import SparseData, sweep_sparse
 from .steps import Request, Sweep

@@ -11,7 +11,8 @@ from scipy import linalg
 
 from ..exceptions import DataError
 from ..kernels.namespace import Array, Namespace
-from .base import Data, Facts, Need, Total
+from .base import Data, Facts, Total
+from .profile import Need
 from .steps import Request
 
 

@@ -13,8 +13,9 @@ from scipy import linalg
 from ..exceptions import IncompatibleError
 from ..kernels.host import multiplied
 from ..kernels.namespace import Array, Namespace, to_host
-from .base import Data, Facts, Need, Total
+from .base import Data, Facts, Total
 from .dense import DenseData
+from .profile import Need
 from .steps import Request
 
 

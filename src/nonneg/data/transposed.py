@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels.namespace import Array, Namespace
-from .base import Data, Facts, Need, Total
+from .base import Data, Facts, Total
+from .profile import Need
 from .steps import Request, Sweep
 
 _OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}

@@ -15,8 +15,9 @@ from ..kernels.namespace import Array, Namespace
 from ..model import Model
 from .filling import counts_fills, must_be_filled, must_be_whole
 from .point import Point
-from .problem import HORIZON, Problem
+from .problem import Problem
 from .shapes import infer_shapes
+from .signature import HORIZON, Signature
 from .units import Units, choose_units
 
 
@@ -151,14 +152,12 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(
-        units.model_from_user(model),
+        Signature.of(units.model_from_user(model), scaled, shapes, fixed, horizon),
         scaled,
-        shapes,
         fixed,
         units=units,
         user_model=user_model,
         user_data=data,
-        horizon=horizon,
         partial=partial if partial is None or units.data == 1 else partial.in_units(units.data),
     )
 
@@ -197,5 +196,6 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     arrays, scaled = units.from_user(arrays), inner if units.data == 1 else inner.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
     model = units.model_from_user(model)
-    problem = Problem(model, scaled, shapes, fixed, units=units, user_model=user_model, user_data=data, horizon=1)
+    signature = Signature.of(model, scaled, shapes, fixed, horizon=1)
+    problem = Problem(signature, scaled, fixed, units=units, user_model=user_model, user_data=data)
     return problem.point(arrays)

@@ -122,16 +122,7 @@ class Compressed:
 
     def _bound(self, namespace: Namespace) -> Problem:
         """The same model for X~, in the precision of a namespace."""
-        problem = self.problem
-        return Problem(
-            problem.model,
-            self._compression.low_rank(namespace),
-            problem.shapes,
-            problem.fixed,
-            units=problem.units,
-            user_model=problem.user_model,
-            user_data=problem.user_data,
-        )
+        return self.problem.on(self._compression.low_rank(namespace), user_data=self.problem.user_data)
 
     def _point(self, factors: Mapping[str, Any], problem: Problem | None = None) -> Point:
         """The point of X~ at some factors, in its precision."""

@@ -23,6 +23,7 @@ from ..kernels.namespace import to_host
 from ..model import Model
 from .point import Point
 from .problem import Problem
+from .signature import Signature
 from .solver import Solver
 
 _SHARES = (1.0, 0.25)
@@ -59,8 +60,8 @@ class Filling(Solver):
     def resumed(self) -> Filling:
         return Filling(self.solver.resumed)
 
-    def obstacle(self, problem: Problem) -> str | None:
-        return self.solver.obstacle(problem)
+    def obstacle(self, signature: Signature) -> str | None:
+        return self.solver.obstacle(signature)
 
     def new_state(self, problem: Problem) -> Any:
         return self.solver.new_state(problem)

@@ -21,18 +21,12 @@ from ..exceptions import DataError, ShapeError
 from ..kernels.host import as_type, is_small
 from ..kernels.namespace import Array, Namespace
 from ..model import Model
-from ..planning import Costs, Step, canonical
-from ..planning.planner import COLUMNS, ROWS, Term, planner_of
-from ..planning.plans import low_rank
+from ..planning import Step, canonical
+from ..planning.planner import COLUMNS, ROWS, Term
 from .point import Point
 from .programs import Program, program_of, program_together
+from .signature import Signature
 from .units import Units
-
-HORIZON = 100
-"""Iterations that a product which never changes, such as X Xᵀ, must pay for itself in."""
-
-FORMED = 8
-"""Rows of a Gram matrix, for each component, up to which it is formed where data are far: it is no larger than a sketch then."""
 
 
 class Problem:
@@ -40,54 +34,50 @@ class Problem:
 
     Parameters
     ----------
-    model : Model
+    signature : Signature
+        Model, shapes, and the profile of the data.
     data : Data
-    shapes : dict
-        Rows and columns of every factor; see `infer_shapes`.
     fixed : dict of arrays
         The factors that are given.
-    units : Units
-        What data and factors have been divided by.
+    units : Units, optional
+        Divisors of data and factors.
     user_model : Model, optional
-        The model in the user's units, where that differs.
+        The model in the user's units.
     user_data : Data, optional
-        The data in the user's units, where they differ.
-    horizon : int
-        How many iterations to expect. The cost of a product that never changes is shared by so many, but by no more than `HORIZON`.
+        The data in the user's units.
     partial : Partial, optional
-        What is known of the data, where these stand in the form and something is missing that has been filled.
+        The known entries of data that are filled.
     """
 
     def __init__(
         self,
-        model: Model,
+        signature: Signature,
         data: Data,
-        shapes: Mapping[str, tuple[int, int]],
         fixed: Mapping[str, Array],
         *,
         units: Units | None = None,
         user_model: Model | None = None,
         user_data: Data | None = None,
-        horizon: int = HORIZON,
         partial: Partial | None = None,
     ) -> None:
-        self.model, self.data, self.shapes, self.fixed = model, data, dict(shapes), dict(fixed)
-        self.units, self.user_model, self.user_data = units or Units(), user_model or model, user_data or data
+        self.signature, self.data, self.fixed = signature, data, dict(fixed)
+        self.model, self.shapes = signature.model, signature.shapes
+        self.units, self.user_model, self.user_data = units or Units(), user_model or self.model, user_data or data
         self.namespace: Namespace = data.namespace
         self.partial = partial
         self.filling: Any = None
-        """What is known of the data that are filled, and what with."""
+        """The values of missing entries."""
+        model = self.model
         missing = model.needs - data.gives
         if missing:
             raise data.refuse(missing)
         if model.divergence.signed:
             self._check_signs()
         self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
-        """The factors whose scale does not matter, so that steps may lead it anywhere."""
-        made_up = partial is not None and model.data not in model.form.names
-        self.has_stray_signs = (data.facts.lowest < 0 or made_up) and not model.divergence.signed
-        """Whether products may fall below zero here and there: a sketch has entries of either sign, where the data have none, and
-        what is made up for weights is a difference."""
+        """Factors whose scale the objective does not depend on, so that steps may lead it anywhere."""
+        is_made_up = partial is not None and model.data not in model.form.names
+        self.has_stray_signs = (data.facts.lowest < 0 or is_made_up) and not model.divergence.signed
+        """Whether products may have entries below zero: of a sketch, or of differences that make up for weights."""
         m, n = data.shape
         self.matrices: dict[str, Array] = {**fixed, ROWS: self.namespace.ones(m, 1), COLUMNS: self.namespace.ones(n, 1)}
         """The small matrices that do not change, by name; X is not among them."""
@@ -98,16 +88,29 @@ class Problem:
                 f"{model.data} has entries of up to {data.facts.peak:g}, whose {model.divergence!r} is more, or less, than a "
                 "number can hold, and no factor is free to take up its scale. Divide it by a number first."
             )
-        formed = {side: data.formed_gram(transposed=side) for side in (False, True)}
+        grams = {side: data.formed_gram(transposed=side) for side in (False, True)}
         X = Letter(model.data)
         self._formed = {
-            canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in formed.items() if gram is not None
+            canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in grams.items() if gram is not None
         }
-        """Values of products that never change, as far as they have been asked for."""
+        """Constant products computed so far."""
         self._lock = RLock()
         self._derived: dict[Any, Any] = {}
         self._programs: dict[Any, Program] = {}
-        self.planner = planner_of(model.words, self._costs(horizon), frozenset(self._formed))
+        self.planner = signature.planner
+
+    def on(
+        self,
+        data: Data,
+        *,
+        model: Model | None = None,
+        shapes: Mapping[str, tuple[int, int]] | None = None,
+        user_data: Data | None = None,
+    ) -> Problem:
+        """The same problem for other data: a surrogate, a part of them, or another divergence between the same."""
+        signature = Signature.of(model or self.model, data, shapes or self.shapes, self.fixed)
+        user_model = self.user_model if model is None else model
+        return Problem(signature, data, self.fixed, units=self.units, user_model=user_model, user_data=user_data)
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
@@ -118,47 +121,6 @@ class Problem:
                 f"{model.data} has no {without} entries, so {model.divergence.text(model.data, model.form)} without a constraint "
                 "has no rule (ONL Eq. 39 and 40 are a ratio of the two). Constrain the factor to be 'orthogonal'."
             )
-
-    def _costs(self, horizon: int) -> Costs:
-        model, data, X = self.model, self.data, Letter(self.model.data)
-        of_data = [model.data, model.data + "⁺", model.data + "⁻"]
-        operands = frozenset(model.middles.operands)
-        m, n = data.shape
-        shapes = {**self.shapes, **dict.fromkeys([*of_data, *operands], (m, n)), ROWS: (m, 1), COLUMNS: (n, 1)}
-        constant = frozenset(shapes) - set(model.learned) - operands
-        constant |= {name for name, (whole, _) in model.products.items() if constant.issuperset(whole.names)}
-        of_products = Costs(shapes, {}, constant, model.form)
-        shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
-        return Costs(
-            shapes=shapes,
-            signed_parts=model.products,
-            # Non-zeros, whether zeros are stored or not: what is formed is not to depend on how X is stored.
-            sizes=dict.fromkeys(of_data, float(data.facts.non_zeros) if math.isinf(data.gram_size) else math.inf)
-            | {name: float(matrix.nnz) for name, matrix in self.fixed.items() if hasattr(matrix, "nnz")},
-            constant=constant,
-            operands=operands,
-            product=model.form,
-            data=frozenset(of_data),
-            grams=self._grams(),
-            unformed=frozenset(
-                Word([X.T, X] if side else [X, X.T]) for side in (False, True) if not data.forms_gram(transposed=side)
-            ),
-            sums_in_double=self.namespace.is_single,
-            horizon=max(min(horizon, HORIZON), 1),
-            largest=float(max(data.facts.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
-        )
-
-    def _grams(self) -> dict[Word, float]:
-        """Gram matrices that can be multiplied with as they are, and what that takes."""
-        data, X = self.data, Letter(self.model.data)
-        if not math.isinf(data.gram_size):
-            return {Word([X, X.T]): data.gram_size}
-        rank = min((min(self.shapes[name]) for name in self.model.learned), default=1)
-        return {
-            Word([X.T, X] if side else [X, X.T]): 2.0 * data.facts.non_zeros
-            for side in (False, True)
-            if data.is_far and data.forms_gram(transposed=side) and data.shape[1 if side else 0] > FORMED * rank
-        }
 
     def with_data(self, data: Data, filling: Any, besides: Any = None) -> Problem:
         """The same problem for data that differ only in what they are filled with: the plans stay. What else counts in the
@@ -193,8 +155,8 @@ class Problem:
         return Point(self, {name: self.namespace.in_rows(factor) for name, factor in own.items()}, {})
 
     def is_formed(self, word: Word) -> bool:
-        """Whether a constant product is formed once and for all, rather than left as it is."""
-        return canonical(word)[0] in self.planner.constants
+        """Whether a constant product is formed once and for all."""
+        return self.signature.is_formed(word)
 
     def constant_value(self, word: Word) -> Array:
         """The value of a constant product, in its canonical form; computed by whoever asks first, for all."""
@@ -241,4 +203,4 @@ class Problem:
 
     def divide(self, word: Word) -> tuple[Word, Word]:
         """A form, cut where it is narrowest."""
-        return low_rank(word, self.shapes | {self.model.data: self.data.shape})
+        return self.signature.divide(word)

@@ -14,7 +14,8 @@ from ..kernels.threads import blas_limited, limited
 from .checkpoints import identity_of
 from .context import Context, StartContext, unwatched
 from .initialization import RandomState, default_starts, make_generator
-from .problem import HORIZON, Problem
+from .problem import Problem
+from .signature import HORIZON
 from .solution import Solution, Status
 from .solvers import Solver, solver_for
 from .solving import solve_from, with_all_digits
@@ -145,7 +146,7 @@ def run_start(
     context = context or unwatched()
     keeper = context.keeper
     surrogate = make_surrogate(problem, solver, stopping, seed, keeper)
-    solver = solver_for(problem, solver)
+    solver = solver_for(problem.signature, solver)
     solver = solver.resumed if resumes else solver
     if keeper is not None and keeper.resumes is not None:
         begun = Beginning({}, is_warm=keeper.resumes)

@@ -18,7 +18,7 @@ import numpy as np
 from ..algebra.expression import Letter, Word
 from ..data import Data, Need
 from ..data.blocks import Interrupted
-from ..data.sketch import Nystrom, SketchData, in_single_precision, of_gram
+from ..data.sketch import Nystrom, in_single_precision, of_gram
 from ..exceptions import DataError
 from ..kernels.namespace import to_host
 from ..kernels.threads import suited_to
@@ -26,10 +26,11 @@ from ..model import Model
 from ..planning import canonical
 from .compressing import Compressed, can_compress, compression, euclidean_twin, remembered
 from .point import Point
-from .problem import FORMED, Problem
+from .problem import Problem
 from .run import Callback, Keeper, Run, Stage, begin, counted_on, readings
 from .run import solve as run_to_the_end
 from .shapes import infer_shapes
+from .signature import FORMED
 from .solution import History, Status
 from .solver import Solver
 from .stopping import Stopping
@@ -98,7 +99,7 @@ class Sketched:
 
     @property
     def rough(self) -> Problem:
-        return _bound(self.problem, in_single_precision(self._sketch))
+        return self.problem.on(in_single_precision(self._sketch))
 
     def refine(self, point: Point) -> None:
         """Make the sketch exact for the factors of a point; of data that are far, by what the point knows of them already."""
@@ -111,7 +112,7 @@ class Sketched:
 
     def _bind(self) -> None:
         self._sketch = self._nystrom.sketch
-        self.small = _bound(self.problem, self._sketch)
+        self.small = self.problem.on(self._sketch)
 
     def solve(
         self,
@@ -213,7 +214,7 @@ def stand_in(problem: Problem) -> Problem | None:
     twin = euclidean_twin(problem.model) if problem.data.is_far and not problem.data.weighted else None
     if twin is None:
         return None
-    other = Problem(twin, problem.data, problem.shapes, problem.fixed, units=problem.units)
+    other = problem.on(problem.data, model=twin)
     if can_compress(twin, problem.data):
         return Compressed(other).small
     return Sketched(other).small if pays(other) else None
@@ -231,13 +232,8 @@ def rough_of_gram(problem: Problem) -> Problem | None:
         return None
     gram = problem.constant_value(canonical(_gram(problem, of))[0])
     root = of_gram(gram, problem.namespace, of)
-    return _bound(problem, in_single_precision(root) if gram.shape[0] > _IN_CACHE else root)
+    return problem.on(in_single_precision(root) if gram.shape[0] > _IN_CACHE else root)
 
 
 _IN_CACHE = 128
 """Rows of a Gram matrix that a core has in its cache in double precision, too; single precision is another kernel to compile."""
-
-
-def _bound(problem: Problem, sketch: SketchData) -> Problem:
-    """The same model and shapes for other data."""
-    return Problem(problem.model, sketch, problem.shapes, problem.fixed, units=problem.units, user_model=problem.user_model)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..kernels.namespace import Array
 from .point import Point
 from .problem import Problem
+from .signature import Signature
 
 
 @dataclass
@@ -38,13 +39,13 @@ class Solver(ABC):
     trial: ClassVar[int] = 100
     """How many iterations a short run needs that is to show which of several starts is best."""
 
-    def obstacle(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved this way, as a clause; None where it can."""
+    def obstacle(self, signature: Signature) -> str | None:
+        """Why a problem cannot be solved this way, as a clause; None if it can."""
         return None
 
-    def suits(self, problem: Problem) -> bool:
+    def suits(self, signature: Signature) -> bool:
         """Whether "auto" may choose it."""
-        return self.obstacle(problem) is None
+        return self.obstacle(signature) is None
 
     @abstractmethod
     def new_state(self, problem: Problem) -> Any:

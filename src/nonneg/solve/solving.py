@@ -50,7 +50,7 @@ def solve_from(
 
     On a sketch of the data, where there is one, until its end is stationary for the data.
     """
-    solver = solver_for(problem, solver)
+    solver = solver_for(problem.signature, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
         is_begun = keeper is not None and keeper.is_begun

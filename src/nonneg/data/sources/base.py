@@ -80,6 +80,11 @@ class Source(ABC):
         return [*range(0, self.shape[0], each), self.shape[0]]
 
     @property
+    def entries(self) -> int:
+        """Entries that are stored."""
+        return self.shape[0] * self.shape[1]
+
+    @property
     def n_bytes(self) -> int:
         """What a reading has to fetch, about."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
@@ -272,6 +277,10 @@ class CompressedRows(Source):
         count = max(1, -(-int(weights[-1]) // block_bytes))
         cuts = np.searchsorted(weights, np.linspace(0, weights[-1], count + 1)[1:-1])
         return sorted({0, *(int(cut) for cut in cuts), self.shape[0]})
+
+    @property
+    def entries(self) -> int:
+        return int(self._data.shape[0])
 
     @property
     def n_bytes(self) -> int:

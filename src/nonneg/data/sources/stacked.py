@@ -60,6 +60,10 @@ class Stacked(Source):
         names = [part.sample_names for part in self._parts]
         return None if any(some is None for some in names) else [name for some in names for name in some or ()]
 
+    @property
+    def entries(self) -> int:
+        return sum(part.entries for part in self._parts)
+
     def _at(self, row: int) -> tuple[int, int]:
         """The number of the file that has a row, and its first row."""
         number = int(np.searchsorted(self._stops, row, "right"))

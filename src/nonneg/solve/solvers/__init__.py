@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...naming import find
-from ..problem import Problem
+from ..signature import Signature
 from ..solver import Solver, State
 from ..stopping import Stopping
 from .coordinate import Coordinate
@@ -40,16 +40,16 @@ NAMES: dict[str, Solver] = {
 }
 
 
-def best_solver(problem: Problem) -> Solver:
-    """The solver that serves a problem best: coordinate descent, Newton's or quasi-Newton steps, where they suit it."""
-    is_far = problem.data.is_far  # one visit an iteration, which entry by entry would be two
-    solvers = (Coordinate(), *([] if is_far else [Newton()]), QuasiNewton(together=is_far), Adaptive())
-    return next(solver for solver in solvers if solver.suits(problem))
+def best_solver(signature: Signature) -> Solver:
+    """The first solver that suits a problem: coordinate descent, Newton's steps, quasi-Newton steps, adaptive exponents."""
+    far = signature.data.out_of_core  # one pass an iteration; steps entry by entry would take two
+    solvers = (Coordinate(), *([] if far else [Newton()]), QuasiNewton(together=far), Adaptive())
+    return next(solver for solver in solvers if solver.suits(signature))
 
 
-def solver_for(problem: Problem, solver: str | Solver) -> Solver:
-    """The solver that is asked for; for "auto" the one that serves the problem best."""
-    return best_solver(problem) if is_auto(solver) else get_solver(solver)
+def solver_for(signature: Signature, solver: str | Solver) -> Solver:
+    """The given solver; for "auto" the one that serves the problem best."""
+    return best_solver(signature) if is_auto(solver) else get_solver(solver)
 
 
 def is_auto(solver: str | Solver) -> bool:

@@ -2,7 +2,7 @@
 
 The Euclidean objective along one entry is a polynomial: of degree two for a factor that occurs once, as both do in ``W H``, and of
 degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs of the rest of the product follows from the form; see
-`places`.
+`subproblems`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ...naming import is_count, is_number
 from ...random_states import make_generator
 from ..point import Point
 from ..problem import Problem
+from ..signature import Signature
 from ..solver import Solver, State
 from .multiplicative import Multiplicative
-from .places import Linear, Quadratic, Settings, places
+from .subproblems import Linear, Quadratic, Settings, subproblems
 
 
 @dataclass(frozen=True)
@@ -108,29 +109,29 @@ class Coordinate(Solver):
         if not is_number(self.enough) or not 0 <= self.enough < 1:
             raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
 
-    def obstacle(self, problem: Problem) -> str | None:
-        model = problem.model
+    def obstacle(self, signature: Signature) -> str | None:
+        model = signature.model
         if model.divergence != Beta(2):
             return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
-        if not problem.namespace.is_host:
+        if not signature.data.on_host:
             return "it is compiled for NumPy and SciPy arrays, and no other library's"
-        for name, place in problem.derived(places).items():
+        for name, subproblem in signature.derived(subproblems).items():
             terms = model.constraints[name].entrywise
             if terms is None:
                 return f"{model.constraints[name]!r} has no exact step for a single entry of {name}"
-            if place is None and model.weighted:
+            if subproblem is None and model.weighted:
                 return f"{name} does not stand at one end of {model.form.text!r} alone, and the data have weights"
-            if place is None:
+            if subproblem is None:
                 return f"{name} occurs in {model.form.text!r} neither once nor as {name} {name}.T at an end"
-            if terms.overlap and not place.is_by_columns:
+            if terms.overlap and not subproblem.is_by_columns:
                 return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
-            obstacle = place.obstacle(problem)
+            obstacle = subproblem.obstacle(signature)
             if obstacle is not None:
                 return obstacle
         return None
 
     def new_state(self, problem: Problem) -> CoordinateState:
-        obstacle = self.obstacle(problem)
+        obstacle = self.obstacle(problem.signature)
         if obstacle is not None:
             raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
         return CoordinateState(exponents=dict.fromkeys(problem.learned, 1.0), momentum=self.momentum)
@@ -140,9 +141,9 @@ class Coordinate(Solver):
         return replace(self, warmup=0)
 
     def step(self, point: Point, state: CoordinateState) -> Point:
-        found = point.problem.derived(places)
+        found = point.problem.signature.derived(subproblems)
         sweep, state.sweeps = state.sweeps, state.sweeps + 1
-        if sweep < self.warmup and any(place.needs_warmup for place in found.values()):
+        if sweep < self.warmup and any(subproblem.needs_warmup for subproblem in found.values()):
             return self._warmed(point, state)
         settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
         state.has_zeros = True
@@ -150,9 +151,9 @@ class Coordinate(Solver):
         if measure is None:
             return self._swept(point, state, settings)
         known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
-        for place in found.values():
-            if isinstance(place, Quadratic):
-                place.trim(point)
+        for subproblem in found.values():
+            if isinstance(subproblem, Quadratic):
+                subproblem.trim(point)
         if last and momentum:
             before, rounding = known or measure(point)
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
@@ -168,10 +169,10 @@ class Coordinate(Solver):
         return self._swept(point, state, settings)
 
     def _swept(self, point: Point, state: CoordinateState, settings: Settings) -> Point:
-        found = point.problem.derived(places).values()
-        generator = state.draws.generator() if any(place.is_shuffled for place in found) else None
-        for place in found:
-            point = place.step(point, settings, generator)
+        found = point.problem.signature.derived(subproblems).values()
+        generator = state.draws.generator() if any(subproblem.is_shuffled for subproblem in found) else None
+        for subproblem in found:
+            point = subproblem.step(point, settings, generator)
         if generator is not None:
             state.draws = Draws.of(generator)
         return point
@@ -181,7 +182,7 @@ class Coordinate(Solver):
 
         With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
         """
-        found = list(point.problem.derived(places).values())
+        found = list(point.problem.signature.derived(subproblems).values())
         if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows():
             return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.new_state(point.problem))
         candidate = _WARMUP.step(point, state)
@@ -194,14 +195,16 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
 
     The factor that is swept last leaves all that the objective is made of behind, up to a constant.
     """
-    found = list(problem.derived(places).values())
+    found = list(problem.signature.derived(subproblems).values())
     last, constraints = found[-1], problem.model.constraints.values()
-    if all(isinstance(place, Linear) for place in found) and not any(constraint.has_penalty for constraint in constraints):
+    if all(isinstance(subproblem, Linear) for subproblem in found) and not any(
+        constraint.has_penalty for constraint in constraints
+    ):
         return lambda point: (last.measure(point), 0.0)
     is_alone = (
         len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
     )  # one product with X is what a sweep costs
-    if is_alone or not any(isinstance(place, Quadratic) for place in found):
+    if is_alone or not any(isinstance(subproblem, Quadratic) for subproblem in found):
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_gram_of_data:
         return None

@@ -13,6 +13,7 @@ from ...kernels.namespace import Array
 from ...model import Rule
 from ..point import Point
 from ..problem import Problem
+from ..signature import Signature
 from ..solver import Solver, State
 from .multiplicative import moved, restored
 
@@ -37,15 +38,15 @@ class AlternatingLeastSquares(Solver):
         if self.factors is not None and not (isinstance(self.factors, tuple) and all(isinstance(f, str) for f in self.factors)):
             raise IncompatibleError(f"factors must be a tuple of names, or None for all of them; got {self.factors!r}.")
 
-    def obstacle(self, problem: Problem) -> str | None:
-        model = problem.model
+    def obstacle(self, signature: Signature) -> str | None:
+        model = signature.model
         for name in model.rules if self.factors is None else self.factors:
             if name not in model.rules or not self._can_solve(model.rules[name]):
                 return f"the rule of {name} in {model.form.text!r} with {model.divergence!r} is not linear in it"
         return None
 
     def new_state(self, problem: Problem) -> State:
-        obstacle, rules = self.obstacle(problem), problem.model.rules
+        obstacle, rules = self.obstacle(problem.signature), problem.model.rules
         if obstacle is not None:
             raise IncompatibleError(
                 f"Least squares cannot be used here: {obstacle}. Use the Euclidean distance and a form that has it once, or "

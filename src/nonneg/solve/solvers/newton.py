@@ -21,10 +21,11 @@ from ...kernels.namespace import Array
 from ...naming import is_count, is_number
 from ..point import Point
 from ..problem import Problem
+from ..signature import Signature
 from ..solver import Solver
 from .multiplicative import Adaptive, Multiplicative
-from .places import Linear, Place, Settings, places
 from .quasi_newton import QuasiNewton, QuasiNewtonState
+from .subproblems import Linear, Settings, Subproblem, subproblems
 
 
 @dataclass
@@ -46,8 +47,8 @@ class NewtonState(QuasiNewtonState):
 class Newton(Solver):
     """Newton steps, one entry at a time, for every divergence that is a sum over entries.
 
-    For factors that occur once, those in the first and the last place of the form entry by entry; what stands between them, as S in
-    ``W S H``, takes the multiplicative step that is proven. Each step is the minimum of a bound (see `kernels.newton`), which needs
+    For factors that occur once, the first and the last of the form entry by entry; factors between them, such as S in
+    ``W S H``, take the proven multiplicative step. Each step is the minimum of a bound (see `kernels.newton`), which needs
     no curvature to be positive: what is concave of the divergence, as the logarithm of Itakura and Saito is, is replaced by its
     tangent. So a sweep never raises the objective but by rounding; one that would is replaced by a sweep of `Adaptive`. Entries
     reach zero, and leave it again.
@@ -94,46 +95,46 @@ class Newton(Solver):
         if not is_number(self.enough) or not 0 <= self.enough < 1:
             raise IncompatibleError(f"enough must be a share from 0, and below 1; got {self.enough!r}.")
 
-    def obstacle(self, problem: Problem) -> str | None:
-        model = problem.model
-        if problem.derived(_curve) is None:
+    def obstacle(self, signature: Signature) -> str | None:
+        model, data = signature.model, signature.data
+        if signature.derived(_curve) is None:
             return f"{model.divergence!r} is not a sum over entries"
-        if not problem.namespace.is_host:
+        if not data.on_host:
             return "it is compiled for NumPy and SciPy arrays, and no other library's"
-        if Need.ENTRIES not in problem.data.gives:
+        if Need.ENTRIES not in data.gives:
             return "the data do not give their entries"
-        if model.signed or problem.data.facts.lowest < 0:
+        if model.signed or data.has_negatives:
             return "it is about numbers that are not negative"
         if model.weighted:
-            return "the data have weights, or missing values, of which its kernels know nothing"
-        found = problem.derived(places)
-        for name, place in found.items():
+            return "the data have weights, or missing values, which its kernels do not take"
+        found = signature.derived(subproblems)
+        for name, subproblem in found.items():
             terms = model.constraints[name].entrywise
             if terms is None:
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
-            if not isinstance(place, Linear):
+            if not isinstance(subproblem, Linear):
                 return f"{name} occurs in {model.form.text!r} more than once"
-            if not place.before and not place.after:
+            if not subproblem.before and not subproblem.after:
                 return f"{name} stands alone in {model.form.text!r}"
-            if _is_at_end(place) and not problem.data.can_sweep(transposed=place.is_turned):
+            if _is_at_end(subproblem) and subproblem.is_turned not in data.swept_sides:
                 return "the data cannot be gone over row by row"
-            if terms.overlap and not place.is_by_columns:
+            if terms.overlap and not subproblem.is_by_columns:
                 return f"{model.constraints[name]!r} is about the wrong axis of {name} in {model.form.text!r}"
-        if not any(_is_at_end(place) for place in found.values()):
-            return f"no factor that is learned stands at an end of {model.form.text!r}"
+        if not any(_is_at_end(subproblem) for subproblem in found.values()):
+            return f"no learned factor stands at an end of {model.form.text!r}"
         return None
 
-    def suits(self, problem: Problem) -> bool:
-        """Where steps serve well, and few zeros are visited in vain: X̂ is needed anew for every component."""
-        if self.obstacle(problem) is not None:
+    def suits(self, signature: Signature) -> bool:
+        """Sweeps serve well if few visited entries are zeros: X̂ is needed anew for every component."""
+        if self.obstacle(signature) is not None:
             return False
-        data, curve = problem.data, problem.derived(_curve)
-        if not curve.on_pattern and data.facts.non_zeros < _FEW * data.shape[0] * data.shape[1]:
+        data, curve = signature.data, signature.derived(_curve)
+        if not curve.on_pattern and data.non_zeros < _FEW * data.shape[0] * data.shape[1]:
             return False
         return bool(curve.is_suited)
 
     def new_state(self, problem: Problem) -> NewtonState:
-        obstacle = self.obstacle(problem)
+        obstacle = self.obstacle(problem.signature)
         if obstacle is not None:
             raise IncompatibleError(f"Newton steps cannot be used here: {obstacle}. Use solver='quasi-newton'.")
         first = _SAFE.new_state(problem)
@@ -145,7 +146,7 @@ class Newton(Solver):
 
     def step(self, point: Point, state: NewtonState) -> Point:
         state.sweeps += 1
-        solver, count = point.problem.derived(_beginning)
+        solver, count = point.problem.signature.derived(_beginning)
         if state.sweeps <= self.warmup * count:
             return solver.step(point, state)
         if state.roots is not None:  # of no use any more
@@ -181,31 +182,34 @@ class Newton(Solver):
 
     def _swept(self, point: Point, is_single: bool) -> tuple[Point, tuple[float, float]]:
         """A sweep over all factors, those at the ends last, which leave what the objective is made of; with the objective."""
-        ordered = sorted(point.problem.derived(places).values(), key=_is_at_end)
-        for place in ordered:
-            if _is_at_end(place):
-                point, descent = self._descended(point, place, is_single, is_last=place is ordered[-1])
+        ordered = sorted(point.problem.signature.derived(subproblems).values(), key=_is_at_end)
+        for subproblem in ordered:
+            if _is_at_end(subproblem):
+                point, descent = self._descended(point, subproblem, is_single, is_last=subproblem is ordered[-1])
             else:
-                point = _PROVEN.of_factor(point, place.letter.name)
+                point = _PROVEN.of_factor(point, subproblem.letter.name)
         return point, point.objective_from(_sums(point.problem.model.divergence, point.problem.data, descent))
 
-    def _descended(self, point: Point, place: Place, is_single: bool, *, is_last: bool) -> tuple[Point, Descent]:
-        data, curve = point.problem.data, point.problem.derived(_curve)
-        F, V = place.value(point), np.ascontiguousarray(as_dense(point.product(place.after)), dtype=point.problem.namespace.dtype)
+    def _descended(self, point: Point, subproblem: Subproblem, is_single: bool, *, is_last: bool) -> tuple[Point, Descent]:
+        data, curve = point.problem.data, point.problem.signature.derived(_curve)
+        F, V = (
+            subproblem.value(point),
+            np.ascontiguousarray(as_dense(point.product(subproblem.after)), dtype=point.problem.namespace.dtype),
+        )
         if is_single:
             F, V = F.astype(np.float32), V.astype(np.float32)
         elif is_small(math.prod(data.shape)):
             F, V = in_double(F), in_double(V)
-        options = place.options(Settings(self.passes, self.enough, keeps=False))
+        options = subproblem.options(Settings(self.passes, self.enough, keeps=False))
         totals = np.empty((F.shape[0], max(len(curve.slopes), 1)) if is_last else (0, 0))
-        descent = Descent(F, V, curve, options, place.first_row, totals)
-        data.descend(descent, transposed=place.is_turned)
-        return place.replaced(point, F.astype(data.namespace.dtype, copy=False)), descent
+        descent = Descent(F, V, curve, options, subproblem.first_row, totals)
+        data.descend(descent, transposed=subproblem.is_turned)
+        return subproblem.replaced(point, F.astype(data.namespace.dtype, copy=False)), descent
 
 
 def _may_be_single(problem: Problem) -> bool:
     """Whether sweeps in single precision pay, and all numbers that they meet are within its range."""
-    data, curve = problem.data, problem.derived(_curve)
+    data, curve = problem.data, problem.signature.derived(_curve)
     if problem.namespace.dtype != np.float64 or not data.descends_in_any_precision:
         return False
     if data.shape[0] * data.shape[1] * max(min(shape) for shape in problem.shapes.values()) < _LARGE:
@@ -214,9 +218,9 @@ def _may_be_single(problem: Problem) -> bool:
     return 1 / _RANGE < highest < _RANGE and (curve.on_pattern or lowest > highest / _RANGE)
 
 
-def _is_at_end(place: Place) -> bool:
+def _is_at_end(subproblem: Subproblem) -> bool:
     """Whether rows of the factor do not depend on each other."""
-    return not place.before
+    return not subproblem.before
 
 
 def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
@@ -234,14 +238,14 @@ def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
     return Sums(tuple(terms), tuple(logarithms))
 
 
-def _curve(problem: Problem) -> Curve | None:
-    return curve_of(problem.model.divergence)
+def _curve(signature: Signature) -> Curve | None:
+    return curve_of(signature.model.divergence)
 
 
-def _beginning(problem: Problem) -> tuple[Solver, int]:
-    """What a run begins with, and how many of its steps stand for one sweep of the warm-up."""
-    solver, curve = QuasiNewton(), _curve(problem)
-    return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(problem) else (solver, 10)
+def _beginning(signature: Signature) -> tuple[Solver, int]:
+    """The solver of the warm-up, and how many of its steps stand for one sweep."""
+    solver, curve = QuasiNewton(), _curve(signature)
+    return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(signature) else (solver, 10)
 
 
 def _is_linear(data_power: float, power: float) -> bool:

@@ -24,6 +24,7 @@ from ...kernels.namespace import Array
 from ...naming import is_count
 from ..point import Point
 from ..problem import Problem
+from ..signature import Signature
 from ..solver import Solver
 from .multiplicative import Adaptive, AdaptiveState, moved
 
@@ -113,18 +114,18 @@ class QuasiNewton(Solver):
         """Fewer from a refined start, unless an iteration is a single attempt, which may fail."""
         return 40 if self.warmup or self.together else 20
 
-    def obstacle(self, problem: Problem) -> str | None:
-        signed = [name for name in problem.learned if problem.model.constraints[name].is_signed]
+    def obstacle(self, signature: Signature) -> str | None:
+        signed = [name for name in signature.learned if signature.model.constraints[name].is_signed]
         return f"it is about square roots, and {signed[0]} is of either sign" if signed else None
 
-    def suits(self, problem: Problem) -> bool:
-        """Where a constraint does not hold after each step, or takes a loop to restore, steps of single factors serve better."""
-        constraints = (problem.model.constraints[name] for name in problem.learned)
+    def suits(self, signature: Signature) -> bool:
+        """Steps of single factors serve better if a constraint does not hold after each step, or takes a loop to restore."""
+        constraints = (signature.model.constraints[name] for name in signature.learned)
         restored = all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
-        return restored and self.obstacle(problem) is None
+        return restored and self.obstacle(signature) is None
 
     def new_state(self, problem: Problem) -> QuasiNewtonState:
-        obstacle = self.obstacle(problem)
+        obstacle = self.obstacle(problem.signature)
         if obstacle is not None:
             raise IncompatibleError(f"Quasi-Newton steps cannot be used here: {obstacle}. Use solver='adaptive'.")
         first = _SWEEP.new_state(problem)

@@ -37,7 +37,7 @@ class Euclidean(Start):
         if not is_large or not isinstance(solver, Newton) or problem.data.is_far:
             return False
         twin = _twin(problem)
-        return twin is not None and Coordinate().suits(twin)
+        return twin is not None and Coordinate().suits(twin.signature)
 
     def make(self, setting: Setting) -> Beginning | None:
         twin = _twin(setting.problem)
@@ -47,7 +47,7 @@ class Euclidean(Start):
 def _twin(problem: Problem) -> Problem | None:
     """The same problem with the Euclidean distance."""
     model = euclidean_twin(problem.model)
-    return None if model is None else Problem(model, problem.data, problem.shapes, problem.fixed, units=problem.units)
+    return None if model is None else problem.on(problem.data, model=model)
 
 
 def solve_euclidean(setting: Setting, twin: Problem, name: str, stopping: Stopping) -> dict[str, np.ndarray]:

@@ -24,7 +24,7 @@ from ..run import Callback, begin, solve
 from ..sketching import Sketched, rough_of_gram
 from ..solution import Progress
 from ..solvers import Coordinate, Solver
-from ..solvers.places import Quadratic, places
+from ..solvers.subproblems import Quadratic, subproblems
 from ..stopping import Stopping
 from .base import Beginning, Setting, Start
 
@@ -73,9 +73,9 @@ def search(problem: Problem, surrogate: Sketched | Compressed | None, seed: int,
 
 def can_search(problem: Problem) -> bool:
     """Whether the only factor occurs as F Fᵀ beside the data, and its entries may change one by one."""
-    if not Coordinate().suits(problem) or len(problem.learned) != 1 or not problem.data.can_take:
+    if not Coordinate().suits(problem.signature) or len(problem.learned) != 1 or not problem.data.can_take:
         return False
-    (place,) = problem.derived(places).values()
+    (place,) = problem.signature.derived(subproblems).values()
     return isinstance(place, Quadratic) and place.is_gram_of_data and not place.terms.given
 
 
@@ -92,7 +92,7 @@ def searched(problem: Problem, generator: np.random.Generator, stop: Any = None,
     patience : int
         How much longer to look than is usual.
     """
-    (place,) = problem.derived(places).values()
+    (place,) = problem.signature.derived(subproblems).values()
     rows = problem.data.shape[1 if place.is_turned else 0]
     rank = min(problem.shapes[problem.learned[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
@@ -207,8 +207,8 @@ def _among_few(
         part, samples = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
     shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
-    small = Problem(problem.model, part, {name: shape}, {})
-    (small_place,) = small.derived(places).values()
+    small = problem.on(part, shapes={name: shape})
+    (small_place,) = small.signature.derived(subproblems).values()
     found = _best(small, small_place, generator, stop, patience)
     codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
     codes[samples] = part.apply(small_place.value(found), transposed=not place.is_turned)

@@ -30,7 +30,11 @@ def make_surrogate(
     """
     if problem.model.weighted or problem.partial is not None:  # weights are of entries; another fill would need another sketch
         return None
-    if not is_auto(solver) or not (stopping.tol or problem.data.is_far) or not isinstance(best_solver(problem), Coordinate):
+    if (
+        not is_auto(solver)
+        or not (stopping.tol or problem.data.is_far)
+        or not isinstance(best_solver(problem.signature), Coordinate)
+    ):
         return None
     stage = keeper.stage() if keeper is not None else None
     arrays = stage.arrays if stage is not None else None
@@ -50,7 +54,7 @@ class OnSurrogate(Start):
 
     def make(self, setting: Setting) -> Beginning | None:
         small = stand_in(setting.problem)
-        if small is None or not Coordinate().suits(small):
+        if small is None or not Coordinate().suits(small.signature):
             return None
         return Beginning(_refined_on_sample(setting, solve_euclidean(setting, small, self.name, SHORT)), is_warm=True)
 
@@ -81,7 +85,7 @@ def _refined_on_sample(setting: Setting, start: dict[str, np.ndarray]) -> dict[s
     given = problem.units.to_user(problem.fixed)
     own = {name: factor[items] if has_codes and name == first.name else factor for name, factor in start.items()}
     sample = bind(model, blocks.some(items), init={**given, **own})
-    found = solve_from(sample, own, best_solver(sample).resumed, SHORT, seed, context.trial).factors
+    found = solve_from(sample, own, best_solver(sample.signature).resumed, SHORT, seed, context.trial).factors
     factors = {name: lift(found[name]) for name in model.learned}
     if has_codes:
         others = {name: factor for name, factor in (given | factors).items() if name != first.name}
@@ -97,4 +101,4 @@ def _solve_block(block: Any, shared: Any, own: Any) -> tuple[np.ndarray]:
     model, others, name = shared
     init = {**others, name: own[0]}
     problem = bind(model, block, init=init)
-    return (solve_from(problem, init, best_solver(problem).resumed, _CODING).factors[name],)
+    return (solve_from(problem, init, best_solver(problem.signature).resumed, _CODING).factors[name],)

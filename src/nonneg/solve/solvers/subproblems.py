@@ -1,6 +1,6 @@
-"""What coordinate descent needs to know of a factor's place in the product, as words, and how its rows are gone over.
+"""The subproblem of one factor in coordinate descent: its products, as words, and the sweep over its rows.
 
-For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is turned over where the factor stands last:
+For A F R these are Aᵀ A, R Rᵀ and Aᵀ X Rᵀ; for F Fᵀ R, C = X Rᵀ and Q = R Rᵀ. The form is transposed for a factor that stands last:
 X W Wᵀ becomes W Wᵀ Xᵀ, so that F is W, R is Xᵀ, and both C and Q are Xᵀ X.
 """
 
@@ -22,7 +22,7 @@ from ...kernels.threads import over_rows
 from ...planning import canonical
 from ..exact import solved
 from ..point import Point
-from ..problem import Problem
+from ..signature import Signature
 
 _TINY = 1e-10
 """Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
@@ -34,60 +34,60 @@ _SMALL = 2**20
 
 
 class Settings(NamedTuple):
-    """How far a sweep goes."""
+    """Settings of one sweep."""
 
     passes: int
-    """How often a row is gone over, at most."""
+    """Visits of a row, at most."""
     enough: float
-    """The change, as a share of a row's largest entry, below which it is left."""
+    """Change, as a share of a row's largest entry, below which the row is left."""
     keeps: bool
-    """Whether the products that a sweep leaves are kept for the next one, rather than computed anew."""
+    """Whether the next sweep goes on with the products that this one leaves, rather than computing them anew."""
     cuts: bool = False
-    """Whether entries that are tiny are to become zero first."""
+    """Whether tiny entries become zero first."""
 
 
-def places(problem: Problem) -> dict[str, Place | None]:
-    """The place of each factor that is learned; None where it has none, because of where, or how often, it occurs."""
-    return {name: _place(problem, name) for name in problem.learned}
+def subproblems(signature: Signature) -> dict[str, Subproblem | None]:
+    """The subproblem of each learned factor; None for a factor that occurs too often, or in the wrong place."""
+    return {name: _subproblem(signature, name) for name in signature.learned}
 
 
-def _place(problem: Problem, factor: str) -> Place | None:
-    form = problem.model.form
-    if problem.model.weighted:
-        return _weighted_place(problem, factor)
-    if problem.model.constraints[factor].is_signed:
-        return EitherSignPlace(problem, Letter(factor), False, form[:0], form[:0])
+def _subproblem(signature: Signature, factor: str) -> Subproblem | None:
+    model, form = signature.model, signature.model.form
+    if model.weighted:
+        return _weighted(signature, factor)
+    if model.constraints[factor].is_signed:
+        return Signed(signature, Letter(factor), False, form[:0], form[:0])
     if form.count(factor) == 1:
-        is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent where it stands first
+        is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent if it stands first
         ((before, letter, after),) = (form.T if is_turned else form).around(factor)
-        return Linear(problem, letter, is_turned, before, after)
+        return Linear(signature, letter, is_turned, before, after)
     for word, is_turned in ((form, False), (form.T, True)):
         if form.count(factor) == 2 and len(word) > 1 and word[0].name == factor and word[1] == word[0].T:
-            return Quadratic(problem, word[0], is_turned, word[:0], word[2:])
+            return Quadratic(signature, word[0], is_turned, word[:0], word[2:])
     return None
 
 
-def _weighted_place(problem: Problem, factor: str) -> Place | None:
-    """Where entries have weights, rows of a factor are independent only if it stands at an end of the form, and nowhere else."""
-    form = problem.model.form
+def _weighted(signature: Signature, factor: str) -> Subproblem | None:
+    """With weights, rows of a factor are independent only if it occurs once, at an end of the form."""
+    form = signature.model.form
     for word, is_turned in ((form, False), (form.T, True)):
         if form.count(factor) == 1 and len(word) > 1 and word[0].name == factor:
-            return Weighted(problem, word[0], is_turned, word[:0], word[1:])
+            return Weighted(signature, word[0], is_turned, word[:0], word[1:])
     return None
 
 
-class Place(ABC):
-    """A factor F within A F B, or F Fᵀ B, by its rows. F may be the transpose of what the user calls so."""
+class Subproblem(ABC):
+    """The minimum over F in A F B, or F Fᵀ B, row by row. F may be the transpose of the user's factor."""
 
     needs_warmup = False
     is_shuffled = False
     """Whether rows are gone over in random order."""
 
-    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+    def __init__(self, signature: Signature, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         self.letter, self.F, self.before, self.after, self.is_turned = letter, Word([letter]), before, after, is_turned
-        self.X = Word([Letter(problem.model.data, is_turned)])
+        self.X = Word([Letter(signature.model.data, is_turned)])
         """The data, turned over with the form: Xᵀ for X W Wᵀ."""
-        self.terms = problem.model.constraints[letter.name].entrywise or Entrywise()
+        self.terms = signature.model.constraints[letter.name].entrywise or Entrywise()
 
     @property
     def is_by_columns(self) -> bool:
@@ -111,7 +111,7 @@ class Place(ABC):
     def replaced(self, point: Point, F: Array) -> Point:
         return point.with_factor(self.letter.name, F.T if self.letter.transposed else F)
 
-    def obstacle(self, problem: Problem) -> str | None:
+    def obstacle(self, signature: Signature) -> str | None:
         """Why the factor cannot be worked on; None where it can."""
         return None
 
@@ -120,13 +120,13 @@ class Place(ABC):
         """One sweep over the rows, in an order that the generator draws where they are shuffled."""
 
 
-class Linear(Place):
+class Linear(Subproblem):
     """A F B: ½⟨P F Q, F⟩ − ⟨C, F⟩ with P = Aᵀ A, Q = B Bᵀ and C = Aᵀ X Bᵀ."""
 
-    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
-        super().__init__(problem, letter, is_turned, before, after)
+    def __init__(self, signature: Signature, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        super().__init__(signature, letter, is_turned, before, after)
         self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
-        self.is_alone = not before and len(problem.model.learned) == 1
+        self.is_alone = not before and len(signature.learned) == 1
         """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
@@ -192,11 +192,11 @@ def _affordable(point: Point, F: Array) -> int:
     return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * known)))
 
 
-class Weighted(Place):
+class Weighted(Subproblem):
     """F B, where entries have weights: each row has a quadratic function of its own."""
 
-    def obstacle(self, problem: Problem) -> str | None:
-        if not problem.data.can_sweep_rows:
+    def obstacle(self, signature: Signature) -> str | None:
+        if not signature.data.swept_weights:
             return "the data cannot be gone over row by row"
         if self.terms.given and not self.is_by_columns:
             return f"some rows of {self.letter.name} are given, and the data have weights"
@@ -210,35 +210,36 @@ class Weighted(Place):
         return self.replaced(point, F)
 
 
-class EitherSignPlace(Place):
+class Signed(Subproblem):
     """A factor of either sign, which takes its exact minimum as a whole."""
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         return self.replaced(point, solved(point, self.letter.name))
 
 
-class Quadratic(Place):
+class Quadratic(Subproblem):
     """F Fᵀ R, R the rest of the form: −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with C = X Rᵀ and Q = R Rᵀ."""
 
     needs_warmup = is_shuffled = True
 
-    def __init__(self, problem: Problem, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
-        super().__init__(problem, letter, is_turned, before, after)
+    def __init__(self, signature: Signature, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
+        super().__init__(signature, letter, is_turned, before, after)
         F, R = self.F, self.after
         self.C, self.Q = self.X + R.T, R + R.T
         self.RF, self.CF, self.FCF, self.FF = R.T + F, self.C + F, F.T + self.C + F, F.T + F
         self.is_gram_of_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
-        self.is_implicit = self.is_gram_of_data and not problem.is_formed(self.C)
+        self.is_implicit = self.is_gram_of_data and not signature.is_formed(self.C)
         """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
-        self.has_products = math.isinf(problem.data.gram_size)
+        self.has_products = math.isinf(signature.data.gram_size)
         """Whether the data, or their sketch, can be multiplied, rather than their Gram matrix alone."""
 
-    def obstacle(self, problem: Problem) -> str | None:
-        rows, columns = problem.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
+    def obstacle(self, signature: Signature) -> str | None:
+        rows, columns = signature.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
         if self.is_implicit:
-            return None if problem.data.can_sweep(transposed=self.is_turned) else "the data cannot be gone over row by row"
-        if not self.after or problem.is_formed(self.C) or rows * rows <= max(problem.data.facts.non_zeros, rows * columns, _SMALL):
+            return None if self.is_turned in signature.data.swept_sides else "the data cannot be gone over row by row"
+        largest = max(signature.data.non_zeros, rows * columns, _SMALL)
+        if not self.after or signature.is_formed(self.C) or rows * rows <= largest:
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 
