@@ -6,25 +6,23 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from .constraints import Constraint
 from .data import Data, opened_to_fit, read_weighted
 from .divergences import Objective
 from .exceptions import IncompatibleError
 from .model import Model
 from .naming import unknown
-from .solve.binding import bind, expect_for
+from .solve.binding import bind
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
 from .solve.initialization import STARTS, RandomState
 from .solve.interrupting import Stopped
-from .solve.restarts import solve_problem
+from .solve.restarts import make_first_pass, solve_once
 from .solve.run import Callback
-from .solve.sketching import foresee
 from .solve.solution import Solution, Status
 from .solve.solvers import Solver, get_solver
 from .solve.stopping import Stopping
+from .solve.strategy import Options
 
 
 def factorize(
@@ -120,14 +118,13 @@ def factorize(
     kept = read_checkpoint(checkpoint)
     stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
     X = read_weighted(X, model.data, missing=missing, weights=weights)
-    if isinstance(X, Data) and X.is_far:
-        expect_for(model, X)
-        if solver == "auto" and (kept is None or not kept.exists):
-            foresee(model, X, rank, {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {})
-    problem = bind(model, X, rank, init, horizon=max_iter)
-    context = Context(callback, checkpoint=kept)
+    given = init if isinstance(init, Mapping) else None
+    options, context = Options(init, solver, stopping), Context(callback, checkpoint=kept)
+    if isinstance(X, Data) and X.profile.out_of_core:
+        make_first_pass(X, model, rank, options, given, resumes=context.resumes)
+    problem = bind(model, X, rank, given, horizon=max_iter)
     with context.watching(X):
-        found = solve_problem(problem, init, solver, stopping, random_state, context)
+        found = solve_once(problem, options, random_state, context)
     if context.is_interrupted:
         is_over = found.status is not Status.STOPPED_BY_USER
         stopped = Stopped(

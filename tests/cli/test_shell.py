@@ -281,12 +281,12 @@ class TestFit:
         options = ["-m", "nmf", "-r", "3", "--tol", "0", "--solver", "multiplicative", "--init", "random", "--quiet"]
         assert run("fit", "X.npy", *options, "--max-iter", "300", "-o", "whole.nonneg", cwd=tmp_path)[0] == 0
 
-        def ending(keeper, run, stage=None):
-            keeper._book.put(keeper._number, {"run": run, "stage": None, "resumes": False})
+        def ending(writer, run, rounds=None):
+            writer._file.put(writer._number, {"run": run, "stage": None, "is_bound": False})
             raise ZeroDivisionError
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("nonneg.solve.checkpoints.StartKeeper.keep", ending)
+            patch.setattr("nonneg.solve.checkpoints.CheckpointWriter.write", ending)
             with pytest.raises(ZeroDivisionError):
                 run("fit", "X.npy", *options, "--max-iter", "300", "--checkpoint", "run.nonneg", cwd=tmp_path)
         assert (tmp_path / "run.nonneg").exists()

@@ -17,15 +17,15 @@ def minimised(monkeypatch):
     """The models that were handed to the engine."""
     found = []
 
-    def run_starts(problem, *args, **options):
+    def solve_restarts(problem, *args, **options):
         found.append(problem.user_model)
-        return _RUN_STARTS(problem, *args, **options)
+        return _SOLVE_RESTARTS(problem, *args, **options)
 
-    monkeypatch.setattr(_base, "run_starts", run_starts)
+    monkeypatch.setattr(_base, "solve_restarts", solve_restarts)
     return found
 
 
-_RUN_STARTS = _base.run_starts
+_SOLVE_RESTARTS = _base.solve_restarts
 
 
 @pytest.mark.parametrize("name", ITERATIVE)

@@ -25,8 +25,8 @@ from nonneg import (
 from nonneg.data.reading import read_data
 from nonneg.model import Model
 from nonneg.solve.binding import bind
-from nonneg.solve.sketching import Sketched, pays
 from nonneg.solve.solvers import best_solver
+from nonneg.solve.surrogate import Kind, Sketch, kind_for
 
 
 def with_stored_zeros(X):
@@ -124,8 +124,9 @@ def test_sketches_of_sparse_data():
     half, thin = (full * (generator.random(full.shape) < share) for share in (0.9, 0.05))
     for X, is_sketched in ((half, True), (thin, False)):
         for stored in (X, sparse.csr_array(X)):
-            assert pays(bind(Model("X W W.T"), stored, 4)) == is_sketched
-    sketches = [Sketched(bind(Model("X W W.T"), stored, 4)).small.data.whole() for stored in (half, sparse.csr_array(half))]
+            found = kind_for(bind(Model("X W W.T"), stored, 4).signature)
+            assert found is (Kind.SKETCH if is_sketched else None)
+    sketches = [Sketch(bind(Model("X W W.T"), stored, 4)).small.data.whole() for stored in (half, sparse.csr_array(half))]
     np.testing.assert_allclose(sketches[1].T @ sketches[1], sketches[0].T @ sketches[0], rtol=1e-9, atol=1e-12 * (half**2).sum())
 
 

@@ -94,7 +94,7 @@ def test_where_one_start_fails_the_others_end(X, monkeypatch):
 
     under_way, solve, numbers = threading.Event(), restarts.solve_from, iter([1, 2])
 
-    def solved(problem, init, solver, stopping, seed=None, callback=None, **others):
+    def solved(problem, init, solver, stopping, seed=None, callback=None, **options):
         if next(numbers) == 2:
             under_way.wait(60)
             raise ValueError("the second start cannot be")
@@ -103,7 +103,7 @@ def test_where_one_start_fails_the_others_end(X, monkeypatch):
             under_way.set()
             return callback(progress)
 
-        return solve(problem, init, solver, stopping, seed, watched)
+        return solve(problem, init, solver, stopping, seed, watched, **options)
 
     monkeypatch.setattr(restarts, "solve_from", solved)
     running = others()

@@ -366,8 +366,8 @@ def test_the_best_solver():
     assert not isinstance(
         best_solver(point_at(kl, X, {"W": np.ones((12, 2)), "H": np.ones((2, 17))}).problem.signature), Coordinate
     )
-    assert Adaptive().resumed == Adaptive()
-    assert Coordinate().resumed == Coordinate(warmup=0)
+    assert Adaptive().warm() == Adaptive()
+    assert Coordinate().warm() == Coordinate(warmup=0)
 
 
 def test_momentum_helps_and_never_raises():

@@ -14,8 +14,8 @@ from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
 from nonneg.solve.binding import bind, point_at
-from nonneg.solve.sketching import pays, rough_of_gram
 from nonneg.solve.solving import objective_of
+from nonneg.solve.surrogate import Kind, kind_for, root_problem
 from nonneg.testing import divergence_value
 
 
@@ -158,7 +158,7 @@ def test_a_run_on_a_sketch_ends_at_the_objective_of_the_data(form, store):
     X = np.random.default_rng(0).random((300, 700))
     X = store(X if form == "X W W.T" else X.T)
     problem = bind(Model(form), X, 6)
-    assert pays(problem)
+    assert kind_for(problem.signature) is Kind.SKETCH
     solution = factorize(X, form, 6, random_state=0)
     W, D = solution.factors["W"].astype(float), as_dense(X).astype(float)
     rest = D - (D @ W @ W.T if form == "X W W.T" else W @ (W.T @ D))
@@ -194,7 +194,7 @@ def test_a_start_is_looked_for_with_a_gram_matrix_if_that_of_the_data_is_there(r
     rng = np.random.default_rng(0)
     X = rng.random((300, rank)) @ rng.random((rank, 40))
     X[:, 7] = 0
-    rough = rough_of_gram(bind(Model("X W W.T"), X, 3))
+    rough = root_problem(bind(Model("X W W.T"), X, 3))
     assert rough.data.shape == (rows, 40)
     assert rough.is_formed(parse("X.T X")) == (rows == 40)
     R = np.asarray(rough.data.items.itself(), dtype=float)

@@ -192,7 +192,7 @@ class Data(ABC):
         """Blocks that one reading can do several things with, and whether their rows are columns of X; None for other data."""
         return None
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
         """What will be asked for, and whether entries may be negative, said before the first reading."""
 
     def power_sum(self, exponent: float) -> float:

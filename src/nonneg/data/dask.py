@@ -182,7 +182,7 @@ class DaskBlocks(Blocks):
         self._seen["missing"] = sum(survey[3] for survey in surveys)
         self._seen["totals"] = dict(zip(self._seen["wanted"], sums, strict=True))
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         if "facts" not in self._seen:
             self._seen["wanted"] |= dict.fromkeys(totals)
             self._seen["signed"] = self._seen["signed"] or signed
@@ -191,7 +191,7 @@ class DaskBlocks(Blocks):
         if self.unit != 1:
             return super().survey(totals)
         if "facts" not in self._seen:
-            self.expect(totals)
+            self.request(totals)
             self.reading(_nothing, ())
         known: dict[Total, float] = self._seen["totals"]
         missing = [total for total in totals if total not in known]

@@ -206,7 +206,7 @@ class FileBlocks(Blocks):
 
     # ---- sums
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         if self._seen.facts is None:
             self._seen.wanted |= dict.fromkeys(totals)
             self._seen.signed = self._seen.signed or signed
@@ -215,7 +215,7 @@ class FileBlocks(Blocks):
         if self.unit != 1:
             return super().survey(totals)
         if self._seen.facts is None:
-            self.expect(totals)
+            self.request(totals)
             for _ in self.pieces():
                 pass
         missing = [total for total in totals if total not in self._seen.totals]

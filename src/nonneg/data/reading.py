@@ -74,7 +74,7 @@ def read_data(
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     if origin is not None:
         data.origin = origin
-    data.expect(totals, signed=signed)
+    data.request(totals, signed=signed)
     data.read(totals)
     check_finite(data, name)
     if not unknown:

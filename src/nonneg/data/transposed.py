@@ -79,8 +79,8 @@ class TransposedData(Data):
         products, total = self.inner.visit(left, right, turned, log_power)
         return [self.namespace.in_rows(product.T) for product in products], total
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        self.inner.expect(totals, signed=signed)
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.inner.request(totals, signed=signed)
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         return self.inner.survey(totals)

@@ -50,17 +50,17 @@ from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
 from ..shareable import Shareable
-from ..solve.binding import bind, expect_for
+from ..solve.binding import bind
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
 from ..solve.filling import must_be_filled
 from ..solve.interrupting import Stopped
-from ..solve.restarts import run_starts
+from ..solve.restarts import make_first_pass, solve_restarts
 from ..solve.shapes import infer_shapes
-from ..solve.sketching import foresee
 from ..solve.solution import Solution, Status
 from ..solve.solving import error_of, objective_of
 from ..solve.stopping import Stopping
+from ..solve.strategy import Options
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
@@ -182,39 +182,47 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
         model, first, rank = self._model(), self._first_model(), self._rank(X.shape)
-        solver, procedure = self._get_solver()
-        self._check_numbers()
-        self._warn_of_many(rank)
-        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
-        if not model.divergence.approximates:
-            raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
-        if X.is_far:
-            self._begin_readings(X, first, rank)
+        self._check(model, rank)
+        options = self._options(X, model, rank)
+        given = options[0].init if isinstance(options[0].init, Mapping) else None
+        self._check_shapes(X, model, rank, given)
+        context.checkpoint = read_checkpoint(self.checkpoint)
+        if X.profile.out_of_core:
+            make_first_pass(X, first, rank, options[0], given, resumes=context.resumes)
             check_observed(X, "X")
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
-        warm = self._warm_factors(X, model, rank)
-        init = warm or self._read_init(X, model, rank, procedure)
-        self._check_shapes(X, model, rank, init)
-        starts: list[Any] = [init] * (1 if isinstance(init, Mapping) else self.n_init)
-        on_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
-        settings: dict[str, Any] = on_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
-        stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
-        context.checkpoint = read_checkpoint(self.checkpoint)
-        given = init if isinstance(init, Mapping) else None
-        problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(starts))
-        solutions = run_starts(
-            problem, solver, starts, self.random_state, stopping, context, n_jobs=self.n_jobs, resumes=bool(warm)
-        )
+        problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(options))
+        solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs)
         if X.log is not None:
-            X.log.over = None  # what is left to do is done, lest what was found is lost
+            X.log.over = None  # no more interruption from here: finish, so that the result is kept
         solutions = [self._finished(self._with_fills(X, solution), solution) for solution in solutions]
         best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
         self.objectives_ = np.array([solution.objective for solution in solutions])
         return self._hardened(self._with_fills(X, best), best)
 
+    def _check(self, model: Model, rank: Any) -> None:
+        """Refuse parameters, and warn of a default rank, before any work."""
+        self._get_solver()
+        self._check_numbers()
+        self._warn_of_many(rank)
+        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
+        if not model.divergence.approximates:
+            raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
+
+    def _options(self, X: Data, model: Model, rank: Any) -> list[Options]:
+        """The wishes of the user for each restart."""
+        solver, procedure = self._get_solver()
+        warm = self._warm_factors(X, model, rank)
+        init = warm or self._read_init(X, model, rank, procedure)
+        by_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
+        settings: dict[str, Any] = by_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
+        stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
+        count = 1 if isinstance(init, Mapping) else self.n_init
+        return [Options(init, solver, stopping, number, bool(warm)) for number in range(count)]
+
     def _warn_of_many(self, rank: Any) -> None:
-        """Say, before it takes long, how many components there will be where nobody has said how many there are to be."""
+        """Warn if n_components='auto' resolves to many components, which takes long."""
         count, given = 0 if rank is None else int(np.max(rank)), getattr(self, "n_components", 0)
         if count > _MANY and (given is None or (isinstance(given, str) and given == "auto")):
             warnings.warn(
@@ -223,15 +231,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
                 UserWarning,
                 stacklevel=users_line(),
             )
-
-    def _begin_readings(self, X: Data, model: Model, rank: Any) -> None:
-        """Say what will be asked of data that are far, and make the first of few readings serve for as much as it can."""
-        expect_for(model, X)
-        checkpoint = read_checkpoint(self.checkpoint)
-        if checkpoint is not None and checkpoint.exists:
-            return  # a sketch may be in it
-        if isinstance(self.solver, str) and self.solver == "auto" and isinstance(self.init, str):
-            foresee(model, X, rank, {})
 
     def _finished(self, X: Data, solution: Solution) -> Solution:
         """The end of a run, improved before it is compared with those of other starts."""

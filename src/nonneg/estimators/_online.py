@@ -28,10 +28,11 @@ from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.binding import absorbed, bind, point_at
 from ..solve.initialization.items import Items, leading_singular
-from ..solve.restarts import run_start
-from ..solve.sketching import summary
+from ..solve.restarts import execute
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative, Solver, Stopping
+from ..solve.strategy import Options, choose
+from ..solve.surrogate import sketched
 from ..solve.units import Units, choose_units
 from ._base import Factorizer
 
@@ -82,7 +83,7 @@ class OnlineMixin(Factorizer):
         X = self._complete(X)
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(summary(X, W.shape[1]), W), energy=X.power_sum(2))
+            return replace(stream, sketch=projected(sketched(X, W.shape[1]), W), energy=X.power_sum(2))
         numerator, denominator = point_at(model, X, {"W": W}).sides("W")
         return replace(stream, numerator=W * numerator / count, denominator=W * denominator / count)
 
@@ -152,11 +153,13 @@ class OnlineMixin(Factorizer):
         problem = bind(model, Sketch(stream.sketch), stream.W.shape[1], horizon=self.max_iter)
         stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
-        solutions = [run_start(problem, solver, {"W": stream.W}, 0, brief, resumes=True)]
+        warm = Options({"W": stream.W}, solver, brief, is_warm=True)
+        solutions = [execute(problem, choose(problem.signature, warm), 0)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
             stream = replace(stream, started_at=stream.n_samples)
             start = self._auto_init if self.init == "auto" else self.init
-            solutions.append(run_start(problem, solver, start, stream.n_steps, stopping))
+            strategy = choose(problem.signature, Options(start, solver, stopping))
+            solutions.append(execute(problem, strategy, stream.n_steps))
         # Components stay what and where they are, unless a new start leads clearly lower.
         best = solutions[-1] if solutions[-1].scaled_objective < (1 - _CLEARLY) * solutions[0].scaled_objective else solutions[0]
         return best, replace(stream, W=best.factors["W"])

@@ -21,6 +21,8 @@ from ..solve.initialization import CLUSTERING, STARTS
 from ..solve.shapes import infer_shapes
 from ..solve.solvers import NAMES as SOLVERS
 from ..solve.solvers import Solver, Stopping
+from ..solve.starts import Named, Start
+from ..solve.strategy import RANDOM
 from ._fixed import read_fixed_components
 from ._hardening import check_hardening
 
@@ -29,7 +31,7 @@ class Procedure(NamedTuple):
     """How a solver is run: from which initialization, and when it stops. `_paper` is the papers' own."""
 
     solver: str | Solver
-    init: str | tuple[str, ...] = "random"
+    init: str | tuple[Start, ...] = (RANDOM,)
     stops_on_step: bool = False
     """Whether `tol` is about how far a factor moves in one iteration, rather than about the objective."""
     check_every: int = 10
@@ -75,8 +77,8 @@ class Parameters(KnownParameters, ABC):
 
     _called_otherwise: ClassVar[Mapping[str, str]] = _ELSEWHERE
     _paper: ClassVar[Procedure]
-    _auto_init: ClassVar[str | tuple[str, ...]] = "kmeans"
-    """The name of a start, or several names: a short run from each shows which one to go on from."""
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("kmeans"),)
+    """Starts to try, or "auto"."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
 
@@ -130,9 +132,9 @@ class Parameters(KnownParameters, ABC):
         if isinstance(self.init, str) and self.init not in ("auto", *STARTS):
             raise unknown("init", self.init, ("auto", *STARTS), "an array, or a dict of factors")
 
-    def _check_shapes(self, X: Any, model: Model, rank: Any, init: Any) -> None:
+    def _check_shapes(self, X: Any, model: Model, rank: Any, given: Mapping[str, Any] | None) -> None:
         """Say it in the words of the estimator where sizes do not fit."""
-        given = {name: np.shape(factor) for name, factor in init.items()} if isinstance(init, Mapping) else {}
+        given = {name: np.shape(factor) for name, factor in (given or {}).items()}
         model.check_given(given)
         fixed = getattr(self, "fixed_components", None)
         fixed = None if fixed is None else read_fixed_components(fixed)
@@ -164,17 +166,16 @@ class Parameters(KnownParameters, ABC):
             raise unknown("solver", self.solver, ("auto", "paper", *SOLVERS), "an object of nonneg.solvers")
         return solver, Procedure(solver, self._auto_init)
 
-    def _read_init(self, X: Any, model: Model, rank: Any, procedure: Procedure) -> str | tuple[str, ...] | dict[str, np.ndarray]:
-        """The name of a start, or several, or the factors to start from."""
+    def _read_init(self, X: Any, model: Model, rank: Any, procedure: Procedure) -> str | tuple[Start, ...] | dict[str, np.ndarray]:
+        """The name of an initialization, starts to try, or the factors to start from."""
         init = self.init
         if isinstance(init, str):
             if init != "auto" and init not in STARTS:
                 raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
             if init != "auto":
                 return init
-            makes_clusters = bool(CLUSTERING & set(np.atleast_1d(procedure.init)))
-            chosen = procedure.init if not makes_clusters or self._can_cluster(X.shape, rank) else "random"
-            return chosen if isinstance(chosen, tuple) or chosen == "auto" else (chosen,)
+            named = {start.name for start in procedure.init if isinstance(start, Named)}
+            return procedure.init if not CLUSTERING & named or self._can_cluster(X.shape, rank) else (RANDOM,)
         if init is None or isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:

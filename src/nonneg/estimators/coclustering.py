@@ -15,6 +15,7 @@ from ..model import Model
 from ..solve.initialization.coclusters import without_weights
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
+from ..solve.starts import Named, Start
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
@@ -29,7 +30,7 @@ class _TwoWay(Coclusters, Factorizer):
     divergence: Any = "kullback-leibler"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
-    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("coclusters"),)
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from ..exceptions import ShapeError
 from ..model import Model
 from ..solve.shapes import infer_shapes
 from ..solve.solvers import Multiplicative
+from ..solve.starts import Start
 from ._base import Factorizer
 from ._parameters import Procedure
 
@@ -132,7 +133,7 @@ class Factorization(Factorizer):
     constraints: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = "auto"
+    _auto_init: ClassVar[str | tuple[Start, ...]] = "auto"
 
     def __init__(
         self,

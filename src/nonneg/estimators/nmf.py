@@ -12,6 +12,8 @@ from ..exceptions import IncompatibleError
 from ..model import Model
 from ..naming import is_number
 from ..solve.solvers import Multiplicative
+from ..solve.starts import Start
+from ..solve.strategy import NNDSVDA
 from ._base import Factorizer
 from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
@@ -144,7 +146,7 @@ class NMF(Coclusters, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA,)
     _is_paired: ClassVar[bool] = True
 
     def _model(self) -> Model:
@@ -262,7 +264,7 @@ class NonnegativeSparseCoding(Factorizer):
     tol: float = 2e-6
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = "nndsvda"
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA,)
 
     def _model(self) -> Model:
         if not is_number(self.alpha) or self.alpha < 0:

@@ -19,10 +19,11 @@ from ..metrics import orthogonality_error
 from ..model import Model
 from ..solve.binding import read_for
 from ..solve.context import Context
-from ..solve.initialization import PROJECTIVE
 from ..solve.solution import Solution, Status
 from ..solve.solvers import Multiplicative
 from ..solve.solving import objective_of
+from ..solve.starts import Start
+from ..solve.strategy import PROJECTIVE
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
@@ -171,7 +172,7 @@ class ONMF(Factorizer):
     divergence: Any = "euclidean"
     orthogonality: Any = "soft"
 
-    _auto_init: ClassVar[str | tuple[str, ...]] = PROJECTIVE
+    _auto_init: ClassVar[str | tuple[Start, ...]] = PROJECTIVE
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1))
 
     def _model(self) -> Model:

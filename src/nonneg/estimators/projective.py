@@ -12,8 +12,9 @@ from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..exceptions import ShapeError
 from ..labelling import hard_labels
 from ..model import Model
-from ..solve.initialization import SEARCH
 from ..solve.solvers import Multiplicative
+from ..solve.starts import Start
+from ..solve.strategy import SEARCH
 from ._base import Factorizer
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
@@ -145,7 +146,7 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components: Any = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
-    _auto_init: ClassVar[str | tuple[str, ...]] = SEARCH
+    _auto_init: ClassVar[str | tuple[Start, ...]] = SEARCH
 
     def _constraint(self) -> Constraint:
         return Free()

@@ -13,8 +13,9 @@ import numpy as np
 from ..constraints import FixedMultiplier, NearOrthogonal
 from ..exceptions import ShapeError
 from ..model import Model
-from ..solve.initialization import FREE_SIDES
 from ..solve.solvers import AlternatingLeastSquares, Multiplicative, Solver
+from ..solve.starts import Named, Start
+from ..solve.strategy import FREE_SIDES
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
@@ -134,7 +135,7 @@ class NMTF(Coclusters, Factorizer):
     divergence: Any = "euclidean"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _auto_init: ClassVar[str | tuple[str, ...]] = FREE_SIDES
+    _auto_init: ClassVar[str | tuple[Start, ...]] = FREE_SIDES
     _clustered: ClassVar[tuple[int, ...]] = (0, 1)
 
     def _model(self) -> Model:
@@ -282,7 +283,7 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     orthogonality: str = "soft"
 
-    _auto_init: ClassVar[str | tuple[str, ...]] = "coclusters"
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("coclusters"),)
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1), check_every=100, steady=math.inf)
 
     def _model(self) -> Model:

@@ -23,11 +23,12 @@ from ..solve.binding import bind
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.interrupting import is_interrupted
-from ..solve.restarts import run_starts
+from ..solve.restarts import solve_restarts
 from ..solve.solution import Status
 from ..solve.solvers import NAMES, Multiplicative, Solver
 from ..solve.solving import objective_of
 from ..solve.stopping import Stopping
+from ..solve.strategy import Options
 from ._chain import HiddenChain, LearnedChain
 from ._starts import STARTS, separate
 
@@ -178,7 +179,8 @@ class QNMFHMM(HiddenChain):
         given = starts[0] if isinstance(starts[0], Mapping) else None
         problem = bind(model, X, self.n_states, given, horizon=self.max_iter * len(starts))
         stopping = Stopping(max_iter=self.max_iter, tol=self.tol, noise=noise)
-        runs = run_starts(problem, solver, starts, generator, stopping, context, n_jobs=self.n_jobs)
+        options = [Options(start, solver, stopping, number) for number, start in enumerate(starts)]
+        runs = solve_restarts(problem, options, generator, context, self.n_jobs)
         best = min(runs, key=lambda run: run.scaled_objective if np.isfinite(run.scaled_objective) else np.inf)
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):

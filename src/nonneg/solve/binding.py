@@ -17,35 +17,8 @@ from .filling import counts_fills, must_be_filled, must_be_whole
 from .point import Point
 from .problem import Problem
 from .shapes import infer_shapes
-from .signature import HORIZON, Signature
+from .signature import HORIZON, Signature, totals_of
 from .units import Units, choose_units
-
-
-class _Asked:
-    """Stands in for the data, to take note of the sums that a divergence will ask of them."""
-
-    def __init__(self) -> None:
-        self.totals: list[Any] = []
-
-    def power_sum(self, exponent: float) -> float:
-        self.totals += [("power", exponent)] if exponent else []
-        return 1.0
-
-    def log_sum(self, data_power: float) -> float:
-        self.totals.append(("logarithm", data_power))
-        return 1.0
-
-
-def _asked(model: Model) -> list[Any]:
-    """The sums over all entries that a model asks for."""
-    asked = _Asked()
-    model.divergence.constant(asked)
-    return asked.totals
-
-
-def expect_for(model: Model, data: Data) -> None:
-    """Say what a model will ask for, so that the first reading finds it."""
-    data.expect(_asked(model), signed=model.data in model.signed)
 
 
 def read_for(model: Model, X: Any) -> Data:
@@ -57,7 +30,7 @@ def read_for(model: Model, X: Any) -> Data:
         signed=model.data in model.signed,
         symmetric=divergence.signed,
         positive=divergence.requires_positive_data,
-        totals=_asked(model),
+        totals=totals_of(model),
     )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
@@ -152,7 +125,9 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = inner if units.data == 1 else inner.in_units(units.data)
     return Problem(
-        Signature.of(units.model_from_user(model), scaled, shapes, fixed, horizon),
+        Signature.of(
+            units.model_from_user(model), scaled, shapes, fixed, horizon, is_filled=partial is not None, has_weights=data.weighted
+        ),
         scaled,
         fixed,
         units=units,

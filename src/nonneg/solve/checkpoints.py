@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,12 @@ from ..kernels.namespace import to_host
 from ..naming import is_number
 from .filling import inside
 from .problem import Problem
-from .run import Run, Stage
+from .run import Run
 from .solution import Solution, Status
 from .storing import Stored, altered_runs_refused, check_factors, read_content, read_filling, write_content
+from .surrogate import Rounds
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -147,16 +150,16 @@ def _described(value: Any) -> Any:
     return repr(value)
 
 
-class Book:
-    """The checkpoint of one fit, open: what was in it, and what is to be.
+class CheckpointFile:
+    """The checkpoint of one fit, open.
 
     Parameters
     ----------
     checkpoint : Checkpoint
     identity : dict
-        What the fit is of; a file that is of another is refused.
+        Data, model and settings of the fit; a file of another fit is refused.
     seeds : list of int
-        One for each start; those of the file, if it has any, are gone on with where they are not part of what a fit is of.
+        One for each start. Those of the file are used instead, unless they are part of the identity.
     """
 
     def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], seeds: Sequence[int]) -> None:
@@ -208,10 +211,10 @@ class Book:
     def _opened(self, entry: bytes) -> Stored:
         return read_content(io.BytesIO(entry), str(self.path))
 
-    def keeper(self, number: int) -> StartKeeper:
-        """What one start writes to."""
+    def writer(self, number: int) -> CheckpointWriter:
+        """The writer of one start."""
         entry = self._entries.get(number)
-        return StartKeeper(self, number, None if entry is None else self._opened(entry))
+        return CheckpointWriter(self, number, None if entry is None else self._opened(entry))
 
     def check_reach(self, n_iter: int) -> None:
         """Refuse a start that has gone beyond what is asked for now."""
@@ -223,7 +226,7 @@ class Book:
             )
 
     def put(self, number: int, content: Mapping[str, Any]) -> None:
-        """Take down where a start stands, and write the file."""
+        """Write the state of a start."""
         blob = io.BytesIO()
         write_content(content, blob)
         with self._mutex:
@@ -235,6 +238,7 @@ class Book:
         return bool(n_iter < self.identity.get(_MAX_ITER, n_iter))
 
     def is_due(self) -> bool:
+        """Whether it is time to write."""
         return time.monotonic() - self._written >= self.every
 
     def _write(self) -> None:
@@ -248,52 +252,54 @@ class Book:
         self._lock()
 
 
-class StartKeeper:
-    """Where one start stands, in a `Book`."""
+class CheckpointWriter:
+    """Writes and reads the state of one start in a `CheckpointFile`."""
 
-    def __init__(self, book: Book, number: int, stored: Stored | None) -> None:
-        self._book, self._number, self._stored = book, number, stored
-        self.resumes: bool | None = None if stored is None else bool(stored.rebuilt("resumes"))
-        """Whether the solver had a start that was gone on from; None where nothing is known yet."""
+    def __init__(self, file: CheckpointFile, number: int, stored: Stored | None) -> None:
+        self._file, self._number, self._stored = file, number, stored
         self.is_bound = True if stored is None else bool(stored.rebuilt("is_bound"))
-        """Whether `max_iter` has a say in where the run begins, or by which plan it goes: with another, it is begun again."""
+        """Whether the start depends on `max_iter`; if so, a changed `max_iter` discards it."""
         self.filling: LowRank | None = None
-        """What is missing in the data was filled with, where it was."""
-        self._unended: dict[str, Any] = {}
-        """Where a run stood when it ended at `max_iter`."""
+        """The values of missing entries."""
+        self._unfinished: dict[str, Any] = {}
+        """The run as it hit `max_iter`."""
 
-    def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        """Write it down if it is time, or if it is over: one that was stopped, by the user or by `max_iter`, can go on."""
-        if self._book.is_due() or run.status is not None:
-            is_unended = run.status is Status.MAX_ITER
-            run = replace(run, status=None) if is_unended or run.status is Status.STOPPED_BY_USER else run
-            where = {
-                "run": run,
-                "stage": None if stage is None else stage(),
-                "resumes": bool(self.resumes),
-                "is_bound": self.is_bound,
-            }
-            self._unended = where | {"run": run.copy()} if is_unended else {}
-            self._book.put(self._number, where)
+    def write(self, run: Run, rounds: Callable[[], Rounds] | None = None) -> None:
+        """Write a run if it is time, or if it is over; one that was stopped, by the user or by `max_iter`, can be resumed."""
+        if self._file.is_due() or run.status is not None:
+            hit_max_iter = run.status is Status.MAX_ITER
+            run = replace(run, status=None) if hit_max_iter or run.status is Status.STOPPED_BY_USER else run
+            state = {"run": run, "stage": None if rounds is None else rounds(), "is_bound": self.is_bound}
+            self._unfinished = state | {"run": run.copy()} if hit_max_iter else {}
+            self._file.put(self._number, state)
 
-    def stage(self) -> Stage | None:
-        found: Stage | None = None if self._stored is None else self._stored.rebuilt("stage")
-        if not isinstance(found, Stage | None):
-            raise DataError(f"{self._book.path} was altered: its stage is {found!r:.60}. Delete it, or give another path.")
-        return found
+    def rounds(self) -> Rounds | None:
+        """The stored state of rounds on a surrogate."""
+        return self._rebuilt("stage", Rounds)
+
+    @property
+    def arrays(self) -> Mapping[str, Any] | None:
+        """The stored surrogate."""
+        rounds = self.rounds()
+        return None if rounds is None else rounds.arrays
 
     def run(self, problem: Problem) -> Run | None:
-        found: Run | None = None if self._stored is None else self._stored.rebuilt("run", problem)
-        if not isinstance(found, Run | None):
-            raise DataError(f"{self._book.path} was altered: its run is {found!r:.60}. Delete it, or give another path.")
+        """The stored run of a problem."""
+        return self._rebuilt("run", Run, problem)
+
+    def _rebuilt(self, name: str, cls: type[T], *of: Any) -> T | None:
+        found = None if self._stored is None else self._stored.rebuilt(name, *of)
+        if found is not None and not isinstance(found, cls):
+            raise DataError(f"{self._file.path} was altered: its {name} is {found!r:.60}. Delete it, or give another path.")
         return found
 
     @property
     def is_begun(self) -> bool:
+        """Whether there is a stored run to resume."""
         return self._stored is not None and self._stored.content.get("run") is not None
 
     def solution(self, problem: Problem) -> Solution | None:
-        """What the start came to, if it is over."""
+        """The stored solution, if the start is over."""
         found = None if self._stored is None else self._stored.rebuilt("solution", problem)
         if found is None:
             return None
@@ -304,18 +310,18 @@ class StartKeeper:
                 raise DataError(f"its solution must have {', '.join(_OF_SOLUTION)}")
             check_fields(Solution, found)
             check_factors(found["factors"], problem, [name for name in model.form.names if name != model.data])
-        if found["status"] is Status.MAX_ITER and self._book.goes_beyond(found["n_iter"]):
+        if found["status"] is Status.MAX_ITER and self._file.goes_beyond(found["n_iter"]):
             return None
         with altered_runs_refused(stored.name):
             problem = read_filling(stored.rebuilt("filling", problem), problem)
         return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
 
     def finish(self, solution: Solution) -> None:
-        """Take down what the start came to."""
+        """Write the solution of the start."""
         found = {name: getattr(solution, name) for name in _OF_SOLUTION}
         filling = None if self.filling is None else tuple(self.filling)
-        own = {"solution": found, "filling": filling, "resumes": bool(self.resumes), "is_bound": self.is_bound}
-        self._book.put(self._number, self._unended | own)
+        own = {"solution": found, "filling": filling, "is_bound": self.is_bound}
+        self._file.put(self._number, self._unfinished | own)
 
 
 def _iterations(stored: Stored) -> int:

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 from ..reporting import heard_by, listener_of, print_progress, readings_heard, say
-from .checkpoints import Book, Checkpoint, StartKeeper
+from .checkpoints import Checkpoint, CheckpointFile, CheckpointWriter
 from .interrupting import heeded
 from .problem import Problem
 from .solution import History, Progress, Solution, Status
@@ -35,7 +35,7 @@ class Context:
         self.callback, self.verbose, self.checkpoint = callback, verbose, checkpoint
         self.listener = listener_of(callback)
         self.interrupt, self.failed = Event(), Event()
-        self._file: Book | None = None
+        self._file: CheckpointFile | None = None
 
     @contextmanager
     def watching(self, data: Any = None) -> Iterator[None]:
@@ -53,6 +53,11 @@ class Context:
     def is_over(self) -> bool:
         """Whether to stop: the user pressed Ctrl-C, or a start failed."""
         return self.failed.is_set() or self.is_interrupted
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is a checkpoint to resume from."""
+        return self.checkpoint is not None and self.checkpoint.exists
 
     @property
     def seconds(self) -> float:
@@ -83,7 +88,7 @@ class Context:
         if self.checkpoint is None:
             yield seeds
             return
-        self._file = Book(self.checkpoint, identity(), seeds)
+        self._file = CheckpointFile(self.checkpoint, identity(), seeds)
         try:
             yield self._file.seeds
         finally:
@@ -92,7 +97,7 @@ class Context:
 
     def start(self, number: int = 0, of: int = 1) -> StartContext:
         """The context of one of several starts."""
-        return StartContext(self, number, of, None if self._file is None else self._file.keeper(number))
+        return StartContext(self, number, of, None if self._file is None else self._file.writer(number))
 
 
 class StartContext:
@@ -103,12 +108,12 @@ class StartContext:
     fit : Context
     number, of : int
         Which of how many starts.
-    keeper : StartKeeper, optional
-        Stores the state of the start.
+    writer : CheckpointWriter, optional
+        Writes the state of the start to the checkpoint.
     """
 
-    def __init__(self, fit: Context, number: int = 0, of: int = 1, keeper: StartKeeper | None = None) -> None:
-        self.fit, self.number, self.of, self.keeper = fit, number, of, keeper
+    def __init__(self, fit: Context, number: int = 0, of: int = 1, writer: CheckpointWriter | None = None) -> None:
+        self.fit, self.number, self.of, self.writer = fit, number, of, writer
         self.name = f"start {number + 1} of {of}" if of > 1 else ""
         self._callback = heard_by(fit.listener, number, fit.callback)
         self._print = print_progress(every=1.0, name=self.name) if fit.verbose else None
@@ -144,22 +149,22 @@ class StartContext:
 
     def solved(self, problem: Problem, stopping: Stopping, solve: Callable[[], Solution]) -> Solution:
         """The solution of the start: from the checkpoint, if it is there, or else solved, told and stored."""
-        listener, keeper = self.fit.listener, self.keeper
-        found = None if keeper is None else keeper.solution(problem)
+        listener, writer = self.fit.listener, self.writer
+        found = None if writer is None else writer.solution(problem)
         if found is not None:
             return found
         if listener is not None:
             listener.began(self.number, self.of, stopping.max_iter, stopping.tol)
         found = solve()
-        if keeper is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
-            keeper.finish(found)
+        if writer is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
+            writer.finish(found)
         if listener is not None:
             listener.ended(found, self.number)
         return found
 
 
-def unwatched() -> StartContext:
-    """The context of a run that nobody hears of, and that is not stored."""
+def silent() -> StartContext:
+    """The context of a run without listeners and without a checkpoint."""
     context = Context()
     context.listener = None
     return StartContext(context)

@@ -56,9 +56,8 @@ class Filling(Solver):
     def window(self) -> float:  # type: ignore[override]
         return self.solver.window
 
-    @property
-    def resumed(self) -> Filling:
-        return Filling(self.solver.resumed)
+    def warm(self) -> Filling:
+        return Filling(self.solver.warm())
 
     def obstacle(self, signature: Signature) -> str | None:
         return self.solver.obstacle(signature)

@@ -1,40 +1,64 @@
-"""From initializations to the solution of each: restarts side by side for estimators and chains, one for `factorize`."""
+"""The execution of strategies: the stages of one start, and restarts side by side."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 
+from ..data import Data
 from ..data.blocks import Interrupted
 from ..kernels.threads import blas_limited, limited
+from ..model import Model
 from .checkpoints import identity_of
-from .context import Context, StartContext, unwatched
-from .initialization import RandomState, default_starts, make_generator
+from .context import Context, StartContext, silent
+from .initialization import RandomState, make_generator
 from .problem import Problem
-from .signature import HORIZON
+from .shapes import infer_shapes
+from .signature import HORIZON, Signature
 from .solution import Solution, Status
-from .solvers import Solver, solver_for
-from .solving import solve_from, with_all_digits
-from .starts import Beginning, Setting, choose, make_surrogate
-from .stopping import Stopping
+from .solving import solve_from, start_factors, with_all_digits
+from .starts import Beginning, Named, Setting
+from .strategy import Options, Stage, Strategy, choose, choose_directly
+from .surrogate import begin_surrogate, make
+
+_ALIKE = 1e-9
+"""Relative difference of objectives below which two runs have met in one minimum."""
+_PATIENCE = 0.2
+"""Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
 
 
-def run_starts(
-    problem: Problem,
-    solver: str | Solver,
-    starts: Sequence[str | tuple[str, ...] | Mapping[str, Any]],
-    random_state: Any,
-    stopping: Stopping,
-    context: Context,
-    *,
-    n_jobs: int | None = None,
-    resumes: bool = False,
+@dataclass(frozen=True)
+class Seeds:
+    """Seeds of the restarts of a fit.
+
+    Attributes
+    ----------
+    values : list of int
+        One for each restart.
+    are_given : bool
+        Whether they follow from a seed of the user, so that a checkpoint must have the same.
+    """
+
+    values: list[int]
+    are_given: bool = True
+
+    @classmethod
+    def drawn(cls, random_state: RandomState, count: int) -> Seeds:
+        """Draw a seed for each restart."""
+        generator = make_generator(random_state)
+        return cls([int(generator.uniform() * 2**31) for _ in range(count)], random_state is not None)
+
+
+def solve_restarts(
+    problem: Problem, options: Sequence[Options], random_state: Any, context: Context, n_jobs: int | None = None
 ) -> list[Solution]:
-    """Run from each start, in threads that share the cores and the products of X alone.
+    """Solve from each start, in threads that share the cores and the constant products of X.
 
     If a start fails, the others end at their next check and the error is raised. At Ctrl-C all end at their next check, and the
     solutions so far are returned. Starts stored in the checkpoint are read from it, or resumed.
@@ -42,158 +66,181 @@ def run_starts(
     Parameters
     ----------
     problem : Problem
-    solver : str or Solver
-    starts : sequence
-        Initializations.
+    options : sequence of Options
+        One for each restart.
     random_state : int, Generator, RandomState or None
-        Seeds the starts.
-    stopping : Stopping
+        Draws a seed for each restart.
     context : Context
     n_jobs : int, optional
-        How many starts to run at a time.
-    resumes : bool, default=False
-        Whether the starts are the ends of an earlier fit.
+        Restarts at a time.
     """
-    generator = make_generator(random_state)
-    n_init = len(starts)
-    seeds = [int(generator.uniform() * 2**31) for _ in range(n_init)]
+    seeds, n_init = Seeds.drawn(random_state, len(options)), len(options)
+    strategies = [choose(problem.signature, one) for one in options]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
-    starts = [_chosen(problem, start, number) for number, start in enumerate(starts)]
 
     def identity() -> dict[str, Any]:
-        given = {"seeds": None if random_state is None else seeds, "starts": starts, "resumes": resumes}
-        return identity_of(problem, solver=solver, **vars(stopping), **given)
+        first = options[0]
+        starts = [[str(start) for start in one.init] if isinstance(one.init, tuple) else one.init for one in options]
+        given = {"seeds": seeds.values if seeds.are_given else None, "starts": starts, "resumes": first.is_warm}
+        return identity_of(problem, solver=first.solver, **vars(first.stopping), **given)
 
     def run(number: int) -> Solution:
         own = context.start(number, n_init)
-
-        def solve() -> Solution:
-            with limited(limit):
-                return run_start(problem, solver, starts[number], stored_seeds[number], stopping, own, resumes=resumes)
-
         try:
-            found = own.solved(problem, stopping, solve)
+            with limited(limit):
+                found = own.solved(
+                    problem, options[number].stopping, lambda: execute(problem, strategies[number], stored[number], own)
+                )
         except BaseException:
             context.failed.set()
             raise
         if n_init > 1 and not context.failed.is_set():
             own.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
-        return found
+        return replace(found, strategy=strategies[number])
 
-    with blas_limited(limit), context.stored(identity, seeds) as stored_seeds:
-        if workers == 1:
-            done = []
-            for number in range(n_init):
-                try:
-                    done.append(run(number))
-                except Interrupted:  # in its first pass over X; earlier starts are whole
-                    if not done:
-                        raise
-                if context.is_interrupted:
-                    return _broken_off(done, n_init)
-            return done
-        pool = ThreadPoolExecutor(workers)
+    with blas_limited(limit), context.stored(identity, seeds.values) as stored:
+        return _one_by_one(run, n_init, context) if workers == 1 else _side_by_side(run, n_init, workers, context)
+
+
+def _one_by_one(run: Any, n_init: int, context: Context) -> list[Solution]:
+    done: list[Solution] = []
+    for number in range(n_init):
         try:
-            runs = [pool.submit(run, number) for number in range(n_init)]
-            while not context.failed.is_set() and wait(runs, timeout=_PATIENCE).not_done:
-                pass
-            return _broken_off(_whole(runs), n_init) if context.is_interrupted else _whole(runs)
-        except BaseException:
-            context.failed.set()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)  # waits for the runs that have begun
+            done.append(run(number))
+        except Interrupted:  # in its first pass over X; earlier starts are whole
+            if not done:
+                raise
+        if context.is_interrupted:
+            return _stopped(done, n_init)
+    return done
+
+
+def _side_by_side(run: Any, n_init: int, workers: int, context: Context) -> list[Solution]:
+    pool = ThreadPoolExecutor(workers)
+    try:
+        runs = [pool.submit(run, number) for number in range(n_init)]
+        while not context.failed.is_set() and wait(runs, timeout=_PATIENCE).not_done:
+            pass
+        return _stopped(_whole(runs), n_init) if context.is_interrupted else _whole(runs)
+    except BaseException:
+        context.failed.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)  # waits for the runs that have begun
 
 
 def _whole(runs: Sequence[Future[Solution]]) -> list[Solution]:
-    """What runs have come to; of those that were interrupted, if that is not all, the ones that had come to something."""
+    """The solutions of runs; without those interrupted in their first pass, unless these are all."""
     found = [run.result() for run in runs if not isinstance(run.exception(), Interrupted)]
     return found or [run.result() for run in runs]
 
 
-def _broken_off(found: list[Solution], n_init: int) -> list[Solution]:
-    """What starts have come to by the time of Ctrl-C: those that are over are not the best of all, unless all of them are."""
+def _stopped(found: list[Solution], n_init: int) -> list[Solution]:
+    """Solutions after Ctrl-C, marked as stopped: the finished ones are not the best of all, unless all are finished."""
     is_over = len(found) == n_init and all(solution.status is not Status.STOPPED_BY_USER for solution in found)
     return found if is_over else [replace(solution, status=Status.STOPPED_BY_USER) for solution in found]
 
 
-def _chosen(problem: Problem, start: Any, number: int) -> Any:
-    """What "auto" stands for. Singular vectors are the same each time: where they were chosen, the first start alone has them."""
-    names = default_starts(problem) if isinstance(start, str) and start == "auto" else start
-    is_same_again = isinstance(names, tuple) and len(names) == 1 and names[0].startswith("nndsvd")
-    return "random" if number and is_same_again else names
-
-
-_PATIENCE = 0.2
-"""Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
-
-
-def run_start(
-    problem: Problem,
-    solver: str | Solver,
-    init: Any,
-    seed: int,
-    stopping: Stopping,
-    context: StartContext | None = None,
-    *,
-    resumes: bool = False,
-) -> Solution:
-    """Solve from the first start of `choose` that can be made, or resume the start stored in the checkpoint.
-
-    With `resumes`, the initialization is the end of another run.
-    """
-    context = context or unwatched()
-    keeper = context.keeper
-    surrogate = make_surrogate(problem, solver, stopping, seed, keeper)
-    solver = solver_for(problem.signature, solver)
-    solver = solver.resumed if resumes else solver
-    if keeper is not None and keeper.resumes is not None:
-        begun = Beginning({}, is_warm=keeper.resumes)
-    else:
-        setting = Setting(problem, surrogate, solver, stopping, seed, context)
-        made = (start.make(setting) for start in choose(problem, init, solver, surrogate))
-        begun = next(found for found in made if found is not None)
-    solver = solver.resumed if begun.is_warm else solver
-    if keeper is not None:
-        keeper.is_bound = (begun.is_bound or _is_planned_for_few(problem)) if keeper.resumes is None else keeper.is_bound
-        keeper.resumes = solver == solver.resumed
-    found = solve_from(problem, begun.init, solver, stopping, seed, context, sketched=surrogate, keeper=keeper)
+def execute(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:
+    """Run the stages of a strategy, or resume the last one from the checkpoint."""
+    seed = random_state if isinstance(random_state, int) else 0
+    context = context or silent()
+    writer, last = context.writer, strategy.stages[-1]
+    arrays = None if writer is None else writer.arrays
+    has_surrogate = last.on is not None and problem.data.facts.non_zeros  # a sketch of zeros has no rows
+    surrogate = make(last.on, problem, seed, arrays) if last.on is not None and has_surrogate else None
+    setting = Setting(problem, surrogate, seed, context)
+    begun, is_cut_off = _begun(setting, strategy)
+    if writer is not None and not writer.is_begun:
+        writer.is_bound = is_cut_off or (not problem.signature.is_filled and problem.planner.costs.horizon < HORIZON)
+    found = solve_from(problem, begun, last.solver, last.stopping, random_state, context, surrogate=surrogate, writer=writer)
     found = with_all_digits(problem, found)
     return replace(found, history=context.since_the_beginning(found.history))
 
 
-def solve_problem(
-    problem: Problem,
-    init: str | Mapping[str, Any],
-    solver: str | Solver,
-    stopping: Stopping,
-    random_state: RandomState,
-    context: Context,
-) -> Solution:
-    """Solve for `factorize`: by `run_start` for "auto", by `solve_from` for an initialization that is named or given."""
+def _begun(setting: Setting, strategy: Strategy) -> tuple[Beginning, bool]:
+    """The start of the last stage, and whether it depends on `max_iter`."""
+    writer = setting.context.writer
+    if writer is not None and writer.is_begun:
+        return {}, False
+    *earlier, last = strategy.stages
+    if not earlier:
+        return last.starts[0].make(setting), False
+    (stage,) = earlier
+    best, is_cut_off = _share(setting, stage) if stage.rounds else _compare(setting, stage)
+    return best, is_cut_off or stage.stopping.max_iter < stage.solver.trial
+
+
+def _share(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
+    """The best of several starts that share passes over X, and whether `max_iter` ended one."""
+    surrogate, context = setting.surrogate, setting.context
+    assert surrogate is not None
+    assert stage.rounds is not None
+    problem = surrogate.small
+    names = [start.name for start in stage.starts if isinstance(start, Named)]
+    factors = [start_factors(problem, name, setting.seed + number) for number, name in enumerate(names)]
+    best, is_cut_off = surrogate.best_of(factors, stage.solver, stage.stopping, stage.rounds, context.trial)
+    objective = surrogate.small.point(best).objective()[0]
+    context.say(f"tried {len(names)} starts, objective {objective:.8g} in units of the problem")
+    return problem.units.to_user(best), is_cut_off
+
+
+def _compare(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
+    """The best of several starts after a short run of each."""
+    problem = setting.problem if setting.surrogate is None else setting.surrogate.small
+    best: dict[str, np.ndarray] = {}
+    lowest = math.inf
+    for number, start in enumerate(stage.starts):
+        begun = start.make(replace(setting, seed=setting.seed + number))
+        run = solve_from(problem, begun, stage.solver, stage.stopping, setting.seed + number, setting.context.trial)
+        setting.context.say(
+            f"tried {str(start)!r}, {number + 1} of {len(stage.starts)}: "
+            f"objective {run.objective:.8g} after {run.n_iter} iterations"
+        )
+        if not best or run.scaled_objective < lowest - _ALIKE * abs(lowest):
+            best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
+        del run  # frees the factors of many rows
+    xp = problem.namespace.xp
+    return {name: factor for name, factor in best.items() if bool(xp.any(factor != 0))}, False  # a zero factor starts at random
+
+
+def solve_once(problem: Problem, options: Options, random_state: RandomState, context: Context) -> Solution:
+    """Solve from one start, for `factorize`. A named initialization draws from the generator of the user itself."""
+    is_chosen = isinstance(options.init, str) and options.init == "auto"
     generator = make_generator(random_state)
-    is_chosen = isinstance(init, str) and init == "auto"
     seeds = [int(generator.uniform() * 2**31)] if is_chosen else [0]
+    strategy = choose(problem.signature, options) if is_chosen else choose_directly(problem.signature, options)
 
     def identity() -> dict[str, Any]:
         state = random_state if isinstance(random_state, int | None) else repr(type(random_state))
-        return identity_of(problem, solver=solver, **vars(stopping), init=init, random_state=state)
-
-    def solve() -> Solution:
-        if is_chosen:
-            return run_start(problem, solver, init, seed, stopping, own)
-        surrogate = make_surrogate(problem, solver, stopping, 0, own.keeper)
-        if own.keeper is not None and own.keeper.resumes is None:
-            own.keeper.is_bound = _is_planned_for_few(problem)
-        found = solve_from(problem, init, solver, stopping, generator, own, sketched=surrogate, keeper=own.keeper)
-        return with_all_digits(problem, found)
+        return identity_of(problem, solver=options.solver, **vars(options.stopping), init=options.init, random_state=state)
 
     with context.stored(identity, seeds) as (seed,):
         own = context.start()
-        return own.solved(problem, stopping, solve)
+        found = own.solved(problem, options.stopping, lambda: execute(problem, strategy, seed if is_chosen else generator, own))
+    return replace(found, strategy=strategy)
 
 
-def _is_planned_for_few(problem: Problem) -> bool:
-    """Whether more iterations would have led to another plan, and so to other roundings."""
-    return problem.partial is None and problem.planner.costs.horizon < HORIZON
+def make_first_pass(
+    data: Data, model: Model, rank: Any, options: Options, given: Mapping[str, Any] | None = None, *, resumes: bool = False
+) -> None:
+    """Make the first pass over data out of core: extremes, sums, and the beginning of a surrogate, unless a checkpoint has one.
+
+    Parameters
+    ----------
+    data : Data
+    model : Model
+    rank : int or sequence of int
+    options : Options
+    given : dict of arrays, optional
+        Factors to start from.
+    resumes : bool
+        Whether there is a checkpoint.
+    """
+    shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (given or {}).items()})
+    signature = Signature.of(model.with_weights() if data.weighted else model, data, shapes)
+    collected = choose(signature, options).first_pass
+    data.request(collected.totals, signed=collected.signed)
+    if collected.surrogate is not None and not resumes:
+        begin_surrogate(data, collected)

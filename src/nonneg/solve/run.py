@@ -73,44 +73,17 @@ class Run:
         return replace(self, point=self.point.copy(), state=state, watch=watch, history=History(self.history))
 
 
-@dataclass
-class Stage:
-    """Where a start stands that may take several runs, one after the other, on what stands for the data."""
+class Writer(Protocol):
+    """Writes the state of a run to the checkpoint, and reads it again."""
 
-    history: History = field(default_factory=History)
-    """Of the runs that are over."""
-    done: int = 0
-    """Their iterations."""
-    number: int = 0
-    """How many of them there were."""
-    factors: dict[str, Array] = field(default_factory=dict)
-    """Where the next one begins."""
-    best: dict[str, Array] = field(default_factory=dict)
-    """The factors with the lowest objective so far, where that may rise from one to the next."""
-    arrays: dict[str, Array] = field(default_factory=dict)
-    """What stands for the data."""
-    lowest: float = math.inf
-    """The objective of `best`."""
+    def write(self, run: Run, rounds: Callable[[], Any] | None = None) -> None:
+        """Write a run after a check if it is time, or if the run is over; with the state of its rounds on a surrogate."""
 
-    def after(self, run: Run) -> Stage:
-        """Where it stands when a run is over."""
-        history = self.history.followed_by(run.history)
-        return replace(self, history=history, done=self.done + run.n_iter, number=self.number + 1, factors=run.best.factors)
-
-
-class Keeper(Protocol):
-    """Something that writes down where a run stands, now and then, and knows where it stood."""
-
-    def keep(self, run: Run, stage: Callable[[], Stage] | None = None) -> None:
-        """Take note of a run after a check; of the stage that it belongs to, where there is one. One that is over, or that the user
-        has stopped, is to be noted in any case.
-        """
-
-    def stage(self) -> Stage | None:
-        """Where a start stood when it was last written down."""
+    def rounds(self) -> Any:
+        """The stored state of rounds on a surrogate."""
 
     def run(self, problem: Problem) -> Run | None:
-        """The run that was going on by then, for the problem that it is of."""
+        """The stored run of a problem."""
 
 
 def begin(problem: Problem, factors: dict[str, Array], solver: Solver, stopping: Stopping) -> Run:
@@ -126,82 +99,142 @@ def solve(
     callback: Callback | None = None,
     *,
     pause_at: int | None = None,
-    keep: Callable[[Run], None] | None = None,
+    write: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Go on with a run until something says stop, or until iteration `pause_at`; it is changed, and returned.
+    """Go on with a run until it is over, or until iteration `pause_at`; it is changed, and returned.
 
-    After each check or look, `keep` may write it down. A reading of the data that is broken off ends it at the last of these. One
-    that ends at `max_iter` is written down as it would be if that were larger, to be gone on with.
+    `write` may write it to the checkpoint after each check or look. An interrupted pass over X ends the run at the last of these. A
+    run that ends at `max_iter` is written in a state that a larger `max_iter` resumes.
     """
     if run.n_iter > stopping.max_iter:
         raise DataError(f"The run is at iteration {run.n_iter}, beyond max_iter={stopping.max_iter}, and cannot go back.")
-    began = time.perf_counter() - run.seconds
-    run.watch.stopping = stopping  # one that was written down may have had another `max_iter`
-    is_far = run.point.problem.data.is_far
-    if not run.history:
-        if not stopping.max_iter:
-            _keep_unended(run, keep)
-        run.good = run.point.bare()
-        run.status = _check(run, None, began, callback)
-    noted, next_look = run.copy() if is_far else run, time.perf_counter() + _PATIENCE
+    loop = _Loop(run, solver, stopping, callback, write)
     while run.status is None and run.n_iter != pause_at:
-        run.n_iter += 1
         try:
-            previous, run.point = run.point if stopping.step_tol else None, solver.step(run.point, run.state)
-            if run.n_iter == 1 and not is_far:  # what takes long may be that something is compiled
-                next_look = time.perf_counter() + _PATIENCE
-            is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == stopping.max_iter
-            is_check = is_due or is_last
-            if run.point.measured is not None:
-                run.watch.note(run.n_iter, run.point.measured[0])
-            if not is_check and time.perf_counter() < next_look:
-                continue
-            looked = time.perf_counter()
-            if is_check:
-                if is_last and not is_due:
-                    _keep_unended(run, keep)
-                run.status = _check(run, previous, began, callback)
-                run.next_check = run.watch.next_check(run.n_iter)
-                if is_due and run.status is Status.MAX_ITER:
-                    _keep_unended(run, keep)
-            else:
-                run.status = _look(run, began, callback, keep)
+            is_check = loop.iterate()
         except Interrupted:
-            vars(run).update(vars(noted))
-            _end_here(run, began, keep)
+            loop.return_to_last()
             break
-        if keep is not None and (run.status is None or (is_check and run.status is Status.STOPPED_BY_USER)):
-            run.seconds = time.perf_counter() - began
-            keep(run)
-        noted = run.copy() if is_far else run
-        taken = 0.0 if is_check else time.perf_counter() - looked
-        next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
-    run.seconds = time.perf_counter() - began
+        if is_check is not None:
+            loop.note(is_check)
+    run.seconds = time.perf_counter() - loop.began
     return run
 
 
-def _keep_unended(run: Run, keep: Callable[[Run], None] | None) -> None:
-    """Write down a run that ends at `max_iter`, without what that has to do with it."""
-    if keep is not None:
-        keep(replace(run, status=Status.MAX_ITER))
+class _Loop:
+    """One call of `solve`: steps, checks, and looks between them."""
 
+    def __init__(
+        self, run: Run, solver: Solver, stopping: Stopping, callback: Callback | None, write: Callable[[Run], None] | None
+    ) -> None:
+        self.run, self.solver, self.stopping, self.callback, self.write = run, solver, stopping, callback, write
+        self.began = time.perf_counter() - run.seconds
+        self.out_of_core = run.point.problem.signature.data.out_of_core
+        run.watch.stopping = stopping  # a stored one may have had another `max_iter`
+        if not run.history:
+            if not stopping.max_iter:
+                self._write_unfinished()
+            run.good = run.point.bare()
+            run.status = self._check(None)
+        self._last = run.copy() if self.out_of_core else run
+        self._looked, self._next_look = 0.0, time.perf_counter() + _PATIENCE
 
-def _end_here(run: Run, began: float, keep: Callable[[Run], None] | None) -> None:
-    """End a run whose user has asked for it where it is, between two checks or at one.
+    def iterate(self) -> bool | None:
+        """One step; whether a check followed it, or a look; None for neither."""
+        run = self.run
+        run.n_iter += 1
+        previous = run.point if self.stopping.step_tol else None
+        run.point = self.solver.step(run.point, run.state)
+        if run.n_iter == 1 and not self.out_of_core:  # kernels may have been compiled
+            self._next_look = time.perf_counter() + _PATIENCE
+        is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == self.stopping.max_iter
+        if run.point.measured is not None:
+            run.watch.note(run.n_iter, run.point.measured[0])
+        if not (is_due or is_last) and time.perf_counter() < self._next_look:
+            return None
+        self._looked = time.perf_counter()
+        if not (is_due or is_last):
+            run.status = self._look()
+            return False
+        if not is_due:
+            self._write_unfinished()
+        run.status = self._check(previous)
+        run.next_check = run.watch.next_check(run.n_iter)
+        if is_due and run.status is Status.MAX_ITER:
+            self._write_unfinished()
+        return True
 
-    It is written down as it is, to be gone on with to the same bits. Only then it is measured, where that has not been done.
-    """
-    run.status, run.seconds = Status.STOPPED_BY_USER, time.perf_counter() - began
-    if keep is not None:
-        keep(run)
-    if run.history[-1].iteration != run.n_iter:
-        log = run.point.problem.data.log
-        with nullcontext() if log is None else log.unbroken():  # one reading at most: what is not known cannot be compared
-            run.history.append(_record(run, run.point, began))
+    def note(self, is_check: bool) -> None:
+        """Write the run to the checkpoint, and set the time of the next look."""
+        run = self.run
+        if self.write is not None and (run.status is None or (is_check and run.status is Status.STOPPED_BY_USER)):
+            run.seconds = time.perf_counter() - self.began
+            self.write(run)
+        self._last = run.copy() if self.out_of_core else run
+        taken = 0.0 if is_check else time.perf_counter() - self._looked
+        self._next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
+
+    def return_to_last(self) -> None:
+        """End a run whose pass over X was interrupted at its last check or look."""
+        vars(self.run).update(vars(self._last))
+        self._end_here()
+
+    def _write_unfinished(self) -> None:
+        """Checkpoint a run that hits `max_iter`, in a state that a larger one resumes."""
+        if self.write is not None:
+            self.write(replace(self.run, status=Status.MAX_ITER))
+
+    def _end_here(self) -> None:
+        """End a run that the user stopped, between two checks or at one.
+
+        It is written as it is, to be resumed with the same bits, and measured after that.
+        """
+        run = self.run
+        run.status, run.seconds = Status.STOPPED_BY_USER, time.perf_counter() - self.began
+        if self.write is not None:
+            self.write(run)
+        if run.history[-1].iteration != run.n_iter:
+            log = run.point.problem.data.log
+            with nullcontext() if log is None else log.unbroken():  # one pass at most, without which nothing can be compared
+                run.history.append(_record(run, run.point, self.began))
+                _keep_lowest(run)
+
+    def _check(self, previous: Point | None) -> Status | None:
+        """Compute the objective and the violations, ask the watch and the callback."""
+        run, point, problem = self.run, self.run.point, self.run.point.problem
+        value, magnitude = point.objective()
+        if _has_diverged(run, value):
+            value = math.inf
+        violation = _violations(point, run.state)
+        constraints = problem.model.constraints
+        open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
+        step = _step(point, previous) if previous is not None else math.inf
+        status = run.watch.check(run.n_iter, value, magnitude, open_violation, run.state.stalled, step, point.kkt_residual)
+        run.history.append(_record(run, point, self.began, value, violation))
+        if status is not Status.NON_FINITE and not _keep_lowest(run) and status is Status.CONVERGED:
+            status = Status.NO_PROGRESS  # an earlier point is returned, and not the stationary one
+        answer = _answer(run, run.history[-1], self.callback)
+        return status or answer
+
+    def _look(self) -> Status | None:
+        """Ask the callback between two checks; X out of core is not read for it."""
+        run = self.run
+        point = run.point if run.point.measured is not None else run.point.copy()
+        is_unknown = point.measured is None and self.out_of_core
+        if self.callback is None or is_unknown or not math.isfinite(point.objective()[0]):
+            return None
+        record = _record(run, point, self.began)
+        status = _answer(run, record, self.callback)
+        if status is Status.STOPPED_BY_USER:
+            self._end_here()
+        elif status is not None:
+            run.history.append(record)
+            run.point = point
             _keep_lowest(run)
+        return status
 
 
-def counted_on(callback: Callback | None, history: History) -> Callback | None:
+def continued(callback: Callback | None, history: History) -> Callback | None:
     """A callback to which a run that follows another looks like its continuation."""
     if callback is None or not len(history):
         return callback
@@ -214,42 +247,6 @@ def counted_on(callback: Callback | None, history: History) -> Callback | None:
         )
 
     return later
-
-
-def _check(run: Run, previous: Point | None, began: float, callback: Callback | None) -> Status | None:
-    point, state, problem = run.point, run.state, run.point.problem
-    value, magnitude = point.objective()
-    if _has_diverged(run, value):
-        value = math.inf
-    violation = _violations(point, state)
-    constraints = problem.model.constraints
-    open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
-    step = _step(point, previous) if previous is not None else math.inf
-    status = run.watch.check(run.n_iter, value, magnitude, open_violation, state.stalled, step, point.kkt_residual)
-    run.history.append(_record(run, point, began, value, violation))
-    if status is not Status.NON_FINITE and not _keep_lowest(run) and status is Status.CONVERGED:
-        status = Status.NO_PROGRESS  # an earlier point is returned, and not the stationary one
-    answer = _answer(run, run.history[-1], callback)
-    return status or answer
-
-
-def _look(run: Run, began: float, callback: Callback | None, keep: Callable[[Run], None] | None) -> Status | None:
-    """Ask the callback between two checks; where that ends the run, it is written down, and its end recorded.
-
-    Data that are far are not read for it: where a step has not found the objective, it is for the next check to tell.
-    """
-    point = run.point if run.point.measured is not None else run.point.copy()
-    if callback is None or (point.measured is None and point.problem.data.is_far) or not math.isfinite(point.objective()[0]):
-        return None
-    record = _record(run, point, began)
-    status = _answer(run, record, callback)
-    if status is Status.STOPPED_BY_USER:
-        _end_here(run, began, keep)
-    elif status is not None:
-        run.history.append(record)
-        run.point = point
-        _keep_lowest(run)
-    return status
 
 
 def _keep_lowest(run: Run) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..algebra.expression import Letter, Word
-from ..data import Data
+from ..data import Data, Total
 from ..data.profile import Profile
 from ..model import Model
 from ..planning import Costs, canonical
@@ -36,6 +36,10 @@ class Signature:
         Stored entries of fixed factors that are sparse.
     horizon : int
         Iterations to expect; at most `HORIZON` count.
+    is_filled : bool
+        Whether missing entries of X are filled by the approximation.
+    has_weights : bool
+        Whether the user gave weights, which may have been taken into the data.
     """
 
     model: Model
@@ -43,6 +47,8 @@ class Signature:
     shapes: Mapping[str, tuple[int, int]]
     fixed_sizes: Mapping[str, float] = field(default_factory=dict)
     horizon: int = HORIZON
+    is_filled: bool = False
+    has_weights: bool = False
     _derived: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -53,10 +59,13 @@ class Signature:
         shapes: Mapping[str, tuple[int, int]],
         fixed: Mapping[str, Any] | None = None,
         horizon: int = HORIZON,
+        *,
+        is_filled: bool = False,
+        has_weights: bool = False,
     ) -> Signature:
         """The signature of a model for data, with the given values of fixed factors."""
         fixed_sizes = {name: float(matrix.nnz) for name, matrix in (fixed or {}).items() if hasattr(matrix, "nnz")}
-        return cls(model, data.profile, dict(shapes), fixed_sizes, horizon)
+        return cls(model, data.profile, dict(shapes), fixed_sizes, horizon, is_filled, has_weights or data.weighted)
 
     @property
     def learned(self) -> tuple[str, ...]:
@@ -131,3 +140,25 @@ class Signature:
 def _gram(X: Letter, side: bool) -> Word:
     """X Xᵀ, or Xᵀ X."""
     return Word([X.T, X] if side else [X, X.T])
+
+
+class _Requests:
+    """Recorder with the sums of `Data`: lists those that a divergence needs."""
+
+    def __init__(self) -> None:
+        self.totals: list[Total] = []
+
+    def power_sum(self, exponent: float) -> float:
+        self.totals += [("power", exponent)] if exponent else []
+        return 1.0
+
+    def log_sum(self, data_power: float) -> float:
+        self.totals.append(("logarithm", data_power))
+        return 1.0
+
+
+def totals_of(model: Model) -> tuple[Total, ...]:
+    """The sums over all entries that the objective of a model needs."""
+    requests = _Requests()
+    model.divergence.constant(requests)
+    return tuple(requests.totals)

@@ -174,6 +174,8 @@ class Solution:
         scale of the data makes of their objectives.
     solver : str
         What moved the factors: "coordinate", "newton", "multiplicative", …
+    strategy : Strategy, optional
+        The stages of the fit.
     """
 
     factors: dict[str, Array]
@@ -185,6 +187,7 @@ class Solution:
     data: Data | None = field(default=None, repr=False)
     scaled_objective: float = field(default=math.nan, repr=False)
     solver: str = ""
+    strategy: Any = field(default=None, repr=False)
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ..kernels.namespace import Array
@@ -51,10 +51,10 @@ class Solver(ABC):
     def new_state(self, problem: Problem) -> Any:
         """The state at the beginning of a run; an error where there is an obstacle."""
 
-    @property
-    def resumed(self) -> Solver:
-        """The solver that goes on from where this one has been."""
-        return self
+    def warm(self) -> Solver:
+        """The same solver without its warm-up, for points whose components have taken shape."""
+        settings: Any = self
+        return replace(settings, warmup=0) if hasattr(self, "warmup") else self
 
     @abstractmethod
     def step(self, point: Point, state: Any) -> Point:

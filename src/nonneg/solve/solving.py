@@ -17,17 +17,16 @@ from ..kernels.namespace import Array, Namespace
 from ..kernels.threads import suited_to
 from ..model import Model
 from .binding import point_at, read_init
-from .checkpoints import StartKeeper
-from .compressing import Compressed
+from .checkpoints import CheckpointWriter
 from .filling import Filling, inside, with_first_fill
 from .initialization import RandomState, best_scale, initial_factors
 from .point import Point
 from .problem import Problem
 from .run import Callback, Run, begin, readings, solve
-from .sketching import Sketched
 from .solution import Solution, Status
 from .solvers import Solver, name_of, solver_for
 from .stopping import Stopping
+from .surrogate import Surrogate
 from .units import Units
 
 _CANCELLED, _CANCELLED_FAR = 1e6, 1e3
@@ -43,34 +42,30 @@ def solve_from(
     random_state: RandomState = None,
     callback: Callback | None = None,
     *,
-    sketched: Sketched | Compressed | None = None,
-    keeper: StartKeeper | None = None,
+    surrogate: Surrogate | None = None,
+    writer: CheckpointWriter | None = None,
 ) -> Solution:
-    """The solution that one solver reaches from one initialization.
-
-    On a sketch of the data, where there is one, until its end is stationary for the data.
-    """
+    """The solution that one solver reaches from one initialization: of X itself, or in rounds on its surrogate."""
     solver = solver_for(problem.signature, solver)
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
-    with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # what is not finite ends the run with a status
-        is_begun = keeper is not None and keeper.is_begun
-        near = sketched.small if sketched is not None and problem.data.is_far else problem
-        factors = {} if is_begun else start_factors(near, init, random_state)
+    with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # the status says if something is not finite
+        near = surrogate.small if surrogate is not None and problem.signature.data.out_of_core else problem
+        factors = {} if writer is not None and writer.is_begun else start_factors(near, init, random_state)
         if not stopping.max_iter and isinstance(init, Mapping):  # no rule is run, so zeros may be zeros
             factors = {name: _with_zeros_of(init.get(name), factor, near.namespace) for name, factor in factors.items()}
-        if sketched is None:
+        if surrogate is None:
             stepper = solver if problem.partial is None else Filling(solver)
-            run = (keeper.run(problem) if keeper is not None else None) or begin(
+            run = (writer.run(problem) if writer is not None else None) or begin(
                 with_first_fill(problem, factors), factors, stepper, stopping
             )
             factors.clear()  # they take memory, and the run soon needs them no more
-            run = solve(run, stepper, stopping, callback, keep=None if keeper is None else keeper.keep)
+            run = solve(run, stepper, stopping, callback, write=None if writer is None else writer.write)
         else:
-            run = sketched.solve(factors, solver, stopping, callback, keeper)
+            run = surrogate.solve(factors, solver, stopping, callback, writer)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
-    if keeper is not None:
-        keeper.filling = point.problem.filling
+    if writer is not None:
+        writer.filling = point.problem.filling
     learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
     everything = units.to_user(learned | problem.fixed)
     return Solution(

@@ -38,10 +38,11 @@ from ..planning import LOGARITHM
 from .filling import with_filling
 from .point import Point
 from .problem import Problem
-from .run import Run, Stage
+from .run import Run
 from .solution import History, Record, Status
 from .solver import State
 from .stopping import Stopping, Watch
+from .surrogate import Rounds
 
 VERSION = 1
 _TAG = "of"
@@ -235,7 +236,7 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
 
 def _classes() -> dict[str, Any]:
     """What a run is made of: its own classes, and the states of all solvers with what is inside them."""
-    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Watch, Stopping, State, Stage)}
+    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Watch, Stopping, State, Rounds)}
     waiting = [State]
     while waiting:
         for state in waiting.pop().__subclasses__():

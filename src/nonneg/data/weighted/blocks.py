@@ -149,8 +149,8 @@ class WeightedBlocks(Blocks, Partial):
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         return self.base.recall(key, make)
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        self.base.expect(totals, signed=signed)
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.base.request(totals, signed=signed)
 
     # ---- sums
 

@@ -81,8 +81,8 @@ class PairWeighted(Data):
     def lengths(self, axis: int) -> np.ndarray:
         return self.base.lengths(axis)
 
-    def expect(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        self.base.expect(signed=signed)  # sums have weights, of which the data know nothing
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        self.base.request(signed=signed)  # sums have weights, of which the data know nothing
 
     @property
     def items(self) -> Data:

@@ -15,6 +15,7 @@ from sklearn.metrics import silhouette_score
 from ...exceptions import IncompatibleError
 from ...labelling import hard_labels
 from ...naming import is_count, is_number
+from ...solve.starts import Named
 from ..components import read_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Matrix, Rank, Subject
@@ -139,8 +140,10 @@ def _labels(subject: Subject, model: Any) -> list[np.ndarray]:
 def _random(subject: Subject) -> dict[str, Any]:
     """A random start in place of one that is the same each time."""
     own = subject.parameters.get("init")
-    name = getattr(type(subject.estimator), "_auto_init", "") if isinstance(own, str) and own == "auto" else own
-    return {"init": "random"} if isinstance(name, str) and name in ("nndsvd", "nndsvda") else {}
+    if not isinstance(own, str):
+        return {}
+    starts: Any = getattr(type(subject.estimator), "_auto_init", "auto") if own == "auto" else (Named(own),)
+    return {} if starts == "auto" or any(start.varies for start in starts) else {"init": "random"}
 
 
 def consensus_matrix(labels: Sequence[np.ndarray]) -> np.ndarray:

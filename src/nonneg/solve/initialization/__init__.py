@@ -19,20 +19,15 @@ from ..exact import solved
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
-from .defaults import FREE_SIDES, PROJECTIVE, SEARCH, default_starts
 from .nndsvd import nndsvd, nndsvda, nndsvdar
 from .sides import Start, made_by
 
 __all__ = [
     "CLUSTERING",
-    "FREE_SIDES",
     "NAMES",
-    "PROJECTIVE",
-    "SEARCH",
     "STARTS",
     "RandomState",
     "best_scale",
-    "default_starts",
     "initial_factors",
     "make_generator",
     "one_hot_clusters",

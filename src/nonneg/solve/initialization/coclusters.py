@@ -163,7 +163,7 @@ class Scaled:
 def _of_rows_and_columns(problem: Problem) -> list[tuple[str, int]] | None:
     """The factor of the rows and the factor of the columns, with the axis that their items are along; None without one of each."""
     classes, data = dimension_classes(problem.model), problem.model.data
-    sides = outer_sides(problem)
+    sides = outer_sides(problem.model)
     found = [[(name, axis, short) for name, axis, long, short in sides if long == classes[data, side]] for side in (0, 1)]
     if any(len(side) != 1 for side in found) or found[0][0][2] == found[1][0][2]:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...constraints import Orthogonal
+from ...model import Model
 from ..problem import Problem
 from ..shapes import dimension_classes
 from .items import Items
@@ -20,11 +21,11 @@ Start = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]
 """(items, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
 
 
-def outer_sides(problem: Problem) -> list[tuple[str, int, Any, Any]]:
+def outer_sides(model: Model) -> list[tuple[str, int, Any, Any]]:
     """The outer factors: name, axis of the items, and the classes of both dimensions, that of the items first."""
-    classes, data = dimension_classes(problem.model), problem.model.data
+    classes, data = dimension_classes(model), model.data
     outer = classes[data, 0], classes[data, 1]
-    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in problem.learned for axis in (0, 1))
+    sides = ((name, axis, classes[name, axis], classes[name, 1 - axis]) for name in model.learned for axis in (0, 1))
     return [side for side in sides if side[2] in outer and side[3] not in outer]
 
 
@@ -32,7 +33,7 @@ def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -
     """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
     outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
-    sides = outer_sides(problem)
+    sides = outer_sides(model)
     # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.
     sides.sort(key=lambda side: not isinstance(model.constraints[side[0]], Orthogonal))
     found: dict[Any, tuple[Any, np.ndarray, np.ndarray]] = {}

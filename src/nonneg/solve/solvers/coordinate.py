@@ -8,7 +8,7 @@ degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,10 +135,6 @@ class Coordinate(Solver):
         if obstacle is not None:
             raise IncompatibleError(f"Coordinate descent cannot be used here: {obstacle}. Use solver='adaptive'.")
         return CoordinateState(exponents=dict.fromkeys(problem.learned, 1.0), momentum=self.momentum)
-
-    @property
-    def resumed(self) -> Coordinate:
-        return replace(self, warmup=0)
 
     def step(self, point: Point, state: CoordinateState) -> Point:
         found = point.problem.signature.derived(subproblems)

@@ -7,7 +7,7 @@ its curvature follow from those of the divergence, and so does a bound that has 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -139,10 +139,6 @@ class Newton(Solver):
             raise IncompatibleError(f"Newton steps cannot be used here: {obstacle}. Use solver='quasi-newton'.")
         first = _SAFE.new_state(problem)
         return NewtonState(first.exponents, trials=first.trials, momentum=self.momentum, is_single=_may_be_single(problem))
-
-    @property
-    def resumed(self) -> Newton:
-        return replace(self, warmup=0)
 
     def step(self, point: Point, state: NewtonState) -> Point:
         state.sweeps += 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...algebra.majorization import PowerLaw
@@ -104,10 +104,6 @@ class QuasiNewton(Solver):
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
         if not isinstance(self.together, bool):
             raise IncompatibleError(f"together must be True or False; got {self.together!r}.")
-
-    @property
-    def resumed(self) -> QuasiNewton:
-        return replace(self, warmup=0)
 
     @property
     def shape_by(self) -> int:  # type: ignore[override]

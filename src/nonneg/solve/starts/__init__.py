@@ -1,7 +1,10 @@
-"""Where runs begin: one file a start, and `choose`, which names the starts to try."""
+"""Starts of runs: one file a start. `solve.strategy.choose` says which of them a fit tries."""
 
 from .base import Beginning, Setting, Start
-from .choosing import choose
-from .surrogate import make_surrogate
+from .euclidean import Euclidean
+from .named import Given, Named
+from .projective import Projective
+from .search import Search
+from .surrogate import OnSurrogate
 
-__all__ = ["Beginning", "Setting", "Start", "choose", "make_surrogate"]
+__all__ = ["Beginning", "Euclidean", "Given", "Named", "OnSurrogate", "Projective", "Search", "Setting", "Start"]

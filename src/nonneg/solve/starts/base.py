@@ -1,67 +1,71 @@
-"""What a start is: something that makes the factors a run begins with."""
+"""Starts: each makes the factors that a run begins with, in a file of its own."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compressing import Compressed
 from ..context import StartContext
 from ..problem import Problem
-from ..sketching import Sketched
-from ..solvers import Solver
+from ..signature import Signature
+from ..solver import Solver
 from ..stopping import Stopping
+from ..surrogate import Surrogate
 
 SHORT = Stopping(tol=1e-4, max_iter=300)
 """Ends runs that look for a start."""
 _LIFTED = 1e-3
 """Share of the mean that replaces zeros."""
 
+Beginning = str | Mapping[str, Any]
+"""Factors by name, or the name of an initialization; factors left out start at random."""
+
 
 @dataclass(frozen=True)
 class Setting:
-    """The problem a start is made for, and how it will be solved.
+    """The problem a start is made for.
 
     Attributes
     ----------
     problem : Problem
-    surrogate : Sketched, Compressed or None
+    surrogate : Surrogate, optional
         Stands for the data.
-    solver : Solver
-    stopping : Stopping
     seed : int
     context : StartContext
     """
 
     problem: Problem
-    surrogate: Sketched | Compressed | None
-    solver: Solver
-    stopping: Stopping
+    surrogate: Surrogate | None
     seed: int
     context: StartContext
-
-
-class Beginning(NamedTuple):
-    """Where a run begins."""
-
-    init: str | Mapping[str, Any]
-    """Factors, or the name of an initialization; factors left out start at random."""
-    is_warm: bool = False
-    """Whether the solver skips its warm-up."""
-    is_bound: bool = False
-    """Whether it depends on `max_iter`."""
 
 
 class Start(ABC):
     """A way to begin a run."""
 
+    is_warm: bool = False
+    """Whether the solver skips its warm-up: components have taken shape."""
+    varies: bool = True
+    """Whether another seed makes another start."""
+    why: ClassVar[str] = ""
+    """The reason for this start, for people."""
+
+    @classmethod
+    def applies(cls, signature: Signature, solver: Solver) -> bool:
+        """Whether the start can be made, and serves a problem that this solver solves."""
+        return True
+
     @abstractmethod
-    def make(self, setting: Setting) -> Beginning | None:
-        """Make the start; None if it cannot be made, and the next one is to be tried."""
+    def make(self, setting: Setting) -> Beginning:
+        """Make the start."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The start in a few words."""
 
 
 def lift(factor: np.ndarray) -> np.ndarray:

@@ -1,17 +1,20 @@
-"""Start from the solution of the same problem with the Euclidean distance."""
+"""Start from a few Euclidean sweeps, before Newton's method."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from ..compressing import euclidean_twin
 from ..problem import Problem
-from ..solvers import Coordinate, Newton, Solver
+from ..signature import Signature
+from ..solver import Solver
+from ..solvers import Coordinate, Newton
 from ..solving import solve_from
 from ..stopping import Stopping
+from ..surrogate import euclidean
 from .base import Beginning, Setting, Start, lift
 
 _FEW_SWEEPS = Stopping(tol=1e-4, max_iter=20)
@@ -21,39 +24,39 @@ _LARGE = 2 * 10**6
 
 @dataclass(frozen=True)
 class Euclidean(Start):
-    """A few sweeps of coordinate descent for the Euclidean distance, before Newton's method.
+    """A few sweeps of coordinate descent for the Euclidean distance.
 
     A sweep of Newton's method takes a division for each entry and component, ten times the cost of one of coordinate descent. For
     small or sparse data that does not matter, and components that form by the divergence itself end lower now and then.
     """
 
     name: str
+    is_warm = True
+    why: ClassVar[str] = "a Euclidean sweep costs a tenth of one of Newton's method"
 
-    @staticmethod
-    def applies(problem: Problem, solver: Solver) -> bool:
+    @classmethod
+    def applies(cls, signature: Signature, solver: Solver) -> bool:
         """Whether X is large and dense, in memory, and solved by Newton's method."""
-        entries = math.prod(problem.data.shape)
-        is_large = 4 * problem.data.facts.non_zeros >= entries and entries * min(map(min, problem.shapes.values())) >= _LARGE
-        if not is_large or not isinstance(solver, Newton) or problem.data.is_far:
+        data, entries = signature.data, math.prod(signature.data.shape)
+        is_large = 4 * data.non_zeros >= entries and entries * min(map(min, signature.shapes.values())) >= _LARGE
+        if not is_large or not isinstance(solver, Newton) or data.out_of_core:
             return False
-        twin = _twin(problem)
-        return twin is not None and Coordinate().suits(twin.signature)
+        model = euclidean(signature.model)
+        return model is not None and Coordinate().suits(replace(signature, model=model))
 
-    def make(self, setting: Setting) -> Beginning | None:
-        twin = _twin(setting.problem)
-        return None if twin is None else Beginning(solve_euclidean(setting, twin, self.name, _FEW_SWEEPS), is_warm=True)
+    def make(self, setting: Setting) -> Beginning:
+        problem, model = setting.problem, euclidean(setting.problem.model)
+        assert model is not None
+        return solve_euclidean(setting, problem.on(problem.data, model=model), self.name, _FEW_SWEEPS)
 
-
-def _twin(problem: Problem) -> Problem | None:
-    """The same problem with the Euclidean distance."""
-    model = euclidean_twin(problem.model)
-    return None if model is None else problem.on(problem.data, model=model)
+    def __str__(self) -> str:
+        return f"{_FEW_SWEEPS.max_iter} Euclidean sweeps from {self.name}"
 
 
-def solve_euclidean(setting: Setting, twin: Problem, name: str, stopping: Stopping) -> dict[str, np.ndarray]:
+def solve_euclidean(setting: Setting, euclidean: Problem, name: str, stopping: Stopping) -> dict[str, np.ndarray]:
     """Solve a Euclidean problem from a named initialization, and lift the zeros of its factors."""
     problem = setting.problem
-    found = solve_from(twin, name, Coordinate(), stopping, setting.seed, setting.context.trial)
+    found = solve_from(euclidean, name, Coordinate(), stopping, setting.seed, setting.context.trial)
     setting.context.say("found a start for the Euclidean distance")
     own = problem.units.from_user(found.factors)
     return problem.units.to_user({name: lift(own[name]) for name in problem.learned})

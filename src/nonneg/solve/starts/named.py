@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .base import Beginning, Setting, Start
 
 
 @dataclass(frozen=True)
 class Given(Start):
-    """Given factors."""
+    """Given factors.
+
+    Parameters
+    ----------
+    factors : dict of arrays
+    is_warm : bool
+        Whether they are the end of an earlier fit.
+    """
 
     factors: Mapping[str, Any]
+    is_warm: bool = False
 
     def make(self, setting: Setting) -> Beginning:
-        return Beginning(self.factors)
+        return self.factors
+
+    def __str__(self) -> str:
+        return f"the given {', '.join(self.factors)}"
 
 
 @dataclass(frozen=True)
@@ -24,6 +35,19 @@ class Named(Start):
     """An initialization by its name."""
 
     name: str
+    why: ClassVar[str] = ""
+
+    @property
+    def is_warm(self) -> bool:  # type: ignore[override]
+        """Co-clusters are a settled partition."""
+        return self.name == "coclusters"
+
+    @property
+    def varies(self) -> bool:  # type: ignore[override]
+        return self.name not in ("nndsvd", "nndsvda")
 
     def make(self, setting: Setting) -> Beginning:
-        return Beginning(self.name, is_warm=self.name == "coclusters")  # a settled partition: components have their shape
+        return self.name
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,31 +1,31 @@
-"""A good start for X ≈ X W Wᵀ, and forms like it: coordinate descent from a random start, and swaps of components.
+"""Search for a start of X ≈ X W Wᵀ, and forms like it: coordinate descent from a random start, and swaps of components.
 
-Local minima differ by which groups of features have a component each. From one of them, a better one is often found by merging two
-components that can best be told as one, and starting another where most of X is left over: a swap. A short descent from there is
-kept if it ends lower. That costs a fraction of a restart, and succeeds more often.
+Local minima differ by which groups of features have a component each. A better minimum is often found by a swap: two components
+that are nearly one are merged, and another begins where most of X is left. A short descent from there is kept if it ends lower.
+That costs a fraction of a restart, and succeeds more often.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...constraints import unit_length
 from ...data import as_dense
 from ...kernels.threads import suited_to
-from ..compressing import Compressed
-from ..context import StartContext
 from ..initialization import initial_factors
 from ..point import Point
 from ..problem import Problem
 from ..run import Callback, begin, solve
-from ..sketching import Sketched, rough_of_gram
+from ..signature import Signature
 from ..solution import Progress
-from ..solvers import Coordinate, Solver
+from ..solver import Solver
+from ..solvers import Coordinate
 from ..solvers.subproblems import Quadratic, subproblems
 from ..stopping import Stopping
+from ..surrogate import root_problem
 from .base import Beginning, Setting, Start
 
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
@@ -41,42 +41,46 @@ _CANDIDATES = 3
 """Features that are looked at for a new component to begin at."""
 _FEW, _FEW_PER_COMPONENT = 1200, 32
 """Features that the search looks at; it looks at all of them where there are less than twice as many."""
-
-
-class Search(Start):
-    """The search among components, on the smallest equal of the data: their surrogate or the root of their Gram matrix."""
-
-    @staticmethod
-    def applies(problem: Problem, solver: Solver) -> bool:
-        """Whether coordinate descent solves the problem, and can solve its smaller equals."""
-        return isinstance(solver, Coordinate) and can_search(problem)
-
-    def make(self, setting: Setting) -> Beginning:
-        return Beginning(search(setting.problem, setting.surrogate, setting.seed, setting.context), is_warm=True)
-
-
 _LONGER = 3
 """How much longer to search for data out of core: it takes no pass over them, and a restart would."""
 
 
-def search(problem: Problem, surrogate: Sketched | Compressed | None, seed: int, context: StartContext) -> dict[str, Any]:
-    """The factors that the search leads to; none, for a random start, if they are not finite."""
-    rough = surrogate.rough if surrogate is not None else rough_of_gram(problem) or problem
+class Search(Start):
+    """The search among components, on the surrogate of the data or a root of their Gram matrix."""
+
+    is_warm = True
+    why: ClassVar[str] = "local minima differ by the groups of features, which swaps of components exchange"
+
+    @classmethod
+    def applies(cls, signature: Signature, solver: Solver) -> bool:
+        """Whether coordinate descent serves, and the only factor stands as F Fᵀ beside the data, each entry free to change."""
+        if not isinstance(solver, Coordinate) or not Coordinate().suits(signature):
+            return False
+        if len(signature.learned) != 1 or not signature.data.has_items:
+            return False
+        (subproblem,) = signature.derived(subproblems).values()
+        return isinstance(subproblem, Quadratic) and subproblem.is_gram_of_data and not subproblem.terms.given
+
+    def make(self, setting: Setting) -> Beginning:
+        return search(setting)
+
+    def __str__(self) -> str:
+        return "swap search"
+
+
+def search(setting: Setting) -> dict[str, Any]:
+    """The factors that the search leads to; none, for a random start, if X is zero or they are not finite."""
+    problem, surrogate, context = setting.problem, setting.surrogate, setting.context
+    if not problem.data.facts.non_zeros:
+        return {}
+    rough = surrogate.rough if surrogate is not None else root_problem(problem) or problem
     with np.errstate(over="ignore", invalid="ignore"):
-        patience = _LONGER if problem.data.is_far else 1
-        factors = searched(rough, np.random.default_rng(seed), context.trial, patience)
+        patience = _LONGER if problem.signature.data.out_of_core else 1
+        factors = searched(rough, np.random.default_rng(setting.seed), context.trial, patience)
     context.say("searched for a start")
     if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
         return {}
     return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
-
-
-def can_search(problem: Problem) -> bool:
-    """Whether the only factor occurs as F Fᵀ beside the data, and its entries may change one by one."""
-    if not Coordinate().suits(problem.signature) or len(problem.learned) != 1 or not problem.data.can_take:
-        return False
-    (place,) = problem.signature.derived(subproblems).values()
-    return isinstance(place, Quadratic) and place.is_gram_of_data and not place.terms.given
 
 
 def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
         which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
         factors = place.replaced(best, swapped(best, place, which, generator)).factors
         watched = _given_up(problem.units.objective_to_user(lowest), stop)
-        run = solve(begin(problem, _scaled(problem, factors), solver.resumed, _ROUGH), solver.resumed, _ROUGH, watched)
+        run = solve(begin(problem, _scaled(problem, factors), solver.warm(), _ROUGH), solver.warm(), _ROUGH, watched)
         misses += 1
         if run.best.objective()[0] < lowest:
             best, lowest, misses = run.best, run.best.objective()[0], 0

@@ -2,61 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...algebra.expression import Letter
 from ...model import Model
 from ..binding import bind
-from ..checkpoints import StartKeeper
-from ..compressing import Compressed, can_compress
-from ..problem import Problem
-from ..sketching import Sketched, pays, stand_in
-from ..solvers import Coordinate, Solver, best_solver, is_auto
+from ..signature import Signature
+from ..solver import Solver
+from ..solvers import Coordinate, best_solver
 from ..solving import solve_from
 from ..stopping import Stopping
+from ..surrogate import euclidean, kind_for, make
 from .base import SHORT, Beginning, Setting, Start, lift
 from .euclidean import solve_euclidean
 
 
-def make_surrogate(
-    problem: Problem, solver: str | Solver, stopping: Stopping, seed: int = 0, keeper: StartKeeper | None = None
-) -> Sketched | Compressed | None:
-    """A sketch of the data, or what else stands for them, to solve on, where no solver is asked for and it pays.
-
-    A run without a tolerance would never come to look at the data; where these are far, to do so at its end has to be enough.
-    """
-    if problem.model.weighted or problem.partial is not None:  # weights are of entries; another fill would need another sketch
-        return None
-    if (
-        not is_auto(solver)
-        or not (stopping.tol or problem.data.is_far)
-        or not isinstance(best_solver(problem.signature), Coordinate)
-    ):
-        return None
-    stage = keeper.stage() if keeper is not None else None
-    arrays = stage.arrays if stage is not None else None
-    if can_compress(problem.model, problem.data):
-        return Compressed(problem, arrays)
-    return Sketched(problem, seed, arrays) if pays(problem) else None
-
-
 @dataclass(frozen=True)
 class OnSurrogate(Start):
-    """The solution of the Euclidean problem on the surrogate that the first pass made, refined on a sample of rows.
+    """The Euclidean solution on the surrogate of the first pass, refined on a sample of rows.
 
     Trying several starts on X itself would take hundreds of passes.
     """
 
     name: str
+    is_warm = True
+    why: ClassVar[str] = "it takes one pass over X, to code all rows"
 
-    def make(self, setting: Setting) -> Beginning | None:
-        small = stand_in(setting.problem)
-        if small is None or not Coordinate().suits(small.signature):
-            return None
-        return Beginning(_refined_on_sample(setting, solve_euclidean(setting, small, self.name, SHORT)), is_warm=True)
+    @classmethod
+    def applies(cls, signature: Signature, solver: Solver) -> bool:
+        """Whether the Euclidean problem has a surrogate that coordinate descent solves."""
+        model = euclidean(signature.model)
+        if model is None or not signature.data.out_of_core or signature.data.weighted:
+            return False
+        twin = replace(signature, model=model)
+        return kind_for(twin) is not None and Coordinate().suits(twin)
+
+    def make(self, setting: Setting) -> Beginning:
+        problem, model = setting.problem, euclidean(setting.problem.model)
+        assert model is not None
+        whole = problem.on(problem.data, model=model)
+        kind = kind_for(whole.signature)
+        assert kind is not None
+        return _refined_on_sample(setting, solve_euclidean(setting, make(kind, whole, 0).small, self.name, SHORT))
+
+    def __str__(self) -> str:
+        return f"the Euclidean solution on a surrogate from {self.name}, refined on a sample of rows"
 
 
 _SAMPLE_ROWS, _SAMPLE_ENTRIES = 4000, 2**24
@@ -85,7 +78,7 @@ def _refined_on_sample(setting: Setting, start: dict[str, np.ndarray]) -> dict[s
     given = problem.units.to_user(problem.fixed)
     own = {name: factor[items] if has_codes and name == first.name else factor for name, factor in start.items()}
     sample = bind(model, blocks.some(items), init={**given, **own})
-    found = solve_from(sample, own, best_solver(sample.signature).resumed, SHORT, seed, context.trial).factors
+    found = solve_from(sample, own, best_solver(sample.signature).warm(), SHORT, seed, context.trial).factors
     factors = {name: lift(found[name]) for name in model.learned}
     if has_codes:
         others = {name: factor for name, factor in (given | factors).items() if name != first.name}
@@ -101,4 +94,4 @@ def _solve_block(block: Any, shared: Any, own: Any) -> tuple[np.ndarray]:
     model, others, name = shared
     init = {**others, name: own[0]}
     problem = bind(model, block, init=init)
-    return (solve_from(problem, init, best_solver(problem.signature).resumed, _CODING).factors[name],)
+    return (solve_from(problem, init, best_solver(problem.signature).warm(), _CODING).factors[name],)

@@ -1,0 +1,197 @@
+"""The strategy of a fit: first pass, starts, surrogate and solver, chosen before anything is read or run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..constraints import FixedMultiplier, Orthogonal
+from ..data import Need
+from .initialization.sides import outer_sides
+from .signature import FORMED, Signature, totals_of
+from .solver import Solver
+from .solvers import Coordinate, best_solver, is_auto, solver_for
+from .starts import Euclidean, Given, Named, OnSurrogate, Projective, Search, Start
+from .stopping import Stopping
+from .surrogate import FirstPass, Kind, can_compress, directions, euclidean, is_little, kind_for, side_of
+
+SEARCH: tuple[Start, ...] = (Search(), Named("angular"), Named("angular"), Named("angular"), Named("kmeans"))
+"""Starts of a factor F beside the data as F Fᵀ: a search, or the best of clusters."""
+PROJECTIVE: tuple[Start, ...] = (Projective(), Named("kmeans"))
+"""Starts of W H with one orthogonal factor: its projective form, or clusters."""
+FREE_SIDES: tuple[Start, ...] = (Named("angular"), Named("kmeans"), Named("nndsvda"))
+"""Starts of free factors of rows and of columns with a matrix between them."""
+RANDOM, NNDSVDA = Named("random"), Named("nndsvda")
+_SHARED = 2
+"""Rounds of a surrogate that several starts share before the best goes on."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The wishes of the user.
+
+    Parameters
+    ----------
+    init : str, tuple of Start or dict of arrays
+        "auto", the name of an initialization, starts to try, or factors.
+    solver : str or Solver
+    stopping : Stopping
+    number : int
+        Number of the restart.
+    is_warm : bool
+        Whether given factors are the end of an earlier fit.
+    """
+
+    init: str | tuple[Start, ...] | Mapping[str, Any] = "auto"
+    solver: str | Solver = "auto"
+    stopping: Stopping = field(default_factory=Stopping)
+    number: int = 0
+    is_warm: bool = False
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Runs of one solver from several points, of which the best goes on.
+
+    Attributes
+    ----------
+    starts : tuple of Start
+        Tried one after the other; empty for the point that the last stage kept.
+    solver : Solver
+    stopping : Stopping
+    on : Kind, optional
+        The surrogate that stands for X; None for X itself.
+    rounds : int, optional
+        Rounds in which starts share passes over X; 0 takes the surrogate as it is, None goes on until the end is a solution for X.
+    why : str
+        The reason, for people.
+    """
+
+    starts: tuple[Start, ...]
+    solver: Solver
+    stopping: Stopping
+    on: Kind | None = None
+    rounds: int | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """The stages of a fit, and the results of its first pass."""
+
+    stages: tuple[Stage, ...]
+    first_pass: FirstPass
+
+    @property
+    def surrogate(self) -> Kind | None:
+        """The surrogate of the last stage."""
+        return self.stages[-1].on
+
+
+def choose(signature: Signature, options: Options) -> Strategy:
+    """The strategy for a problem. Nothing is read, nothing is run."""
+    solver, stopping = solver_for(signature, options.solver), options.stopping
+    kind = _surrogate(signature, options)
+    starts, rounds, why = _starts(signature, options, solver, kind)
+    last = Stage((), solver.warm(), stopping, kind)
+    if len(starts) == 1:
+        stages: tuple[Stage, ...] = (replace(last, starts=starts, solver=solver.warm() if starts[0].is_warm else solver, why=why),)
+    elif rounds:
+        stages = Stage(starts, solver, stopping, kind, rounds, why), last
+    else:
+        length = max(1, min(solver.trial, stopping.max_iter))
+        stages = Stage(starts, solver, replace(stopping, max_iter=length), kind, 0, why), last
+    return Strategy(stages, _first_pass(signature, options))
+
+
+def choose_directly(signature: Signature, options: Options) -> Strategy:
+    """The strategy that begins at a given or named start as it is, for `factorize`."""
+    start = Given(options.init) if isinstance(options.init, Mapping) else Named(str(options.init))
+    solver, kind = solver_for(signature, options.solver), _surrogate(signature, options)
+    return Strategy((Stage((start,), solver, options.stopping, kind),), _first_pass(signature, options))
+
+
+def _surrogate(signature: Signature, options: Options) -> Kind | None:
+    """The surrogate, if no solver is asked for, coordinate descent serves, and its end is compared with X.
+
+    Weights are of entries, and other fills would need another sketch. Without a tolerance a run in memory never comes to its end.
+    """
+    is_certified = bool(options.stopping.tol) or signature.data.out_of_core
+    if signature.is_filled or not is_auto(options.solver) or not is_certified:
+        return None
+    return kind_for(signature) if isinstance(best_solver(signature), Coordinate) else None
+
+
+def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind | None) -> tuple[tuple[Start, ...], int, str]:
+    """Starts to try, rounds that they share, and why."""
+    if isinstance(options.init, Mapping):
+        return (Given(options.init, is_warm=options.is_warm),), 0, ""
+    candidates = _candidates(signature, options)
+    first = candidates[0]
+    named = tuple(start for start in candidates if isinstance(start, Named))
+    if signature.data.out_of_core and kind is None:
+        candidates = () if named[0] == RANDOM else (OnSurrogate(named[0].name),)
+        named = named[:1]
+    elif candidates == (NNDSVDA,) and options.init != NNDSVDA.name:
+        if kind is Kind.LOW_RANK and is_little(signature):
+            return (NNDSVDA, RANDOM, RANDOM), _SHARED, "three starts share the passes of one"
+        candidates = (Euclidean(NNDSVDA.name),)
+    else:
+        candidates = ()
+    for start in (*candidates, first):
+        if not isinstance(start, Named) and start.applies(signature, solver):
+            return (start,), 0, start.why
+    return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
+
+
+def _candidates(signature: Signature, options: Options) -> tuple[Start, ...]:
+    """The starts to try. Singular vectors are the same each time: other restarts than the first begin at random."""
+    init = options.init
+    assert not isinstance(init, Mapping)
+    found = init if isinstance(init, tuple) else default_starts(signature) if init == "auto" else (Named(init),)
+    is_chosen = isinstance(init, tuple) or init == "auto"
+    return (RANDOM,) if options.number and is_chosen and not any(start.varies for start in found) else found
+
+
+def default_starts(signature: Signature) -> tuple[Start, ...]:
+    """The starts that suit a form, best first.
+
+    A factor beside its own transpose groups rows or columns: by a search, or by clusters of them. Factors of rows and of columns
+    with dimensions of their own are co-clusters, or, if they are free, the best of clusters and singular vectors. Two free factors
+    that share a dimension are best made of singular vectors; if one is orthogonal, of the projective form, or of clusters. With
+    more components than items there are no clusters of them.
+    """
+    model = signature.model
+    if not model.divergence.approximates:
+        return (RANDOM,)
+    outer = outer_sides(model)
+    inner = {dimension for *_, dimension in outer}
+    if not outer or any(signature.shapes[name][1 - axis] > signature.shapes[name][axis] for name, axis, *_ in outer):
+        return (RANDOM,)
+    is_orthogonal = any(isinstance(constraint, Orthogonal | FixedMultiplier) for constraint in model.constraints.values())
+    if len(model.learned) == 1 and model.form.count(model.learned[0]) == 2 and len(inner) == 1:
+        return SEARCH
+    if len(inner) == 2:
+        return (Named("coclusters"),) if is_orthogonal or len(model.form) > 3 else FREE_SIDES
+    if len(model.learned) == 2 and len(model.form) == 2:
+        return PROJECTIVE if is_orthogonal else (NNDSVDA,)
+    return RANDOM, Named("kmeans")
+
+
+# ---- the first pass
+
+
+def _first_pass(signature: Signature, options: Options) -> FirstPass:
+    """The sums of the objective; of data out of core also the beginning of a surrogate, for starts or runs."""
+    model = signature.model
+    sums = FirstPass(totals_of(model), signed=model.data in model.signed)
+    if not signature.data.out_of_core or signature.data.weighted or not is_auto(options.solver):
+        return sums
+    twin = signature if Need.ENTRIES not in model.needs else replace(signature, model=euclidean(model) or model)
+    if can_compress(twin):
+        return replace(sums, surrogate=Kind.LOW_RANK, size=directions(twin))
+    side = side_of(twin)
+    if side is not None and signature.data.shape[1 if side == "rows" else 0] > FORMED * signature.rank:
+        return replace(sums, surrogate=Kind.SKETCH, size=signature.rank, side=side)
+    return sums
