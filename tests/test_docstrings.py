@@ -47,7 +47,7 @@ def section(text, title):
 
 def documented(text, title="Parameters"):
     """The names in a section of a docstring."""
-    names = re.findall(r"^(\w[\w, ]*?)(?: :|$)", section(text, title), re.MULTILINE)
+    names = re.findall(r"^\*{0,2}(\w[\w, ]*?)(?: :|$)", section(text, title), re.MULTILINE)
     return [name for line in names for name in line.split(", ")]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         TruncatedNonnegativeSVD,
     )
     from .estimators.imputer import NMFImputer
-    from .factorization import factorize
+    from .factorization import explain, factorize
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
     from .model import Model
@@ -70,6 +70,7 @@ __all__ = [
     "constraints",
     "datasets",
     "divergences",
+    "explain",
     "factorize",
     "files",
     "graph",
@@ -95,6 +96,7 @@ _ELSEWHERE = {
     "QNMFHMM": "hmm",
     "Solution": "solve.solution",
     "Status": "solve.solution",
+    "explain": "factorization",
     "factorize": "factorization",
     "load": "loading",
     "maximize_rayleigh": "rayleigh",

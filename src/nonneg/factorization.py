@@ -7,14 +7,16 @@ from os import PathLike
 from typing import Any
 
 from .constraints import Constraint
-from .data import Data, opened_to_fit, read_weighted
+from .data import Data, opened, opened_to_fit, read_weighted
 from .divergences import Objective
 from .exceptions import IncompatibleError
 from .model import Model
 from .naming import unknown
-from .solve.binding import bind
+from .solve.binding import bind, signature_of
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
+from .solve.explaining import explain_strategy
+from .solve.explanation import Explanation
 from .solve.initialization import STARTS, RandomState
 from .solve.interrupting import Stopped
 from .solve.restarts import make_first_pass, solve_once
@@ -22,7 +24,7 @@ from .solve.run import Callback
 from .solve.solution import Solution, Status
 from .solve.solvers import Solver, get_solver
 from .solve.stopping import Stopping
-from .solve.strategy import Options
+from .solve.strategy import Options, choose, choose_directly
 
 
 def factorize(
@@ -109,17 +111,12 @@ def factorize(
     if isinstance(X, str | Model):
         raise IncompatibleError(f"X must be the data; got {X!r}, which is a form. The data come first: factorize(X, 'W H', rank).")
     model = _model(form, divergence, constraints)
-    if solver != "auto":
-        get_solver(solver)
-    if not isinstance(init, Mapping) and (not isinstance(init, str) or init not in ("auto", *STARTS)):
-        raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
+    options = _read_options(init, solver, Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol))
     if callback is not None and not callable(callback):
         raise IncompatibleError(f"callback must be a function of one argument, or None; got {callback!r}.")
-    kept = read_checkpoint(checkpoint)
-    stopping = Stopping(tol=tol, max_iter=max_iter, check_every=check_every, step_tol=step_tol)
+    context = Context(callback, checkpoint=read_checkpoint(checkpoint))
     X = read_weighted(X, model.data, missing=missing, weights=weights)
     given = init if isinstance(init, Mapping) else None
-    options, context = Options(init, solver, stopping), Context(callback, checkpoint=kept)
     if isinstance(X, Data) and X.profile.out_of_core:
         make_first_pass(X, model, rank, options, given, resumes=context.resumes)
     problem = bind(model, X, rank, given, horizon=max_iter)
@@ -149,3 +146,75 @@ def _model(
             "A Model has its divergence and constraints already; give them to the Model, or give a form as text."
         )
     return form
+
+
+def _read_options(init: str | Mapping[str, Any], solver: str | Solver, stopping: Stopping) -> Options:
+    """The options of a run, names checked."""
+    if solver != "auto":
+        get_solver(solver)
+    if not isinstance(init, Mapping) and (not isinstance(init, str) or init not in ("auto", *STARTS)):
+        raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
+    return Options(init, solver, stopping)
+
+
+def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, weights: Any = None, **options: Any) -> Explanation:
+    """Explain how a fit would be done, without doing it.
+
+    Parameters
+    ----------
+    estimator : estimator, Model or str
+        A factorization such as ``OPNMF(16)``, a `Model`, or a form such as ``"W H"``.
+    X : array, sparse array, table, AnnData, Observed, path or open file
+        As in `fit` or `factorize`. Data in files are not read, unless they have weights or missing entries.
+    rank : int or sequence of int, optional
+        Of a model, as in `factorize`.
+    weights : array of the shape of X, or pair of arrays, default=None
+        As in `fit` or `factorize`.
+    **options
+        For an estimator ``sample_weight``; for a model ``init``, ``solver``, ``max_iter``, ``tol`` and ``missing``, as in
+        `factorize`.
+
+    Returns
+    -------
+    Explanation
+        The model, the first pass over X, each stage with its reason, memory and passes; ``print`` shows them in lines. After a fit
+        the same is in ``strategy_``, or in ``Solution.strategy``, with what each stage took.
+
+    See Also
+    --------
+    nonneg.factorize : Does it.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((2000, 300))
+    >>> print(nonneg.explain(nonneg.OPNMF(16), X))
+    """
+    if isinstance(estimator, str | Model):
+        return _explain_model(_model(estimator, None, None), X, rank, weights=weights, **options)
+    if isinstance(estimator, type) or not hasattr(estimator, "_explain"):
+        raise IncompatibleError(
+            f"explain takes a factorization of nonneg, such as OPNMF(16), a Model, or a form such as 'W H'; got {estimator!r:.80}."
+        )
+    if rank is not None:
+        raise IncompatibleError(f"rank={rank!r} is for a model; {type(estimator).__name__} has n_components.")
+    return estimator._explain(opened(X), weights=weights, **options)
+
+
+def _explain_model(
+    model: Model,
+    X: Any,
+    rank: Any,
+    *,
+    weights: Any = None,
+    missing: str = "raise",
+    init: str | Mapping[str, Any] = "auto",
+    solver: str | Solver = "auto",
+    max_iter: int = 1000,
+    tol: float = 1e-5,
+) -> Explanation:
+    options = _read_options(init, solver, Stopping(tol=tol, max_iter=max_iter))
+    data = read_weighted(opened(X), model.data, missing=missing, weights=weights)
+    signature = signature_of(model, data, rank, init if isinstance(init, Mapping) else None, max_iter)
+    strategy = (choose if init == "auto" else choose_directly)(signature, options)
+    return explain_strategy(signature, strategy, model.line)

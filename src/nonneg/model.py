@@ -312,9 +312,17 @@ class Model:
         F = Letter(factor)
         return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
 
+    @property
+    def _over(self) -> str:
+        return "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
+
+    @property
+    def line(self) -> str:
+        """The model in one line, without its rules."""
+        return f"{'max' if self.divergence.maximised else 'min'} {self.divergence.text(self.data, self.form)}, {self._over}"
+
     def __str__(self) -> str:
-        goal = "maximise" if self.divergence.maximised else "minimise"
-        over = "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
+        goal, over = "maximise" if self.divergence.maximised else "minimise", self._over
         lines = [f"{goal}  {self.divergence.text(self.data, self.form)}", f"over      {over}"]
         for rule in self.rules.values():
             lines += ["", str(rule), *(f"    {where}" for where in rule.published)]

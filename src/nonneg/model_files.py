@@ -30,6 +30,7 @@ from .files.archives import opened, read_array
 from .model import Model
 from .model_fields import OUTPUT, check_about, check_attributes
 from .random_states import make_generator, make_random_state
+from .solve.explanation import Explanation, Step, Took
 from .solve.solution import History, Record, Status
 from .solve.solvers import Solver
 from .version import __version__
@@ -127,7 +128,7 @@ def _refuse_constant(name: str) -> None:
 def known_classes(*bases: type) -> dict[str, type]:
     """The classes that a file may name: subclasses of the bases and what these say they are made of, and parts of models."""
     found: dict[str, type] = {}
-    waiting: list[type] = [*bases, Objective, Constraint, Solver, Record, Layout]
+    waiting: list[type] = [*bases, Objective, Constraint, Solver, Record, Explanation, Step, Took, Layout]
     while waiting:
         cls = waiting.pop()
         made_of = cls.__dict__.get("_made_of", ())

@@ -57,6 +57,8 @@ class Data(ABC):
     bounded: ClassVar[bool] = True
     """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
 
+    storage: ClassVar[str] = "dense"
+    """How entries are stored, in a word."""
     weighted: ClassVar[bool] = False
     """Whether entries have weights, of which those that are missing have none."""
     can_take: ClassVar[bool] = True
@@ -105,6 +107,7 @@ class Data(ABC):
         return Profile(
             shape=self.shape,
             dtype=self.namespace.dtype,
+            storage=self.storage,
             gives=self.gives,
             non_zeros=self.size if self.is_far else self.facts.non_zeros,
             has_negatives=not self.is_far and self.facts.lowest < 0,

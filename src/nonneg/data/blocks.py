@@ -104,6 +104,10 @@ class Blocks(Data):
     stops: np.ndarray
     """The row after the last one of each block."""
 
+    @property
+    def storage(self) -> str:  # type: ignore[override]
+        return "sparse" if self.is_sparse else "dense"
+
     @abstractmethod
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         """One reading: the work on each block, each of its results put together in its way."""

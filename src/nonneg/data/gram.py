@@ -26,6 +26,7 @@ class GramData(Data):
     gram: Any
     namespace: Namespace
     bounded: bool = True  # type: ignore[misc]
+    storage: ClassVar[str] = "known by X Xᵀ,"
     can_take: ClassVar[bool] = False
     gives: ClassVar[frozenset[Need]] = frozenset({Need.ROW_GRAM})
 

@@ -28,6 +28,7 @@ class LowRankData(Data):
 
     terms: tuple[tuple[Array, Array], ...]
     namespace: Namespace
+    storage: ClassVar[str] = "low-rank"
     known: Facts
     energy: float
     bounded: ClassVar[bool] = False

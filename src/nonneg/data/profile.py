@@ -27,6 +27,8 @@ class Profile:
 
     shape: tuple[int, int]
     dtype: Any
+    storage: str = "dense"
+    """How entries are stored, in a word."""
     gives: frozenset[Need] = frozenset(Need)
     non_zeros: int = 0
     """Non-zero entries; stored entries of data out of core, which are counted by a pass only."""

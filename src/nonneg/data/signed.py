@@ -62,6 +62,7 @@ class SignedData(Data):
     positive: Any
     negative: Any
     namespace: Namespace
+    storage: ClassVar[str] = "split into signs,"
     can_take: ClassVar[bool] = False
     gives: ClassVar[frozenset[Need]] = frozenset({Need.SIGNED_PRODUCTS})
 

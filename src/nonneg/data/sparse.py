@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,7 @@ class SparseData(Data):
 
     values: sparse.csr_array
     namespace: Namespace
+    storage: ClassVar[str] = "sparse"
     is_passing: bool = field(default=False, kw_only=True)
     """Whether it is here for one visit, as a block of a file is: then to have Xᵀ in rows is not worth the time that it takes."""
 

@@ -25,6 +25,7 @@ class TransposedData(Data):
     def __post_init__(self) -> None:
         self.gives = frozenset(_OTHER.get(need, need) for need in self.inner.gives)  # type: ignore[misc]
         self.is_far, self.log = self.inner.is_far, self.inner.log
+        self.storage = self.inner.storage  # type: ignore[misc]
 
     @property
     def namespace(self) -> Namespace:  # type: ignore[override]

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -50,9 +50,11 @@ from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
 from ..shareable import Shareable
-from ..solve.binding import bind
+from ..solve.binding import bind, signature_of
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
+from ..solve.explaining import explain_strategy
+from ..solve.explanation import Explanation
 from ..solve.filling import must_be_filled
 from ..solve.interrupting import Stopped
 from ..solve.restarts import make_first_pass, solve_restarts
@@ -60,7 +62,7 @@ from ..solve.shapes import infer_shapes
 from ..solve.solution import Solution, Status
 from ..solve.solving import error_of, objective_of
 from ..solve.stopping import Stopping
-from ..solve.strategy import Options
+from ..solve.strategy import Options, choose
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
@@ -124,7 +126,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """
         context = self._context()
         X = opened_to_fit(X)
-        X = self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
+        X = self._read_to_fit(X, sample_weight, weights)
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self.n_init), context.watching(X):
             solution = self._fit(X, context)
@@ -181,11 +183,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
-        model, first, rank = self._model(), self._first_model(), self._rank(X.shape)
-        self._check(model, rank)
-        options = self._options(X, model, rank)
-        given = options[0].init if isinstance(options[0].init, Mapping) else None
-        self._check_shapes(X, model, rank, given)
+        first, rank, options, given = self._planned(X)
         context.checkpoint = read_checkpoint(self.checkpoint)
         if X.profile.out_of_core:
             make_first_pass(X, first, rank, options[0], given, resumes=context.resumes)
@@ -200,6 +198,40 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
         self.objectives_ = np.array([solution.objective for solution in solutions])
         return self._hardened(self._with_fills(X, best), best)
+
+    def _planned(self, X: Data) -> tuple[Model, Any, list[Options], Mapping[str, Any] | None]:
+        """The model of the runs, the rank, the options of each restart, and the given factors, all checked."""
+        model, rank = self._model(), self._rank(X.shape)
+        self._check(model, rank)
+        options = self._options(X, model, rank)
+        given = options[0].init if isinstance(options[0].init, Mapping) else None
+        self._check_shapes(X, model, rank, given)
+        return self._first_model(), rank, options, given
+
+    def _explain(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Explanation:
+        """The explanation of a fit to X, for `nonneg.explain`."""
+        own = clone(self)
+        return own._explain_data(own._read_to_fit(X, sample_weight, weights))
+
+    def _read_to_fit(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Data:
+        """X as data to be fitted."""
+        return self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
+
+    def _explain_data(self, X: Data) -> Explanation:
+        """The explanation of a fit to data that were read."""
+        model, rank, options, given = self._planned(X)
+        data = self._data(X)
+        signature = signature_of(model, data, rank, given, self.max_iter * len(options))
+        explanation = explain_strategy(signature, choose(signature, options[0]), model.line, len(options))
+        return self._noted(explanation)
+
+    def _noted(self, explanation: Explanation) -> Explanation:
+        """The explanation with a note on the model."""
+        return replace(explanation, note=self._note()) if self._note() else explanation
+
+    def _note(self) -> str:
+        """A remark on the model that is solved, if it is not what the name of the class promises."""
+        return ""
 
     def _check(self, model: Model, rank: Any) -> None:
         """Refuse parameters, and warn of a default rank, before any work."""
@@ -255,6 +287,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
+        self.strategy_ = self._noted(solution.strategy) if solution.strategy is not None else None
         self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter

@@ -132,6 +132,8 @@ class BiQNMF(_TwoWay):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -263,6 +265,8 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)

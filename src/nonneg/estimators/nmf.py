@@ -112,6 +112,8 @@ class NMF(Coclusters, Factorizer):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -236,6 +238,8 @@ class NonnegativeSparseCoding(Factorizer):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)

@@ -19,6 +19,7 @@ from ..metrics import orthogonality_error
 from ..model import Model
 from ..solve.binding import read_for
 from ..solve.context import Context
+from ..solve.explanation import Explanation
 from ..solve.solution import Solution, Status
 from ..solve.solvers import Multiplicative
 from ..solve.solving import objective_of
@@ -140,6 +141,8 @@ class ONMF(Factorizer):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -230,8 +233,18 @@ class ONMF(Factorizer):
             return super()._fit(X, context)
         return self._projected(X, context)
 
-    def _projected(self, X: Data, context: Context) -> Solution:
-        """The components of `OPNMF`, with codes fitted to them: if components share nothing, both have the same."""
+    def _explain_data(self, X: Data) -> Explanation:
+        if not is_partition(self.orthogonality) or self.solver != "auto":
+            return super()._explain_data(X)
+        return self._noted(self._twin(X)._explain_data(X))
+
+    def _note(self) -> str:
+        if is_partition(self.orthogonality) and self.solver == "auto":
+            return "the components of OPNMF, then W for them"
+        return f"then W for {get_divergence(self.divergence)}" if self._begins_euclidean else ""
+
+    def _twin(self, X: Data) -> OPNMF:
+        """`OPNMF` with the same parameters."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
         init = warm or self.init
         if isinstance(init, Mapping):
@@ -242,7 +255,11 @@ class ONMF(Factorizer):
                 )
             init = init["H"]
         parameters = {name: value for name, value in self.get_params().items() if name not in ("init", "warm_start")}
-        twin = OPNMF(**parameters, init=init)
+        return OPNMF(**parameters, init=init)
+
+    def _projected(self, X: Data, context: Context) -> Solution:
+        """The components of `OPNMF`, with codes fitted to them: if components share nothing, both have the same."""
+        twin = self._twin(X)
         twin._check_numbers()
         solution = twin._fit(X, context)
         H = np.ascontiguousarray(solution.factors["W"].T)

@@ -112,6 +112,21 @@ class _Pairwise(Factorizer):
             Not used.
         """
         context = self._context()
+        K = self._read_to_fit(X)
+        with told_to_callbacks(self, self.n_init), context.watching(K):
+            solution = self._fit(K, context)
+        self._keep(K, solution)
+        W = self.factors_["W"]
+        V = self._clusters(W)
+        sums = V.sum(axis=1, keepdims=True)
+        self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
+        self._end(solution, context)
+        return self
+
+    def _read_to_fit(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Data:
+        """The similarities of samples as data, and `X_fit_`."""
+        if sample_weight is not None or weights is not None:
+            raise IncompatibleError(f"{type(self).__name__} takes no weights.")
         check_kernel(self._metric_name, self._metric, self)
         X = self._read(X, reset=True)
         n = X.shape[0]
@@ -122,16 +137,7 @@ class _Pairwise(Factorizer):
                 f"Use fewer samples, a sparse matrix of similarities with {self._metric_name}='precomputed', or PNMF on features.",
             )
         self.X_fit_ = None if self._is_precomputed else X
-        K = self._as_data(self._symmetric(self._checked_similarities(X)), X)
-        with told_to_callbacks(self, self.n_init), context.watching(K):
-            solution = self._fit(K, context)
-        self._keep(K, solution)
-        W = self.factors_["W"]
-        V = self._clusters(W)
-        sums = V.sum(axis=1, keepdims=True)
-        self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
-        self._end(solution, context)
-        return self
+        return self._as_data(self._symmetric(self._checked_similarities(X)), X)
 
     def _symmetric(self, K: Any) -> Any:
         """The similarities, checked where they have to be symmetric."""
@@ -272,6 +278,8 @@ class SymmetricNMF(_Pairwise):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -450,6 +458,8 @@ class KernelPNMF(_Pairwise):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)

@@ -112,6 +112,8 @@ class PNMF(OnlineMixin, Factorizer):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -309,6 +311,8 @@ class OPNMF(PNMF):
         Why it ended; ``status_.sentence`` explains.
     history_ : History
         Objective, violation and exponents at every check of the start that was kept.
+    strategy_ : Explanation
+        Stages that ran, each with its reason and cost; ``print`` shows them.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -347,6 +351,9 @@ class OPNMF(PNMF):
         """WᵀW = I for the rules that have its multipliers; none with ``solver="auto"``."""
         is_auto = isinstance(self.solver, str) and self.solver == "auto"
         return Free() if is_auto else Orthogonal("columns")
+
+    def _note(self) -> str:
+        return "its minima are nearly orthogonal; WᵀW = I is not imposed" if self._constraint() == Free() else ""
 
     def _orthogonal(self) -> dict[str, str]:
         return {"W": "columns"}

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..algebra.expression import Letter
 from ..data import Data, as_dense, read_data
 from ..data.weighted import Levelled
@@ -88,6 +90,29 @@ def _with_level(units: Units, model: Model, level: Levelled) -> Units:
     return replace(units, sides=sides, doublings=units.doublings + math.log2(level.level))
 
 
+def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
+    """The normalised weights, the data inside the form, and the data to be filled, as far as a model asks for them."""
+    level = _levelled(model, data)
+    if level is not None:
+        return (level, level.data.items, level.data) if level.data.weighted else (level, level.data, None)
+    inner: Any = absorbed(model, data)
+    if not must_be_filled(model, inner):
+        return None, inner, None
+    filled = inner.inside or inner.items
+    return None, filled if counts_fills(model, inner) else inner.with_inside(filled), inner
+
+
+def signature_of(model: Model, data: Any, rank: Any, init: Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Signature:
+    """The signature of the problem that `bind` makes; without weights, data out of core are not read for it."""
+    if not isinstance(data, Data) or not data.profile.out_of_core:
+        return bind(model, data, rank, init, horizon).signature
+    _, inner, partial = _arrange(model, data)
+    shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (init or {}).items()})
+    inner_model = model.with_weights() if inner.weighted else model
+    horizon = horizon if partial is None else 1
+    return Signature.of(inner_model, inner, shapes, None, horizon, is_filled=partial is not None, has_weights=data.weighted)
+
+
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Problem:
     """A model with its data: read, measured, and planned, to be solved from any number of starts, which share what never changes.
 
@@ -103,17 +128,8 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         How many iterations to expect.
     """
     user_model, data = _read_with_signs(model, X, init if isinstance(init, Mapping) else {})
-    inner: Any = absorbed(user_model, data)
-    partial: Any = None
-    level = _levelled(user_model, data)
-    if level is not None:
-        inner = level.data
-        if inner.weighted:
-            partial, inner, horizon = inner, inner.items, 1
-    elif must_be_filled(user_model, inner):
-        filled = inner.inside or inner.items
-        partial, inner = inner, filled if counts_fills(user_model, inner) else inner.with_inside(filled)
-        horizon = 1  # what is made of the data changes with every fill
+    level, inner, partial = _arrange(user_model, data)
+    horizon = horizon if partial is None else 1  # products of X change with every fill
     model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..reporting import heard_by, listener_of, print_progress, readings_heard, say
 from .checkpoints import Checkpoint, CheckpointFile, CheckpointWriter
+from .explanation import Took
 from .interrupting import heeded
 from .problem import Problem
 from .solution import History, Progress, Solution, Status
@@ -118,6 +119,16 @@ class StartContext:
         self._callback = heard_by(fit.listener, number, fit.callback)
         self._print = print_progress(every=1.0, name=self.name) if fit.verbose else None
         self._waited = 0.0
+        self.took: list[Took] = []
+        """The cost of each stage."""
+
+    @contextmanager
+    def measured(self, data: Any) -> Iterator[None]:
+        """Measure the cost of a stage."""
+        log, began = data.log, time.perf_counter()
+        before = 0 if log is None else log.count
+        yield
+        self.took.append(Took(time.perf_counter() - began, None, None if log is None else log.count - before))
 
     def __call__(self, progress: Progress) -> bool | Status:
         """Report a check of the run, and return why to end the run, if it should end."""

@@ -17,6 +17,7 @@ from ..kernels.threads import blas_limited, limited
 from ..model import Model
 from .checkpoints import identity_of
 from .context import Context, StartContext, silent
+from .explaining import explain_strategy
 from .initialization import RandomState, make_generator
 from .problem import Problem
 from .shapes import infer_shapes
@@ -97,7 +98,7 @@ def solve_restarts(
             raise
         if n_init > 1 and not context.failed.is_set():
             own.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
-        return replace(found, strategy=strategies[number])
+        return _explained(found, problem, strategies[number], own)
 
     with blas_limited(limit), context.stored(identity, seeds.values) as stored:
         return _one_by_one(run, n_init, context) if workers == 1 else _side_by_side(run, n_init, workers, context)
@@ -149,14 +150,25 @@ def execute(problem: Problem, strategy: Strategy, random_state: Any, context: St
     writer, last = context.writer, strategy.stages[-1]
     arrays = None if writer is None else writer.arrays
     has_surrogate = last.on is not None and problem.data.facts.non_zeros  # a sketch of zeros has no rows
-    surrogate = make(last.on, problem, seed, arrays) if last.on is not None and has_surrogate else None
-    setting = Setting(problem, surrogate, seed, context)
-    begun, is_cut_off = _begun(setting, strategy)
+    with context.measured(problem.data):
+        surrogate = make(last.on, problem, seed, arrays) if last.on is not None and has_surrogate else None
+        setting = Setting(problem, surrogate, seed, context)
+        begun, is_cut_off = _begun(setting, strategy)
     if writer is not None and not writer.is_begun:
         writer.is_bound = is_cut_off or (not problem.signature.is_filled and problem.planner.costs.horizon < HORIZON)
-    found = solve_from(problem, begun, last.solver, last.stopping, random_state, context, surrogate=surrogate, writer=writer)
-    found = with_all_digits(problem, found)
+    with context.measured(problem.data):
+        found = solve_from(problem, begun, last.solver, last.stopping, random_state, context, surrogate=surrogate, writer=writer)
+        found = with_all_digits(problem, found)
     return replace(found, history=context.since_the_beginning(found.history))
+
+
+def _explained(found: Solution, problem: Problem, strategy: Strategy, context: StartContext) -> Solution:
+    """The solution with its strategy in lines, and the cost of each stage unless it was read from a checkpoint."""
+    explanation = explain_strategy(problem.signature, strategy, problem.user_model.line, context.of)
+    if context.took:
+        start, descent = context.took
+        explanation = explanation.with_took([start, replace(descent, iterations=found.n_iter)])
+    return replace(found, strategy=explanation)
 
 
 def _begun(setting: Setting, strategy: Strategy) -> tuple[Beginning, bool]:
@@ -219,7 +231,7 @@ def solve_once(problem: Problem, options: Options, random_state: RandomState, co
     with context.stored(identity, seeds) as (seed,):
         own = context.start()
         found = own.solved(problem, options.stopping, lambda: execute(problem, strategy, seed if is_chosen else generator, own))
-    return replace(found, strategy=strategy)
+    return _explained(found, problem, strategy, own)
 
 
 def make_first_pass(

@@ -88,6 +88,10 @@ class Signature:
         """Whether a constant product is formed once and for all."""
         return canonical(word)[0] in self.planner.constants
 
+    def is_implicit(self, word: Word) -> bool:
+        """Whether a Gram matrix of the data is multiplied without being formed."""
+        return canonical(word)[0] in self._costs.grams
+
     def divide(self, word: Word) -> tuple[Word, Word]:
         """Cut a form at its narrowest place."""
         return low_rank(word, {**self.shapes, self.model.data: self.data.shape})

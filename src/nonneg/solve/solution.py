@@ -15,6 +15,7 @@ from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array
 from ..model import Model
 from ..planning.plans import multiply
+from .explanation import Explanation
 
 
 class Status(StrEnum):
@@ -174,8 +175,8 @@ class Solution:
         scale of the data makes of their objectives.
     solver : str
         What moved the factors: "coordinate", "newton", "multiplicative", …
-    strategy : Strategy, optional
-        The stages of the fit.
+    strategy : Explanation, optional
+        The stages of the fit, and the cost of each.
     """
 
     factors: dict[str, Array]
@@ -187,7 +188,7 @@ class Solution:
     data: Data | None = field(default=None, repr=False)
     scaled_objective: float = field(default=math.nan, repr=False)
     solver: str = ""
-    strategy: Any = field(default=None, repr=False)
+    strategy: Explanation | None = field(default=None, repr=False)
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

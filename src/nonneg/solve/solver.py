@@ -32,6 +32,10 @@ class State:
 class Solver(ABC):
     """A way of taking steps; a record of its settings, which a run does not change."""
 
+    title: ClassVar[str] = ""
+    """The name of the algorithm, for people."""
+    searches: ClassVar[bool] = False
+    """Whether a line search may evaluate the objective several times a step."""
     window: ClassVar[float] = 1.0
     """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
     shape_by: ClassVar[int] = 40

@@ -112,6 +112,11 @@ def is_little(signature: Signature) -> bool:
     return 2 * directions(signature) * sum(signature.data.shape) <= _LITTLE
 
 
+def most_rounds(kind: Kind, signature: Signature) -> int:
+    """Rounds on a surrogate, at most: a pass over X out of core costs more than a round."""
+    return 4 if kind is Kind.LOW_RANK else 20 if signature.data.out_of_core else 5
+
+
 def euclidean(model: Model) -> Model | None:
     """The same model with the Euclidean distance, whose solution is a start; None with constraints, or without approximation."""
     if model.signed or not all(model.constraints[name].is_free for name in model.learned) or not model.divergence.approximates:
@@ -180,10 +185,12 @@ class Surrogate(ABC):
     def arrays(self) -> dict[str, np.ndarray]:
         """All that it is made of, besides X."""
 
+    kind: ClassVar[Kind]
+
     @property
-    @abstractmethod
     def most(self) -> int:
         """Rounds, at most. After them X itself takes over, unless `judge` ends the last one."""
+        return most_rounds(self.kind, self.problem.signature)
 
     passes_a_round: int = 1
     """Passes over X in one round."""
@@ -293,6 +300,7 @@ class Sketch(Surrogate):
         A sketch from a checkpoint.
     """
 
+    kind = Kind.SKETCH
     is_majorizer = True
 
     def __init__(self, problem: Problem, seed: int = 0, arrays: Mapping[str, Any] | None = None) -> None:
@@ -313,10 +321,6 @@ class Sketch(Surrogate):
         if problem.signature.data.out_of_core and (side == "rows") not in problem.signature.data.one_pass_grams:
             self.passes_a_round = 2
         self._small: Problem | None = None
-
-    @property
-    def most(self) -> int:
-        return 20 if self.problem.signature.data.out_of_core else 5  # a sweep over X out of core costs more than a round
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -372,8 +376,8 @@ class LowRank(Surrogate):
         A surrogate from a checkpoint.
     """
 
+    kind = Kind.LOW_RANK
     is_majorizer = False
-    most = 4
 
     def __init__(self, problem: Problem, arrays: Mapping[str, Any] | None = None) -> None:
         self.problem = problem

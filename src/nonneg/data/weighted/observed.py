@@ -187,6 +187,7 @@ class FilledData(Data):
     rest: sparse.csr_array
     filling: LowRank
     namespace: Namespace
+    storage: ClassVar[str] = "sparse"
     highest: float
     """About the largest entry."""
 

@@ -39,6 +39,7 @@ class PairWeighted(Data):
     def __post_init__(self) -> None:
         self.namespace, self.gives = self.base.namespace, self.base.gives  # type: ignore[misc]
         self.is_far, self.log = self.base.is_far, self.base.log
+        self.storage = self.base.storage  # type: ignore[misc]
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]

@@ -92,6 +92,7 @@ class Coordinate(Solver):
         sweep then begins at the factors as they are. 0 does without.
     """
 
+    title: ClassVar[str] = "coordinate descent"
     warmup: int = 10
     passes: int = 10
     enough: float = 1e-3

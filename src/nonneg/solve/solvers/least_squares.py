@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...algebra.expression import Letter, Word
 from ...algebra.majorization import PowerLaw
@@ -32,6 +33,7 @@ class AlternatingLeastSquares(Solver):
         Which factors are solved for; the others take multiplicative steps with the proven exponent. All by default.
     """
 
+    title: ClassVar[str] = "alternating least squares"
     factors: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...exceptions import IncompatibleError
 from ...kernels.host import above_floor, by_pieces
@@ -66,6 +67,7 @@ class Multiplicative(Solver):
         by have 1e-16, whatever the scale, and from a start with zeros their results depend on it.
     """
 
+    title: ClassVar[str] = "multiplicative updates"
     exponent: float | None = None
     rescale: bool = False
     floor: float | None = None
@@ -123,6 +125,8 @@ class Adaptive(Solver):
         Where it stops growing.
     """
 
+    title: ClassVar[str] = "multiplicative updates with adaptive exponents"
+    searches: ClassVar[bool] = True
     growth: float = 1.3
     largest: float = 8.0
 

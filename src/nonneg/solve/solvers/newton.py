@@ -79,6 +79,7 @@ class Newton(Solver):
         where the objective would rise; the sweep then begins at the factors as they are. 0 does without.
     """
 
+    title: ClassVar[str] = "Newton steps, row by row"
     warmup: int = 3
     passes: int = 1
     enough: float = 1e-3

@@ -92,6 +92,8 @@ class QuasiNewton(Solver):
         as one that is taken does. Each iteration then looks at the data once, which is what counts where a look takes long.
     """
 
+    title: ClassVar[str] = "quasi-Newton steps"
+    searches: ClassVar[bool] = True
     memory: int = 10
     warmup: int = 10
     together: bool = False

@@ -129,6 +129,11 @@ class Linear(Subproblem):
         self.is_alone = not before and len(signature.learned) == 1
         """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
 
+    def obstacle(self, signature: Signature) -> str | None:
+        if any(word and signature.is_implicit(word) for word in (self.P, self.Q)):
+            return f"the Gram matrix of the data beside {self.letter.name} is not formed"
+        return None
+
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         from ...kernels.coordinates import linear_rows, linked_rows
 

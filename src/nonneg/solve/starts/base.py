@@ -49,6 +49,8 @@ class Start(ABC):
 
     is_warm: bool = False
     """Whether the solver skips its warm-up: components have taken shape."""
+    searches: ClassVar[bool] = False
+    """Whether it solves a problem of its own, on the surrogate or on formed products of X."""
     varies: bool = True
     """Whether another seed makes another start."""
     why: ClassVar[str] = ""
@@ -58,6 +60,10 @@ class Start(ABC):
     def applies(cls, signature: Signature, solver: Solver) -> bool:
         """Whether the start can be made, and serves a problem that this solver solves."""
         return True
+
+    def entries(self, signature: Signature) -> float:
+        """Entries that the start holds in memory, beyond X and a few copies of the factors."""
+        return 0.0
 
     @abstractmethod
     def make(self, setting: Setting) -> Beginning:

@@ -32,6 +32,7 @@ class Euclidean(Start):
 
     name: str
     is_warm = True
+    searches: ClassVar[bool] = True
     why: ClassVar[str] = "a Euclidean sweep costs a tenth of one of Newton's method"
 
     @classmethod

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..initialization import CLUSTERING
+from ..signature import Signature
 from .base import Beginning, Setting, Start
 
 
@@ -45,6 +47,9 @@ class Named(Start):
     @property
     def varies(self) -> bool:  # type: ignore[override]
         return self.name not in ("nndsvd", "nndsvda")
+
+    def entries(self, signature: Signature) -> float:
+        return float(signature.data.non_zeros) if self.name in CLUSTERING else 0.0
 
     def make(self, setting: Setting) -> Beginning:
         return self.name

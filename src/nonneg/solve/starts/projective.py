@@ -35,6 +35,7 @@ class Projective(Start):
     """The H at which X ≈ X Hᵀ H ends and W = X Hᵀ, the best W for an orthogonal H; or the same for an orthogonal W."""
 
     is_warm = True
+    searches: ClassVar[bool] = True
     why: ClassVar[str] = "the projective form has fewer local minima, and its factor is nearly orthogonal"
 
     @classmethod

@@ -49,6 +49,7 @@ class Search(Start):
     """The search among components, on the surrogate of the data or a root of their Gram matrix."""
 
     is_warm = True
+    searches: ClassVar[bool] = True
     why: ClassVar[str] = "local minima differ by the groups of features, which swaps of components exchange"
 
     @classmethod

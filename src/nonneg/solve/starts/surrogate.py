@@ -29,6 +29,7 @@ class OnSurrogate(Start):
 
     name: str
     is_warm = True
+    searches: ClassVar[bool] = True
     why: ClassVar[str] = "it takes one pass over X, to code all rows"
 
     @classmethod
@@ -39,6 +40,10 @@ class OnSurrogate(Start):
             return False
         twin = replace(signature, model=model)
         return kind_for(twin) is not None and Coordinate().suits(twin)
+
+    def entries(self, signature: Signature) -> float:
+        rows, columns = signature.data.shape
+        return 3.0 * min(rows * columns, _SAMPLE_ROWS * columns, _SAMPLE_ENTRIES)
 
     def make(self, setting: Setting) -> Beginning:
         problem, model = setting.problem, euclidean(setting.problem.model)
