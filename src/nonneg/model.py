@@ -23,7 +23,7 @@ from .divergences import Objective, get_divergence
 from .divergences.base import Middles
 from .exceptions import ExpressionError, IncompatibleError
 from .planning.planner import RuleWords
-from .references import citations, keys
+from .references import Subject, citations
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,14 @@ class Rule:
     bounds: Bounds
     constraint: Constraint
     law: Law
-    published: tuple[str, ...] = ()
+    subject: Subject
+    is_simplified: bool = False
+    """Whether WᵀW = I was used to cancel words."""
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Where the papers print it."""
+        return tuple(citations(self.subject.keys, self.exponent, simplified=self.is_simplified))
 
     @property
     def exponent(self) -> float:
@@ -269,9 +276,8 @@ class Model:
                 f"nothing to learn of it. Constrain the other axis of {factor}, or leave it free."
             )
         given_signs = bool(self.signed) and not self.divergence.signed and self.signed.isdisjoint(self.learned)
-        wanted = keys(self.form, factor, self.divergence, self._as_published(), self.data, signed=given_signs)
-        where = citations(wanted, bounds.exponent, simplified=simplified)
-        return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, tuple(where))
+        subject = Subject(self.form, factor, self.divergence, self.constraints, self.data, given_signs)
+        return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, subject, simplified)
 
     def _symmetric(self, part: Sum) -> Sum:
         return part.rewritten(lambda word: symmetric(word, {self.data})) if self.divergence.signed else part
@@ -299,11 +305,6 @@ class Model:
                 "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
             )
         return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.has_penalty else constraint
-
-    def _as_published(self) -> dict[str, Constraint]:
-        """The constraints as `references` states them: what is only kept in scale there counts as free."""
-        free = get_constraint(None)
-        return {name: free if c == Direction() else c for name, c in self.constraints.items()}
 
     def _is_concave(self, factor: str, negative: Sum) -> bool:
         """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from .algebra.expression import Letter, Word, parse
-from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
+from .constraints import Constraint, Direction, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
 from .divergences import DualI, Objective, get_divergence
 
 PAPERS = {
@@ -87,11 +87,34 @@ PUBLISHED = (
 Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...], bool]
 
 
-def keys(
-    form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, *, signed: bool = False
-) -> list[Key]:
-    """What a rule is a rule for, whatever its matrices are called and whichever way round they are written."""
-    return [_key(word, factor, divergence, constraints, data, signed) for word in (form, form.T)]
+@dataclass(frozen=True)
+class Subject:
+    """What a rule is for: the factor, and the model around it.
+
+    Attributes
+    ----------
+    form : Word
+    factor : str
+    divergence : Objective
+    constraints : dict of Constraint
+    data : str
+    signed : bool
+        Whether given matrices have either sign.
+    """
+
+    form: Word
+    factor: str
+    divergence: Objective
+    constraints: Mapping[str, Constraint]
+    data: str
+    signed: bool = False
+
+    @property
+    def keys(self) -> list[Key]:
+        """The same whatever its matrices are called and whichever way round they are written."""
+        # What is only kept in scale counts as free in the papers.
+        constraints = {name: Free() if c == Direction() else c for name, c in self.constraints.items()}
+        return [_key(word, self.factor, self.divergence, constraints, self.data, self.signed) for word in (self.form, self.form.T)]
 
 
 def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, signed: bool) -> Key:

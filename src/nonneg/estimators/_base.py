@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ from ..data.weighted import Pair, Partial, Scaled
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError
-from ..metrics import orthogonality, orthogonality_error
+from ..metrics.bases import measure_overlap
 from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
@@ -98,6 +99,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     """The base of the estimators; see `_model`, `_first_model`, `_orthogonal` and `_start` for what they add."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
+    _left_out: ClassVar[tuple[str, ...]] = ("_plan",)
+    _on_demand: ClassVar[tuple[str, ...]] = ("strategy_",)
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
@@ -130,7 +133,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self.n_init), context.watching(X):
             solution = self._fit(X, context)
-        X = self._with_fills(X, solution)
+        X = X if not X.weighted else self._with_fills(X, solution)
         if X.log is not None:
             X.log.before = before  # what was fitted again within this fit had a count of its own
         scaled = in_scale(solution)
@@ -208,6 +211,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self._check_shapes(X, model, rank, given)
         return self._first_model(), rank, options, given
 
+    @cached_property
+    def strategy_(self) -> Explanation | None:
+        """The stages of the fit, explained on demand."""
+        check_is_fitted(self)
+        return None if self._plan is None else self._noted(self._plan.explain())
+
     def _explain(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Explanation:
         """The explanation of a fit to X, for `nonneg.explain`."""
         own = clone(self)
@@ -238,7 +247,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self._get_solver()
         self._check_numbers()
         self._warn_of_many(rank)
-        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
+        how = getattr(self, "orthogonality", "soft")
+        if not (isinstance(how, str) and how == "soft"):
+            check_partition(model, how, list(self._orthogonal()))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
 
@@ -287,7 +298,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
-        self.strategy_ = self._noted(solution.strategy) if solution.strategy is not None else None
+        self.__dict__.pop("strategy_", None)
+        self._plan = solution.plan
         self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
@@ -307,8 +319,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        is_whole = not must_be_filled(model, X)  # else what is filled may count in the objective
-        if is_known and is_whole and (X.is_far or not X.weighted):
+        is_whole = not X.weighted or (X.is_far and not must_be_filled(model, X))  # else what is filled may count in the objective
+        if is_known and is_whole:
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 
@@ -332,7 +344,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.orthogonality_ = {}
         for name, axis in axes.items():
             W = solution.factors[name] if axis == "columns" else solution.factors[name].T
-            self.orthogonality_[name] = Orthogonality(orthogonality(W), orthogonality_error(W))
+            self.orthogonality_[name] = Orthogonality(*measure_overlap(W.astype(np.float64)))
         return solution
 
     # ---- what follows from the form

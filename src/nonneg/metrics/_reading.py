@@ -102,9 +102,8 @@ def mean_with_dead(values: np.ndarray, r: int, worst: float) -> float:
     return float((np.sum(values) + (r - len(values)) * worst) / r)
 
 
-def overlaps(W: Any) -> np.ndarray:
+def overlaps(W: np.ndarray) -> np.ndarray:
     """R of NNP Eq. 64, less its diagonal: the cosines between different columns, 1 where a column is zero."""
-    W = read_basis(W)
     alive, columns = np.any(W, axis=0), directions(W)
     unit = columns / np.linalg.norm(columns, axis=0)
     R = np.ones((W.shape[1], W.shape[1]))

@@ -34,9 +34,7 @@ def orthogonality(W: Any) -> float:
     >>> round(orthogonality([[1, 2, 0], [0, 0, 5]]), 4)
     0.6667
     """
-    R = overlaps(W)
-    r = R.shape[0]
-    return float(1 - np.sum(R) / (r * (r - 1))) if r > 1 else 1.0  # NNP Eq. 65
+    return measure_overlap(read_basis(W))[0]
 
 
 def orthogonality_error(W: Any) -> float:
@@ -66,7 +64,13 @@ def orthogonality_error(W: Any) -> float:
     >>> round(orthogonality_error([[1, 1], [1, 1]]), 4)
     1.4142
     """
-    return float(np.linalg.norm(overlaps(W)))  # PNMF Eq. 38
+    return measure_overlap(read_basis(W))[1]
+
+
+def measure_overlap(W: np.ndarray) -> tuple[float, float]:
+    """`orthogonality` and `orthogonality_error` of a matrix that was checked."""
+    R, r = overlaps(W), W.shape[1]
+    return float(1 - np.sum(R) / (r * (r - 1))) if r > 1 else 1.0, float(np.linalg.norm(R))  # NNP Eq. 65, PNMF Eq. 38
 
 
 def basis_entropy(W: Any) -> float:

@@ -92,6 +92,8 @@ def _with_level(units: Units, model: Model, level: Levelled) -> Units:
 
 def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
     """The normalised weights, the data inside the form, and the data to be filled, as far as a model asks for them."""
+    if not data.weighted:
+        return None, data, None
     level = _levelled(model, data)
     if level is not None:
         return (level, level.data.items, level.data) if level.data.weighted else (level, level.data, None)

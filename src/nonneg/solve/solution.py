@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array
 from ..model import Model
 from ..planning.plans import multiply
-from .explanation import Explanation
+
+if TYPE_CHECKING:
+    from .explaining import Plan
+    from .explanation import Explanation
 
 
 class Status(StrEnum):
@@ -175,8 +179,8 @@ class Solution:
         scale of the data makes of their objectives.
     solver : str
         What moved the factors: "coordinate", "newton", "multiplicative", …
-    strategy : Explanation, optional
-        The stages of the fit, and the cost of each.
+    plan : Plan, optional
+        The strategy of the fit; `strategy` explains it.
     """
 
     factors: dict[str, Array]
@@ -188,7 +192,12 @@ class Solution:
     data: Data | None = field(default=None, repr=False)
     scaled_objective: float = field(default=math.nan, repr=False)
     solver: str = ""
-    strategy: Explanation | None = field(default=None, repr=False)
+    plan: Plan | None = field(default=None, repr=False)
+
+    @cached_property
+    def strategy(self) -> Explanation | None:
+        """The stages of the fit, and the cost of each."""
+        return None if self.plan is None else self.plan.explain()
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""

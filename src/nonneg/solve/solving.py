@@ -55,18 +55,19 @@ def solve_from(
             factors = {name: _with_zeros_of(init.get(name), factor, near.namespace) for name, factor in factors.items()}
         if surrogate is None:
             stepper = solver if problem.partial is None else Filling(solver)
-            run = (writer.run(problem) if writer is not None else None) or begin(
-                with_first_fill(problem, factors), factors, stepper, stopping
-            )
+            filled = problem if problem.partial is None else with_first_fill(problem, factors)
+            run = (writer.run(problem) if writer is not None else None) or begin(filled, factors, stepper, stopping)
             factors.clear()  # they take memory, and the run soon needs them no more
             run = solve(run, stepper, stopping, callback, write=None if writer is None else writer.write)
         else:
             run = surrogate.solve(factors, solver, stopping, callback, writer)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
+    own, is_plain = point.problem, point.problem.partial is None and not problem.data.weighted
     if writer is not None:
-        writer.filling = point.problem.filling
-    learned = _without_unknown(point.problem, _with_scale_of_data(problem, point.factors))
+        writer.filling = own.filling
+    learned = _with_scale_of_data(problem, point.factors)
+    learned = learned if is_plain else _without_unknown(own, learned)
     everything = units.to_user(learned | problem.fixed)
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
@@ -75,7 +76,7 @@ def solve_from(
         n_iter=run.n_iter,
         status=run.status,
         model=model,
-        data=inside(point.problem) if model.data in model.form.names else None,
+        data=None if model.data not in model.form.names else own.user_data if is_plain else inside(own),
         scaled_objective=point.objective()[0],
         solver=name_of(solver),
     )
