@@ -227,7 +227,7 @@ def check_attributes(cls: type, attributes: Mapping[str, Any]) -> None:
     """
     for name in attributes:
         is_own = name in ATTRIBUTES or (name.isidentifier() and name.endswith("_") and not name.startswith("_"))
-        if not is_own or (hasattr(cls, name) and name not in getattr(cls, "_on_demand", ())):
+        if not is_own or hasattr(cls, name):
             raise FileError(f"{name!r} is no attribute of a fitted {cls.__name__}.")
     learned = Learned(cls.__name__, attributes)
     missing = [name for name in TOGETHER if name not in attributes]

@@ -203,8 +203,6 @@ class _Writer:
 
     def estimator(self, value: Any, where: str) -> Any:
         parameters = value.get_params(deep=False)
-        for name in getattr(type(value), "_on_demand", ()):
-            getattr(value, name)
         left_out = (*parameters, *getattr(type(value), "_left_out", ()))
         attributes = {
             name: item

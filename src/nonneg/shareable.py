@@ -16,8 +16,6 @@ class Shareable(KnownParameters):
     """Classes of objects in its attributes, beside those that models are made of."""
     _left_out: ClassVar[tuple[str, ...]] = ()
     """Attributes that are not kept in files."""
-    _on_demand: ClassVar[tuple[str, ...]] = ()
-    """Attributes computed on demand, which files keep."""
 
     def save(self, path: Any) -> None:
         """Keep the estimator in a file, for `nonneg.load`, on this machine or another.

@@ -13,7 +13,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -99,8 +98,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     """The base of the estimators; see `_model`, `_first_model`, `_orthogonal` and `_start` for what they add."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
-    _left_out: ClassVar[tuple[str, ...]] = ("_plan",)
-    _on_demand: ClassVar[tuple[str, ...]] = ("strategy_",)
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
@@ -211,12 +208,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self._check_shapes(X, model, rank, given)
         return self._first_model(), rank, options, given
 
-    @cached_property
-    def strategy_(self) -> Explanation | None:
-        """The stages of the fit, explained on demand."""
-        check_is_fitted(self)
-        return None if self._plan is None else self._noted(self._plan.explain())
-
     def _explain(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Explanation:
         """The explanation of a fit to X, for `nonneg.explain`."""
         own = clone(self)
@@ -247,9 +238,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self._get_solver()
         self._check_numbers()
         self._warn_of_many(rank)
-        how = getattr(self, "orthogonality", "soft")
-        if not (isinstance(how, str) and how == "soft"):
-            check_partition(model, how, list(self._orthogonal()))
+        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
 
@@ -298,8 +287,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
-        self.__dict__.pop("strategy_", None)
-        self._plan = solution.plan
+        self.strategy_ = self._noted(solution.strategy) if solution.strategy is not None else None
         self.components_ = self._components(X, solution)
         self.n_components_ = self._count(self._rank(X.shape))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter

@@ -111,9 +111,7 @@ class Parameters(KnownParameters, ABC):
         """Refuse, before any work, what would be refused after it."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
         check_missing(self.missing)
-        how = getattr(self, "orthogonality", "soft")
-        if not (isinstance(how, str) and how == "soft"):
-            check_hardening(how)
+        check_hardening(getattr(self, "orthogonality", "soft"))
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
         if self.callback is not None and not callable(self.callback):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ..algebra.expression import Word
 from ..planning.steps import Multiply, SignedPart
-from .explanation import Explanation, Step, Took
+from .explanation import Explanation, Step
 from .signature import Signature
 from .strategy import Stage, Strategy
 from .surrogate import PER_COMPONENT, FirstPass, Kind, directions, most_rounds, side_of
@@ -20,33 +19,6 @@ _PRODUCTS = 4
 _FORMED = 5
 """Arrays of the size of a formed product: itself, its root, and their decomposition."""
 _SIDES = {"rows": "XᵀX", "columns": "XXᵀ"}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The strategy of a fit, explained on demand.
-
-    Attributes
-    ----------
-    signature : Signature
-    strategy : Strategy
-    solved : str
-        The model, in a line.
-    restarts : int
-    took : tuple of Took
-        The cost of each stage; () before a fit, or for a fit that was read from a checkpoint.
-    """
-
-    signature: Signature
-    strategy: Strategy
-    solved: str
-    restarts: int = 1
-    took: tuple[Took, ...] = ()
-
-    def explain(self) -> Explanation:
-        """The explanation of the strategy."""
-        found = explain_strategy(self.signature, self.strategy, self.solved, self.restarts)
-        return found.with_took(self.took) if self.took else found
 
 
 def explain_strategy(signature: Signature, strategy: Strategy, solved: str, restarts: int = 1) -> Explanation:

@@ -17,7 +17,7 @@ from ..kernels.threads import blas_limited, limited
 from ..model import Model
 from .checkpoints import identity_of
 from .context import Context, StartContext, silent
-from .explaining import Plan
+from .explaining import explain_strategy
 from .initialization import RandomState, make_generator
 from .problem import Problem
 from .shapes import infer_shapes
@@ -98,7 +98,7 @@ def solve_restarts(
             raise
         if n_init > 1 and not context.failed.is_set():
             own.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
-        return _with_plan(found, problem, strategies[number], own)
+        return _explained(found, problem, strategies[number], own)
 
     with blas_limited(limit), context.stored(identity, seeds.values) as stored:
         return _one_by_one(run, n_init, context) if workers == 1 else _side_by_side(run, n_init, workers, context)
@@ -162,10 +162,13 @@ def execute(problem: Problem, strategy: Strategy, random_state: Any, context: St
     return replace(found, history=context.since_the_beginning(found.history))
 
 
-def _with_plan(found: Solution, problem: Problem, strategy: Strategy, context: StartContext) -> Solution:
-    """The solution with its strategy, and the cost of each stage unless it was read from a checkpoint."""
-    took = (*context.took[:-1], replace(context.took[-1], iterations=found.n_iter)) if context.took else ()
-    return replace(found, plan=Plan(problem.signature, strategy, problem.user_model.line, context.of, took))
+def _explained(found: Solution, problem: Problem, strategy: Strategy, context: StartContext) -> Solution:
+    """The solution with its strategy in lines, and the cost of each stage unless it was read from a checkpoint."""
+    explanation = explain_strategy(problem.signature, strategy, problem.user_model.line, context.of)
+    if context.took:
+        start, descent = context.took
+        explanation = explanation.with_took([start, replace(descent, iterations=found.n_iter)])
+    return replace(found, strategy=explanation)
 
 
 def _begun(setting: Setting, strategy: Strategy) -> tuple[Beginning, bool]:
@@ -228,7 +231,7 @@ def solve_once(problem: Problem, options: Options, random_state: RandomState, co
     with context.stored(identity, seeds) as (seed,):
         own = context.start()
         found = own.solved(problem, options.stopping, lambda: execute(problem, strategy, seed if is_chosen else generator, own))
-    return _with_plan(found, problem, strategy, own)
+    return _explained(found, problem, strategy, own)
 
 
 def make_first_pass(

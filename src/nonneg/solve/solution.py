@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -16,10 +15,7 @@ from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array
 from ..model import Model
 from ..planning.plans import multiply
-
-if TYPE_CHECKING:
-    from .explaining import Plan
-    from .explanation import Explanation
+from .explanation import Explanation
 
 
 class Status(StrEnum):
@@ -179,8 +175,8 @@ class Solution:
         scale of the data makes of their objectives.
     solver : str
         What moved the factors: "coordinate", "newton", "multiplicative", …
-    plan : Plan, optional
-        The strategy of the fit; `strategy` explains it.
+    strategy : Explanation, optional
+        The stages of the fit, and the cost of each.
     """
 
     factors: dict[str, Array]
@@ -192,12 +188,7 @@ class Solution:
     data: Data | None = field(default=None, repr=False)
     scaled_objective: float = field(default=math.nan, repr=False)
     solver: str = ""
-    plan: Plan | None = field(default=None, repr=False)
-
-    @cached_property
-    def strategy(self) -> Explanation | None:
-        """The stages of the fit, and the cost of each."""
-        return None if self.plan is None else self.plan.explain()
+    strategy: Explanation | None = field(default=None, repr=False)
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""
