@@ -17,6 +17,7 @@ from scipy import sparse
 from .annotations import fits, shown
 from .exceptions import FileError
 from .model import Model
+from .solve.explanation import Explanation
 from .solve.shapes import dimension_classes
 from .solve.solution import History, Status
 
@@ -180,6 +181,7 @@ ATTRIBUTES: dict[str, Check] = {
     "history_": value(History),
     "status_": value(Status),
     "solver_": value(str),
+    "strategy_": value(Explanation | None),
     "objective_": value(float),
     "objectives_": numbers("starts", is_finite=False),
     "reconstruction_err_": value(float),
