@@ -189,6 +189,13 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
     >>> import numpy as np, nonneg
     >>> X = np.random.default_rng(0).random((2000, 300))
     >>> print(nonneg.explain(nonneg.OPNMF(16), X))
+    X           2000 × 300, dense float64, all entries known, in memory
+    solved      min ½‖X − X W Wᵀ‖², W ≥ 0  (its minima are nearly orthogonal; WᵀW = I is not imposed)
+    first pass  extremes, ΣX²; then XᵀX (300 × 300)
+    1 start     swap search on XᵀX  (local minima differ by the groups of features, which swaps of components exchange)
+    2 descend   coordinate descent on XᵀX, until steady within 1e-05, at most 5000 iterations
+    memory      about 5 MB beyond X
+    passes      the first; none in an iteration
     """
     if isinstance(estimator, str | Model):
         return _explain_model(_model(estimator, None, None), X, rank, weights=weights, **options)
