@@ -89,7 +89,7 @@ def ratios(page: Page) -> None:
         width = np.ptp(X, axis=0)
         scaled = (X - X.min(axis=0)) / np.where(width > 0, width, 1)
         for units, Z in (("as given", X), ("from 0 to 1", scaled)):
-            printed = page.fit(NonnegativeLDA(rule="oja"), Z, y)
+            printed = page.fit(NonnegativeLDA(rule="oja", random_state=0), Z, y)
             slow = page.fit(NonnegativeLDA(ridge=0, solver="multiplicative", tol=0, max_iter=3000), Z, y)
             best = page.fit(NonnegativeLDA(ridge=0), Z, y)
             plain = page.fit(NonnegativeLDA(ridge=0, flip=False), Z, y)
@@ -135,9 +135,9 @@ def without_constraint(page: Page) -> None:
         width = np.ptp(X, axis=0)
         A = np.cov((X / np.where(width > 0, width, 1)).T)
         plus, minus = np.maximum(A, 0), np.maximum(-A, 0)
-        best = maximize_rayleigh(A, np.eye(len(A))).value
+        best = maximize_rayleigh(A, np.eye(len(A)), random_state=0).value
         found[name] = [value / best for value in (projected(A, plus, minus, 1.0), projected(A, plus, minus, 0.5))]
-        found[name].append(maximize_rayleigh(A, np.eye(len(A)), rule="oja").value / best)
+        found[name].append(maximize_rayleigh(A, np.eye(len(A)), rule="oja", random_state=0).value / best)
     page.claim(
         "NNP Eq. 17–18",
         "The simple rules w ∘ A⁺w/A⁻w, and its square root, usually yield poor results for non-negative projections.",
@@ -211,7 +211,7 @@ def models(page: Page, X: np.ndarray, y: np.ndarray, people: np.ndarray) -> dict
         "linear SVM": SVC(kernel="linear", C=C),
         "NLDA": NonnegativeLDA(),
         "NLDA, next to no ridge": NonnegativeLDA(ridge=1e-3),
-        "NLDA, NNP Eq. 55": NonnegativeLDA(rule="oja"),
+        "NLDA, NNP Eq. 55": NonnegativeLDA(rule="oja", random_state=0),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pixels follow from each other, says LDA
@@ -337,7 +337,7 @@ def described(name: str, fit: Any) -> str:
 def ranked(page: Page, X: np.ndarray, y: np.ndarray, shape: tuple[int, int]) -> None:
     page.heading("NNP Fig. 5: faces by what they contribute")
     K = X @ X.T
-    printed = page.fit(NonnegativeKernelFDA(rule="oja"), X, y).sample_importance_
+    printed = page.fit(NonnegativeKernelFDA(rule="oja", random_state=0), X, y).sample_importance_
     plain = page.fit(NonnegativeKernelFDA(), X, y)
     best = page.fit(NonnegativeKernelFDA(flip=True), X, y)
     machine = page.fit(SVC(kernel="linear", C=0.01), X, y)

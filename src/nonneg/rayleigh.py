@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import eigsh
 
 from .data.compressed import to_csr
 from .exceptions import DataError, IncompatibleError, ShapeError
-from .naming import is_number
+from .naming import is_count, is_number
 from .reporting import users_line
+from .solve.initialization import make_generator
 from .solve.solution import Status
 
 
@@ -101,7 +103,7 @@ RULES = {"rayleigh": rayleigh, "oja": oja}
 
 
 class Entries:
-    """A matrix that is there, dense or sparse."""
+    """A dense or sparse matrix."""
 
     def __init__(self, A: Any) -> None:
         self.A, self.sizes = A, abs(A)
@@ -114,23 +116,94 @@ class Entries:
         return (bulk + product) / 2, np.maximum(bulk - product, 0.0) / 2  # may be negative by rounding only
 
 
+def ascend(A: Entries, B: Entries, start: np.ndarray, max_iter: int, tol: float) -> Result:
+    """The rule for the quotient, resumed from a higher point as long as its end is no local maximum (second-order check)."""
+    result = rayleigh(A, B, start, max_iter, tol)
+    while result.stopped == "tol" and np.isfinite(result.ratio) and result.n_iter < max_iter:
+        higher = _escape(A, B, result, start > 0, tol)
+        if higher is None:
+            break
+        again = rayleigh(A, B, higher, max_iter - result.n_iter, tol)
+        result = again._replace(n_iter=again.n_iter + result.n_iter)
+    return result
+
+
+_SUPPORT = 1e-6
+"""Share of the largest weight above which a weight counts as positive; smaller ones are on their way to zero."""
+_DENSE = 500
+"""Rows up to which all eigenvectors are computed, rather than the leading one by Lanczos iterations."""
+
+
+def _escape(A: Entries, B: Entries, found: Result, is_free: np.ndarray, tol: float) -> np.ndarray | None:
+    """A point above a stationary one; None at a local maximum.
+
+    With λ the quotient at w and M = A − λB, it rises along v if vᵀMw > 0, or if vᵀMw = 0 and vᵀMv > 0. Tried are the positive part
+    of Mw among zero weights, and the leading eigenvector of M among the positive ones. The best point of a line is a root of a
+    quadratic equation.
+    """
+    w, ratio = found.w, found.ratio
+    M = A.A - ratio * B.A
+    positive = np.flatnonzero(w > _SUPPORT * w.max())
+    bulk = A.sizes @ w + abs(ratio) * (B.sizes @ w)
+    slope = np.asarray(M @ w)
+    enters = np.where(is_free & (w <= _SUPPORT * w.max()) & (slope > 1e-8 * bulk), slope, 0.0)
+    v = np.zeros_like(w)
+    v[positive] = _leading_vector(M[np.ix_(positive, positive)] if not sparse.issparse(M) else M[positive][:, positive])
+    points = [point for d in (enters, v, -v) if d.any() for point in _best_on_line(A, B, w, d)]
+    points += [np.maximum(side, 0.0) for side in (v, -v)]
+    best = max(points, key=lambda point: quotient(A, B, point) if point.any() else -np.inf)
+    gain = quotient(A, B, best) - ratio
+    return best / np.linalg.norm(best) if gain > max(tol, 1e-12) * abs(ratio) else None
+
+
+def _leading_vector(M: Any) -> np.ndarray:
+    """The eigenvector of the largest eigenvalue."""
+    n = M.shape[0]
+    if n <= _DENSE:
+        return np.asarray(np.linalg.eigh(M.toarray() if sparse.issparse(M) else M)[1][:, -1])
+    return np.asarray(eigsh(M, k=1, which="LA", v0=np.linspace(1.0, 2.0, n), tol=1e-6)[1][:, 0])
+
+
+def _best_on_line(A: Entries, B: Entries, w: np.ndarray, d: np.ndarray) -> list[np.ndarray]:
+    """Candidates for the largest quotient on w + t d ≥ 0, t > 0: the stationary points, and the end of the line."""
+    Ad, Bd = A.product(d), B.product(d)
+    a0, a1, a2 = float(w @ A.product(w)), float(w @ Ad), float(d @ Ad)
+    b0, b1, b2 = float(w @ B.product(w)), float(w @ Bd), float(d @ Bd)
+    roots = np.roots([a2 * b1 - a1 * b2, a2 * b0 - a0 * b2, a1 * b0 - a0 * b1])
+    falls = d < 0
+    end = float((w[falls] / -d[falls]).min()) if falls.any() else np.inf
+    steps = [float(root.real) for root in roots if abs(root.imag) <= 1e-12 * abs(root) and 0 < root.real < end]
+    steps += [end] if np.isfinite(end) else []
+    return [np.maximum(w + t * d, 0.0) for t in steps]
+
+
 @dataclass(frozen=True, eq=False)
 class RayleighResult:
-    """What `maximize_rayleigh` found."""
+    """The result of `maximize_rayleigh`."""
 
     w: np.ndarray
     """The direction, w ≥ 0 with wᵀBw = 1."""
     value: float
     """wᵀAw."""
     n_iter: int
+    """Iterations from the start that ended highest."""
     status: Status
-    """Converged; stopped at max_iter; or no progress, where the next w of NNP Eq. 21 would have been negative."""
+    """Converged, with "rayleigh" to a local maximum; stopped at max_iter; or no progress, where the next w of NNP Eq. 21 would have
+    been negative."""
 
 
 def maximize_rayleigh(
-    A: Any, B: Any = None, *, rule: str = "rayleigh", init: Any = None, max_iter: int = 10_000, tol: float = 1e-10
+    A: Any,
+    B: Any = None,
+    *,
+    rule: str = "rayleigh",
+    init: Any = None,
+    n_init: int = 10,
+    max_iter: int = 10_000,
+    tol: float = 1e-10,
+    random_state: Any = None,
 ) -> RayleighResult:
-    r"""The largest wᵀAw with wᵀBw = 1 over w ≥ 0, for any symmetric A and any positive semi-definite B.
+    r"""Maximize wᵀAw with wᵀBw = 1 over w ≥ 0, for any symmetric A and any positive semi-definite B.
 
     .. math:: \max_{w \ge 0} w^T A w \quad \text{with } w^T B w = 1
 
@@ -143,11 +216,16 @@ def maximize_rayleigh(
     rule : {"rayleigh", "oja"}, default="rayleigh"
         "rayleigh" raises wᵀAw / wᵀBw with each step. "oja" is NNP Eq. 21, as printed, which need not: see the notes.
     init : array of shape (n,), default=None
-        Where to start; by default from all ones, each in units of its entry on the diagonal of B. What is zero there stays zero.
+        The start, instead of random ones. Its zeros stay zero.
+    n_init : int, default=10
+        Random starts, uniform in (0, 1) as in NNP, each entry in units of its entry on the diagonal of B. The best end is returned.
     max_iter : int, default=10000
+        Of each start.
     tol : float, default=1e-10
         Stop once the value grows by no more than this share of it; with "oja", once the direction changes by no more. 0 runs to
         `max_iter`.
+    random_state : int, Generator, RandomState or None
+        Of the random starts.
 
     Returns
     -------
@@ -158,22 +236,26 @@ def maximize_rayleigh(
     -----
     NNP Eq. 21 is w ∘ (A⁺w)/(A⁻w + w·wᵀBAw), with A⁺ and A⁻ the positive and the negative entries of A. Its fixed points are
     eigenvectors of A, restricted to where w is not zero: B sets their length only. The rule for the quotient is
-    w ∘ √[(A⁺w + λB⁻w)/(A⁻w + λB⁺w)], λ = wᵀAw/wᵀBw, under which λ never falls. It ends in a maximum from which no small change
-    leads higher; where A is neither of rank one nor free of negative entries there may be several, so that it is worth trying
-    several starts. For Fisher's ratio `NonnegativeLDA` does better: it takes exact steps.
+    w ∘ √[(A⁺w + λB⁻w)/(A⁻w + λB⁺w)], λ = wᵀAw/wᵀBw, under which λ never falls. Where it ends, the second-order conditions are
+    checked: from a saddle point, or a minimum, it goes on along an eigenvector of A − λB. So it ends in a local maximum; where A is
+    neither of rank one nor free of negative entries there may be several. For Fisher's ratio `NonnegativeLDA` does better: it takes
+    exact steps.
 
     Examples
     --------
     >>> import numpy as np
     >>> from nonneg import maximize_rayleigh
     >>> A, B = np.array([[2.0, -1.0], [-1.0, 1.0]]), np.array([[1.0, 0.5], [0.5, 3.0]])
-    >>> found = maximize_rayleigh(A, B)
+    >>> found = maximize_rayleigh(A, B, random_state=0)
     >>> found.w.round(3), round(found.value, 3)
     (array([1., 0.]), 2.0)
     """
     if not isinstance(rule, str) or rule not in RULES:
         raise IncompatibleError(f"Unknown rule {rule!r}. Known names: {', '.join(map(repr, RULES))}.")
     check_iterations(max_iter, tol)
+    if not is_count(n_init, 1):
+        raise IncompatibleError(f"n_init must be an int of at least 1; got {n_init!r}.")
+    generator = make_generator(random_state)
     A, exponent = _read_matrix(A, "A")
     n = A.shape[0]
     B, other = _read_matrix(sparse.eye_array(n, format="csr") if B is None else B, "B")
@@ -184,13 +266,18 @@ def maximize_rayleigh(
         raise DataError(
             f"B must be positive semi-definite, and has {diagonal.min():g} on its diagonal, relative to its largest entry."
         )
-    start = np.sqrt(1 / np.where(diagonal > 0, diagonal, 1.0)) if init is None else read_start(init, n, "rows of A")
-    start = start / start.max()
+    if init is None:
+        units = np.sqrt(1 / np.where(diagonal > 0, diagonal, 1.0))
+        starts = [units * generator.uniform(np.nextafter(0, 1), 1, n) for _ in range(n_init)]
+    else:
+        starts = [units := read_start(init, n, "rows of A")]
     above, below = Entries(A), Entries(B)
-    if not float(start @ below.product(start)) > 0:
+    if not all(float(start @ below.product(start)) > 0 for start in (units / units.max(), *starts)):
         raise DataError("wᵀBw is not above zero at the start, so that w cannot be scaled to wᵀBw = 1. B must be positive there.")
+    run = oja if rule == "oja" else ascend
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        result = RULES[rule](above, below, start, int(max_iter), float(tol))
+        results = [run(above, below, start / start.max(), int(max_iter), float(tol)) for start in starts]
+    result = max(results, key=lambda result: (result.stopped != "negative", result.ratio))
     status = {"tol": Status.CONVERGED, "max_iter": Status.MAX_ITER, "negative": Status.NO_PROGRESS}[result.stopped]
     if status is Status.NO_PROGRESS:
         from sklearn.exceptions import ConvergenceWarning

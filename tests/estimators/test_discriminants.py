@@ -308,6 +308,15 @@ def test_oja_of_many_classes_uses_the_parts_of_the_whole_matrix(monkeypatch):
     np.testing.assert_allclose(found, w / np.sqrt(w @ S_W @ w), rtol=1e-9)
 
 
+def test_oja_leaves_what_all_ones_cannot():
+    """Rows that sum to one: all ones is where the means differ by nothing, and a start from there stays."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.dirichlet(np.where(np.arange(5) == c, 4.0, 1.0), 40) for c in range(3)])
+    y = np.repeat([0, 1, 2], 40)
+    found = [NonnegativeLDA(1, rule="oja", ridge=0, random_state=seed).fit(X, y).fisher_ratio_[0] for seed in range(3)]
+    assert min(found) > 2
+
+
 def test_oja_stops_before_weights_become_negative():
     """At w ≈ (0, 1) wᵀd > 0 and wᵀS_W d < 0, against NNP Eq. 56."""
     y = np.arange(400) % 2
@@ -478,12 +487,12 @@ POWERS = [-1020, -600, -500, 480, 520, 1000]
     [
         NonnegativeLDA(),
         NonnegativeLDA(2, ridge=0.1),
-        NonnegativeLDA(rule="oja"),
+        NonnegativeLDA(rule="oja", random_state=0),
         NonnegativeLDA(solver="multiplicative", max_iter=30, tol=0),
         NonnegativeLDA(init=[1.0, 0, 2, 0, 0, 1], ridge=0.1),
         NonnegativeKernelFDA(),
         NonnegativeKernelFDA(flip=True),
-        NonnegativeKernelFDA(rule="oja"),
+        NonnegativeKernelFDA(rule="oja", random_state=0),
     ],
     ids=repr,
 )

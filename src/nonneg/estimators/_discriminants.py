@@ -17,10 +17,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..naming import is_number
+from ..naming import is_count, is_number
 from ..rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
 from ..reporting import current_listener, users_line
 from ..shareable import Shareable
+from ..solve.initialization import make_generator
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
 from ._naming import with_sample_names
@@ -46,8 +47,10 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     ridge: Any = "auto"
     solver: str = "auto"
     init: Any = "auto"
+    n_init: int = 10
     max_iter: int = 1000
     tol: float = 1e-4
+    random_state: Any = None
 
     _in_memory_because: ClassVar[str] = "it looks at the samples of one class at a time, which may lie anywhere in X"
     _items: ClassVar[str]
@@ -70,6 +73,9 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         if not isinstance(self.rule, str) or self.rule not in RULES:
             raise IncompatibleError(f"Unknown rule {self.rule!r}. Known names: 'rayleigh', 'oja'.")
         check_iterations(self.max_iter, self.tol)
+        if not is_count(self.n_init, 1):
+            raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
+        make_generator(self.random_state)
         if not is_auto(self.ridge) and not (is_number(self.ridge) and self.ridge >= 0):
             raise IncompatibleError(f"ridge must be a number of at least 0, or 'auto'; got {self.ridge!r}.")
         if not isinstance(self.solver, str) or self.solver not in ("auto", "exact", "multiplicative"):
@@ -119,7 +125,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     def _learn(self, X: Any, codes: np.ndarray) -> None:
         n_features = X.shape[1]
         self._check_number(n_features)
-        start = None if isinstance(self.init, str) else read_start(self.init, n_features, self._items)
+        starts = self._starts(n_features)
         groups = Groups.of(X, codes)
         if not np.abs(groups.between()).max() > _NOTHING:
             raise DataError(
@@ -143,7 +149,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                     result, w = Result(np.zeros(n_features), 0.0, 1, "tol"), np.zeros(n_features)
                 else:
                     sides = self._promising(groups, task, ridge) if n_features > TRIED else task.sides
-                    runs = [(self._direction(groups, task._replace(F=F), side, start, ridge), side) for side in sides]
+                    runs = [(self._direction(groups, task._replace(F=F), side, starts, ridge), side) for side in sides]
                     (result, w, F), signs = max(runs, key=lambda run: run[0][0].ratio)
                     task = task._replace(sides=[signs])  # further directions have the same signs
                 found.append((w / groups.sizes, result))
@@ -152,6 +158,16 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                 ridges.append(ridge)
         self._flips = np.array(flips)
         self._keep(groups, found, ranges, ridges)
+
+    def _starts(self, n_features: int) -> list[np.ndarray]:
+        """The given start, or random ones in (0, 1) for the printed rule (NNP §5.2); none where they follow from the means."""
+        if not isinstance(self.init, str):
+            start = read_start(self.init, n_features, self._items)
+            return [start / start.max()] if self.rule == "oja" else [start]
+        if self.rule != "oja":
+            return []
+        generator = make_generator(self.random_state)
+        return [generator.uniform(np.nextafter(0, 1), 1, n_features) for _ in range(self.n_init)]
 
     def _ridges(self, X: Any, codes: np.ndarray) -> Iterator[float]:
         """The ridge of each task."""
@@ -170,18 +186,20 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return task.sides if len(task.sides) == 1 else [max(task.sides, key=first_look)]
 
     def _direction(
-        self, groups: Groups, task: Task, signs: np.ndarray, start: np.ndarray | None, ridge: float
+        self, groups: Groups, task: Task, signs: np.ndarray, starts: list[np.ndarray], ridge: float
     ) -> tuple[Result, np.ndarray, np.ndarray]:
         """A direction, in units of the features, and what it leaves of F."""
         if self.rule == "oja":
             G, F = self._plain(groups, task, signs)
-            given = np.ones(len(F)) if start is None else start / start.max()
-            result = oja(EntrywiseBetween(F), G, given, int(self.max_iter), self.tol)
-            w = G.units * (result.w / result.w.max())
+            runs = [oja(EntrywiseBetween(F), G, given, int(self.max_iter), self.tol) for given in starts]
+            directions = [G.units * (run.w / run.w.max()) for run in runs]
             fisher = Metric(task.scatter, np.ones(len(F)), np.zeros(len(F)))
-            return result._replace(ratio=ratio_of(fisher, task.F, w)), w, np.zeros_like(task.F)
+            ratios = [ratio_of(fisher, task.F, w) for w in directions]
+            best = max(range(len(runs)), key=lambda number: (runs[number].stopped != "negative", ratios[number]))
+            return runs[best]._replace(ratio=ratios[best]), directions[best], np.zeros_like(task.F)
         G = self._metric(groups, task, signs, ridge)
         F, has_unit = task.F * G.units[:, None], G.units != 0
+        start = starts[0] if starts else None
         if start is not None:
             mantissas, powers = np.frexp(start)
             powers = powers + groups.powers
@@ -394,12 +412,17 @@ def described(items: str) -> str:
         "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where {items} are
         much alike. "auto" is "exact" for "rayleigh".
     init : "auto" or array of shape (n_{items},), default="auto"
-        Where to start. "auto" is from all ones, and with "rayleigh" also from the means of the classes, the best being kept.
+        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
+        weights in (0, 1).
+    n_init : int, default=10
+        Random starts of "oja", the best being kept.
     max_iter : int, default=1000
         Steps, at most, from each start.
     tol : float, default=1e-4
         Iterations stop once the ratio grows by less than this share; with "oja", once the direction changes by less than this. 0
-        runs to `max_iter`."""
+        runs to `max_iter`.
+    random_state : int, Generator, RandomState or None
+        Of the random starts of "oja"."""
 
 
 _ATTRIBUTES = """    fisher_ratio_ : array of shape (n_directions,)

@@ -34,8 +34,8 @@ class NonnegativeLDA(Discriminant):
 
     .. math:: \max_{w \ge 0} \frac{w^T S_B w}{w^T S_W w}
 
-    S_B is the scatter of the means of the classes, S_W that within classes. Most weights come out as zero, so that a direction
-    shows which features matter. X may have entries of either sign: where a feature has its zero changes nothing.
+    S_B is the scatter of the means of the classes, S_W that within classes. A feature that does not raise
+    the ratio has the weight zero. X may have entries of either sign: where a feature has its zero changes nothing.
 
     Parameters
     ----------
