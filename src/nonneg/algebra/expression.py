@@ -1,8 +1,8 @@
-"""Product forms as words: what is multiplied with what, and which of it is transposed.
+"""Product forms as words: matrices in order, each transposed or not.
 
 A form is text, ``"W W.T X"``. It is read into a `Word`, a sequence of `Letter`; words are concatenated for products and
-reversed for transposes, and that is all the algebra this module knows. There are no arrays here: what a letter stands for
-is decided when the model is bound to data.
+reversed for transposes, and that is all the algebra of this module. There are no arrays here: letters get theirs when the model
+is bound to data.
 
 >>> word = parse("W W.T X")
 >>> str(word), str(word.T)
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..exceptions import ExpressionError
 
 LONGEST = 64
-"""Matrices that a form may have. The time to derive its rules grows with the cube of their number; for so many it is 0.1 s."""
+"""The largest number of matrices in a form. The time to derive its rules grows with their cube, to .1 s for this many."""
 THETA = "θ"
 """The one scalar letter: the factor θ of QNMF Table 1. It commutes, so words keep it in front."""
 
@@ -68,7 +68,7 @@ class Word(tuple[Letter, ...]):
 
     @property
     def is_gram(self) -> bool:
-        """Whether the word reads U Uᵀ, and so is positive semi-definite whatever its letters stand for."""
+        """Whether the word reads U Uᵀ, and so is positive semi-definite for any matrices."""
         middle, odd = divmod(len(self), 2)
         return not odd and self[middle:] == self[:middle].T
 
@@ -106,7 +106,7 @@ class Word(tuple[Letter, ...]):
 
     @property
     def text(self) -> str:
-        """The word as `parse` reads it: ``W.T`` where print shows ``Wᵀ``."""
+        """The word as `parse` reads it: ``W.T`` for the printed ``Wᵀ``."""
         return " ".join(letter.name + ".T" * letter.transposed for letter in self)
 
 

@@ -6,8 +6,8 @@ largest and the smallest ψ, setting the derivative of the bound to zero gives
 
     W ← W ∘ (∇⁻/∇⁺)^η,   η = 1/(ψmax − ψmin)                                            (QNMF Eq. 8)
 
-`Monomial.psi` is that construction. QNMF Table 1, and its counterpart for factors that occur once, follow from it; they are
-written nowhere in the library, only in its tests.
+`Monomial.psi` is that construction. QNMF Table 1, and its counterpart for factors with one occurrence, follow from it; only the
+tests state them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..kernels.host import as_type, bounded_ratio, clip, cube_root, in_double, l
 
 Array = Any
 Term = Any
-"""What a law adds up: sums of words, or arrays."""
+"""A summand of a law: a sum of words, or an array."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Monomial:
 
     @property
     def degree(self) -> float:
-        """By which power of c it grows where X and X̂ are multiplied by c; of a logarithm, Σ Xᵖ (ln X̂ − ln X) does."""
+        """Degree of homogeneity in (X, X̂); for a logarithm that of Σ Xᵖ (ln X̂ − ln X)."""
         return self.data_power + self.power
 
     def psi(self, degree: int) -> float:
-        """Exponent of a bound by u^ψ, where X̂ is of the given degree in the factor."""
+        """Exponent ψ of the bound u^ψ, for X̂ of the given degree in the factor."""
         increasing, phi = self.coefficient > 0, self.power
         if self.logarithm and not increasing:
             # −ln Σ is convex: Jensen leaves −φ ln X̂, a logarithm of the opposite slope.
@@ -111,13 +111,13 @@ class PowerLaw:
 
     @staticmethod
     def balanced(numerator: Term, denominator: Term) -> tuple[Term, Term]:
-        """What is equal, on both sides, where the rule does not move."""
+        """Both sides of the fixed-point equation."""
         return numerator, denominator
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
-        # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 where S⁻W is zero). One step may then multiply an
-        # entry by 1/eps at the most; what falls is caught by the floor of the solver.
+        # A denominator may vanish: with the whole row (0/0), or alone (ONL 39 with S⁻W = 0). One step may then multiply an
+        # entry by 1/eps at most; the solver's floor bounds the decrease.
         # Products with a sketch may fall below zero, by rounding and truncation.
         smallest, eps = limits(xp, numerator.dtype)
         return power(xp, bounded_ratio(xp, numerator, denominator, smallest / eps, 1.0 / eps), exponent)
@@ -127,8 +127,8 @@ class ExponentialLaw:
     """F ← F ∘ exp(η · numerator / denominator): the limit of the power law for the dual I-divergence (QNMF §3.2).
 
     With α → 0 the two parts of the α-divergence are P + αQ and P, and the exponent grows as 1/α; with the same exponent in
-    Eq. 10 and 11, the multiplier terms become differences. For a stochastic factor that occurs once that is the limit of Theorem 2;
-    elsewhere the exponents of Theorems 2 and 3 stay finite, and the rule below is the natural one, not a proven one.
+    Eq. 10 and 11, the multiplier terms become differences. For a stochastic factor with one occurrence this is the limit of
+    Theorem 2; in other cases the exponents of Theorems 2 and 3 stay finite, and the rule below is natural but not proven.
     """
 
     @staticmethod
@@ -149,7 +149,7 @@ class ExponentialLaw:
 
     @staticmethod
     def balanced(numerator: Term, denominator: Term) -> tuple[Term, Term]:
-        return numerator + denominator, denominator  # it is at rest where the numerator is zero
+        return numerator + denominator, denominator  # a fixed point has numerator zero
 
     @staticmethod
     def multiplier(xp: Any, numerator: Array, denominator: Array, exponent: float) -> Array:
@@ -159,7 +159,7 @@ class ExponentialLaw:
 
 
 class LeastSquaresLaw(PowerLaw):
-    """F takes the value for which the gradient is zero, of either sign: numerator and denominator are equal there."""
+    """F solves the normal equations, with entries of either sign: numerator = denominator."""
 
     @staticmethod
     def text(factor: str, numerator: str, denominator: str, exponent: float) -> str:
@@ -170,7 +170,7 @@ Law = PowerLaw | ExponentialLaw
 
 
 def power(xp: Any, array: Array, exponent: float) -> Array:
-    """Array ** exponent, without the cost of a general power where there is a cheaper way."""
+    """Array ** exponent, by products and roots if possible."""
     match exponent:
         case 1:
             return array

@@ -1,7 +1,7 @@
 """Sums of words, and the three rewrites from which the published rules follow.
 
 A part of a gradient is a sum of words: ``2 X Xᵀ W``. As long as it stays a sum of words, the steps of the ONL principle
-(ONL Fig. 4) are plain rewriting: multiply by ``W Wᵀ``, use ``Wᵀ W = I``, cancel what stands on both sides.
+(ONL Fig. 4) are plain rewriting: multiply by ``W Wᵀ``, use ``Wᵀ W = I``, cancel common terms.
 
 >>> from nonneg.algebra.expression import parse
 >>> numerator, denominator = cancel(Sum({parse("X H.T"): 1, parse("W H H.T"): 1}), Sum({parse("W H H.T"): 2}))
@@ -20,7 +20,7 @@ from .expression import Letter, Word
 
 
 class Sum:
-    """A sum of words with rational coefficients; words that add up to nothing are dropped."""
+    """A sum of words with rational coefficients; words with coefficient zero are dropped."""
 
     __slots__ = ("terms",)
 
@@ -59,7 +59,7 @@ class Sum:
         return Sum((word, coefficient * by) for word, coefficient in self)
 
     def rewritten(self, rewrite: Callable[[Word], Word]) -> Sum:
-        """The sum with every word replaced; words that become equal are added up."""
+        """The sum with every word replaced; equal words are added up."""
         return Sum((rewrite(word), coefficient) for word, coefficient in self)
 
     @property
@@ -80,9 +80,9 @@ def _printed(number: Fraction) -> str:
 
 
 def derivative(product: Word, factor: str, middle: Sum) -> Sum:
-    """By the chain rule: the derivative by `factor` of what has the derivative `middle` by the product.
+    """Derivative by `factor`, by the chain rule, given the derivative `middle` by the product.
 
-    It is Σ over the occurrences of `factor` of  leftᵀ · middle · rightᵀ, transposed where the occurrence is (QNMF Eq. 9).
+    Σ over the occurrences of `factor` of  leftᵀ · middle · rightᵀ, transposed for a transposed occurrence (QNMF Eq. 9).
     """
     return _derivative(product, factor, tuple(middle))
 
@@ -97,7 +97,7 @@ def _derivative(product: Word, factor: str, middle: tuple[tuple[Word, Fraction],
 
 
 def reduce_identity(word: Word, first: Letter) -> Word:
-    """Delete every pair ``first first.T``: Wᵀ W → I where ``first`` is Wᵀ, H Hᵀ → I where it is H."""
+    """Delete every pair ``first first.T``: Wᵀ W → I for ``first`` = Wᵀ, H Hᵀ → I for H."""
     letters: list[Letter] = []
     for letter in word:
         if letters and letters[-1] == first and letter == first.T:
@@ -108,17 +108,16 @@ def reduce_identity(word: Word, first: Letter) -> Word:
 
 
 def cancel(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
-    """Remove what stands on both sides, and any number that divides all of what is left.
+    """Cancel common terms and the common divisor of the remaining coefficients.
 
-    Taking c out of (a + c)/(b + c) leaves the fixed points where they are and moves further in each step (remark after
-    QNMF Corollary 4).
+    Taking c out of (a + c)/(b + c) keeps the fixed points and lengthens each step (remark after QNMF Corollary 4).
     """
     common = Sum((word, min(coefficient, denominator.terms[word])) for word, coefficient in numerator if word in denominator.terms)
     return without_common_number(numerator - common, denominator - common)
 
 
 def common_number(*sums: Sum) -> Fraction:
-    """The largest number that divides every coefficient; the largest of them where what is left would be large numbers."""
+    """The greatest common divisor of the coefficients; the largest coefficient if the quotients would be large numbers."""
     numbers = [coefficient for part in sums for _, coefficient in part]
     if not numbers:
         return Fraction(1)
@@ -131,26 +130,26 @@ _READABLE = 64
 
 
 def rational(number: float) -> Fraction:
-    """A number as a fraction, the simple one that is meant where there is one."""
+    """A number as a fraction, rounded to a simple one within float precision."""
     nearest = Fraction(number).limit_denominator(1000)
     return nearest if abs(nearest - Fraction(number)) <= abs(number) * 1e-12 else Fraction(number)
 
 
 def without_common_number(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
-    """Divide both sides by the largest number that divides every coefficient."""
+    """Divide both sides by the greatest common divisor of the coefficients."""
     divisor = common_number(numerator, denominator)
     return numerator.scaled(1 / divisor), denominator.scaled(1 / divisor)
 
 
 Difference = list[tuple[Word, int]]
-"""Words with the sign that each has in a sum."""
+"""Words with their signs."""
 
 
 def split_signs(part: Sum, factor: str, split: Callable[[Word], Difference]) -> Sum:
-    """Write what stands between the occurrences of a factor as differences, and multiply them out.
+    """Write the pieces between the occurrences of a factor as differences, and multiply them out.
 
-    While that factor is updated, everything between its occurrences stays as it is, so that it may be divided up as a whole: Xᵀ F
-    is (Xᵀ F)⁺ − (Xᵀ F)⁻ (Ding, Li and Jordan 2010). `split` says what becomes of a piece.
+    These pieces are constant in the update of the factor, so each is split as a whole: Xᵀ F is (Xᵀ F)⁺ − (Xᵀ F)⁻ (Ding, Li and
+    Jordan 2010). `split` gives the difference of a piece.
     """
 
     def expand(word: Word) -> Difference:
@@ -163,7 +162,7 @@ def split_signs(part: Sum, factor: str, split: Callable[[Word], Difference]) -> 
 
 
 def letter_by_letter(word: Word, name: str) -> Difference:
-    """A product in which every occurrence of one matrix is written as name⁺ − name⁻."""
+    """A product with every occurrence of one matrix written as name⁺ − name⁻."""
     differences: Difference = [(Word(), 1)]
     for letter in word:
         parts = [(letter, 1)] if letter.name != name else [(Letter(name + mark, letter.transposed), sign) for mark, sign in SIGNS]
@@ -175,10 +174,10 @@ SIGNS = (("⁺", 1), ("⁻", -1))
 
 
 def by_sign(difference: Sum) -> tuple[Sum, Sum]:
-    """The words that are added, and those that are subtracted."""
+    """The added and the subtracted words."""
     return Sum((w, c) for w, c in difference if c > 0), Sum((w, -c) for w, c in difference if c < 0)
 
 
 def symmetric(word: Word, names: Container[str]) -> Word:
-    """Drop the transposes of matrices known to be symmetric, so that S W and Sᵀ W are one word."""
+    """Drop the transposes of symmetric matrices: S W and Sᵀ W become one word."""
     return Word(Letter(letter.name, letter.transposed and letter.name not in names) for letter in word)

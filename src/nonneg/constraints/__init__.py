@@ -1,4 +1,4 @@
-"""What a factor must satisfy besides being non-negative, or in place of it."""
+"""Constraints on factors, besides non-negativity or in place of it."""
 
 from __future__ import annotations
 

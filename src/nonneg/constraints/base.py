@@ -1,8 +1,8 @@
-"""What a constraint does to a rule.
+"""The interface of a constraint: its effect on a rule.
 
 A constraint converts the two parts of a gradient, as a manifold converts a gradient: it adds its Lagrangian multiplier terms,
 with the multipliers eliminated by the K.K.T. conditions, and widens the exponents accordingly (QNMF Theorems 2 and 3). It never
-loops. `restore` puts a factor back where the constraint holds, or at least keeps its scale, after a step.
+loops. `restore` projects a factor onto the constraint after a step, or at least keeps its scale.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Sides(NamedTuple):
 
 
 class Entrywise(NamedTuple):
-    """What a constraint comes to where one entry of the factor changes and all others stay."""
+    """The constraint as a function of a single entry of the factor."""
 
     penalty: float = 0.0
     """The objective gains penalty · ΣF."""
     overlap: float = 0.0
     """The objective gains overlap · Σ_{j<k} ⟨f_j, f_k⟩ over the columns or rows."""
     axis: Literal["columns", "rows"] = "columns"
-    """Of the overlap, and of what is given."""
+    """Axis of the overlap and of given entries."""
     given: int = 0
     """So many of the first columns or rows stay as they are."""
 
@@ -49,28 +49,28 @@ class Constraint(ABC):
     is_signed: ClassVar[bool] = False
     """Whether entries may be negative."""
     any_scale: ClassVar[bool] = False
-    """Whether a multiple of the factor will do as well, so that its scale can be chosen."""
+    """Whether every multiple of a feasible factor is feasible, so that its scale can be chosen."""
     restores_fully: ClassVar[bool] = False
     """Whether the constraint holds exactly once it is restored, rather than only in scale."""
 
     restores_by_iteration: ClassVar[bool] = False
-    """Whether restoring it takes a loop, whose result is no simple function of the step."""
+    """Whether `restore` iterates; its result is then no simple function of the step."""
 
     wants_whole: bool = False
-    """Whether its rule is simplified in a way that weights of entries would not allow, with another result."""
+    """Whether its rule was simplified by an identity that weights of entries break."""
 
     theorem: ClassVar[str] = "QNMF Theorem 2, Eq. 10"
-    """Where a rule under this constraint comes from, if it has no number of its own."""
+    """Source of a rule under this constraint, unless it has an equation number of its own."""
 
     def lagrangian(self, factor: str, positive: Sum, negative: Sum, bounds: Bounds, law: Law) -> Sides:
-        """The sides of the rule as words, with whatever multiplier terms are words."""
+        """The sides of the rule as words, with those multiplier terms that are words."""
         return Sides(*without_common_number(negative, positive), self.widened(bounds))
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds
 
     def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array] | None:
-        """Multiplier terms that are not words: what the numerator gains, what the denominator gains."""
+        """Multiplier terms that are no words: summands of the numerator, and of the denominator."""
         return None
 
     def restore(self, xp: Any, factor: Array) -> Array:
@@ -79,23 +79,23 @@ class Constraint(ABC):
 
     @property
     def lengths(self) -> Literal["columns", "rows"] | None:
-        """What `restore` gives a length of its own, where it does not scale the factor as a whole."""
+        """The vectors that `restore` normalises one by one; None if it scales the factor as a whole."""
         return None
 
     def moving(self, array: Array) -> Array:
-        """What of an array of the factor's shape belongs to entries that are learned."""
+        """The learned entries of an array of the factor's shape."""
         return array
 
     def without_given(self, xp: Any, array: Array) -> Array:
-        """An array of the factor's shape, zero where entries are not learned."""
+        """An array of the factor's shape with zeros at given entries."""
         return array
 
     def violation(self, xp: Any, factor: Array) -> Array:
-        """How far the constraint is from holding: zero is best. A 0-d array, so that no device has to wait."""
+        """Violation of the constraint, zero at best. A 0-d array, so that no device has to wait."""
         return xp.zeros((), dtype=factor.dtype, device=factor.device)
 
     def penalty(self, xp: Any, factor: Array) -> Array | None:
-        """What the objective gains, where a constraint is a penalty rather than a condition. A 0-d array."""
+        """The penalty term of the objective, for constraints that are penalties. A 0-d array."""
         return None
 
     has_penalty: ClassVar[bool] = False
@@ -103,16 +103,16 @@ class Constraint(ABC):
 
     @property
     def entrywise(self) -> Entrywise | None:
-        """How entries may change one at a time; None where they cannot, since the constraint ties them together."""
+        """The constraint on single entries; None if the constraint ties entries together."""
         return None
 
     def in_units(self, objective: float, factor: float) -> Constraint:
-        """The same constraint where the objective is measured in units of 2^objective and the factor in units of 2^factor."""
+        """The same constraint for an objective in units of 2^objective and a factor in units of 2^factor."""
         return self
 
     @property
     def on_new_rows(self) -> Constraint:
-        """What rows that are added to the factor must satisfy on their own, the others being what they are."""
+        """The constraint on new rows of the factor, with the other rows given."""
         return Free()
 
     def problem_with(self, factor: str, shape: tuple[int, int]) -> str | None:
@@ -121,7 +121,7 @@ class Constraint(ABC):
 
     @property
     def T(self) -> Constraint:
-        """What the transpose of the factor satisfies."""
+        """The constraint on the transpose of the factor."""
         return self
 
     def text(self, factor: str) -> str:
@@ -134,7 +134,7 @@ class Constraint(ABC):
 
 
 def in_other_units(weight: float, doublings: float) -> float:
-    """Weight · 2^doublings, as far as that matters: nothing below 2^−200, no more than 2^200."""
+    """Weight · 2^doublings, zero below 2^−200 and at most 2^200."""
     if weight == 0 or math.log2(weight) + doublings < -200:
         return 0.0
     if math.log2(weight) + doublings > 200:

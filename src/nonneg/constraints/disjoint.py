@@ -1,4 +1,4 @@
-"""A penalty on components that overlap."""
+"""A penalty on the overlap of components."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
 @dataclass(frozen=True)
 class Disjoint(Constraint):
-    """The objective gains weight · Σ_{j<k} ⟨w_j, w_k⟩ over the columns (or rows) of W: the more it weighs, the less they overlap.
+    """The objective gains weight · Σ_{j<k} ⟨w_j, w_k⟩ over the columns (or rows) of W.
 
     Parameters
     ----------
     weight : float
-        It has a scale: that of the objective over that of W squared.
+        In units of the objective over W squared.
     axis : {"columns", "rows"}
 
     Notes
     -----
-    All terms are non-negative, so it is an exact penalty: from some weight on no two columns have an entry in common, and Wᵀ W is
-    diagonal. Its gradient is weight · (W 1 1ᵀ − W), which has no negative part and joins ∇⁺.
+    All terms are non-negative, so it is an exact penalty: beyond some weight no two columns share a non-zero row, and Wᵀ W is
+    diagonal. Its gradient weight · (W 1 1ᵀ − W) has no negative part and joins ∇⁺.
     """
 
     weight: float
@@ -58,7 +58,7 @@ class Disjoint(Constraint):
     def penalty(self, xp: Any, factor: Array) -> Array:
         W = factor if self.axis == "columns" else factor.T
         later = xp.triu(xp.ones((W.shape[1], W.shape[1]), dtype=W.dtype, device=W.device), k=1)
-        return self.weight * xp.sum(W * (W @ later))  # ½(‖W1‖² − ‖W‖²) is the same, but for what rounding leaves of large squares
+        return self.weight * xp.sum(W * (W @ later))  # ½(‖W1‖² − ‖W‖²) is the same, with larger rounding errors
 
     @property
     def entrywise(self) -> Entrywise:

@@ -1,4 +1,4 @@
-"""Orthogonality at a fixed penalty, in place of multipliers that follow the factor: FONT."""
+"""Orthogonality by a fixed multiplier or penalty: FONT."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class FixedMultiplier(Constraint):
 
     Notes
     -----
-    ½ tr(I − WᵀW) joins the objective, so W joins the numerator: W ← W ∘ (∇⁻ + W)/∇⁺ (FONT Eq. 16). Without the normalisation that
-    term is unbounded below; `restore` is part of the method. It has a scale: the smaller the data, the more it weighs.
+    ½ tr(I − WᵀW) joins the objective, so W joins the numerator: W ← W ∘ (∇⁻ + W)/∇⁺ (FONT Eq. 16). Without normalisation that term
+    is unbounded below, so `restore` is part of the method. Its weight depends on the scale of the data.
     """
 
     axis: Literal["columns", "rows"] = "columns"
@@ -85,8 +85,8 @@ class NearOrthogonal(FixedMultiplier):
 
     Notes
     -----
-    The penalty's gradient is W WᵀW − W. FONT Eq. 21 is ∇ = 0 solved for the W that stands alone or first, that inside WᵀW and on
-    the right taken from the last iterate: what `AlternatingLeastSquares` does.
+    The penalty's gradient is W WᵀW − W. FONT Eq. 21 is ∇ = 0 solved for the first W of each term, with WᵀW and the right side from
+    the last iterate, as in `AlternatingLeastSquares`.
     """
 
     def _terms(self, W: Word) -> tuple[Sum, Sum]:

@@ -24,11 +24,10 @@ class Orthogonal(Constraint):
     ----------
     axis : {"columns", "rows"}, default="columns"
     steps : {1, 2, 3}, default=3
-        How many steps of the ONL principle (ONL Fig. 4) are carried out. 1: the multiplier terms are added, and the rule stays as
-        the theorem has it (QNMF Eq. 11; for W H, ONL Eq. 26). 2: then Wᵀ W = I is used (ONL Eq. 27). 3: then what stands on both
-        sides is cancelled (ONL Eq. 28).
+        Steps of the ONL principle (ONL Fig. 4). 1: add the multiplier terms, the rule of the theorem (QNMF Eq. 11; for W H,
+        ONL Eq. 26). 2: then use Wᵀ W = I (ONL Eq. 27). 3: then cancel common terms (ONL Eq. 28).
     unit : bool, default=False
-        Whether every column (or row) is made to have length one after each step, rather than W as a whole spectral norm one.
+        Whether to normalise every column (or row) after each step, rather than the spectral norm of W.
 
     Notes
     -----
@@ -41,13 +40,12 @@ class Orthogonal(Constraint):
     W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]
     W ← W ∘ [(X Hᵀ) / (W Wᵀ X Hᵀ)]
 
-    The theorem is about the first of them, for the augmented objective; with it, the W of W H stays far from orthogonal.
+    The theorem holds for the first of them and the augmented objective; with it, the W of W H stays far from orthogonal.
 
-    What comes out is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed,
-    Eq. 11 is also unstable in scale: where Wᵀ W is too large, W grows without bound. `restore` divides W by its largest
-    singular value after every step. That leaves the lengths of columns to the rule, and with exponent 1 they may change places from
-    one step to the next, forever. Where another factor takes the scale up, as S in ``W S H``, ``unit=True`` makes each column (or
-    row) length one instead.
+    The result is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed, Eq. 11 is
+    also unstable in scale: if Wᵀ W is too large, W grows without bound. `restore` divides W by its largest singular value after
+    every step. The lengths of columns are left to the rule, and with exponent 1 they may oscillate. If another factor takes the
+    scale up, as S in ``W S H``, ``unit=True`` normalises each column (or row) instead.
     """
 
     axis: Literal["columns", "rows"] = "columns"
@@ -82,14 +80,14 @@ class Orthogonal(Constraint):
         numerator, denominator = finish(*map(reduced, full))
         simplified = (numerator, denominator) != without_common_number(*full)
 
-        # Corollary 4: where Λ⁺ = ½Wᵀ∇⁺ is positive semi-definite, its term has a tangent, ψ = 1 in place of 0.
+        # Corollary 4: for positive semi-definite Λ⁺ = ½Wᵀ∇⁺ its term has a tangent, ψ = 1 in place of 0.
         multipliers = reduced(positive.rewritten(lambda word: W.T + word if self.axis == "columns" else word + W.T))
         semidefinite = all(word.is_gram and coefficient > Fraction(0) for word, coefficient in multipliers)
         return Sides(numerator, denominator, bounds.widened(2, 1 if semidefinite else 0), simplified)
 
     @property
     def wants_whole(self) -> bool:  # type: ignore[override]
-        return self.steps > 1  # Wᵀ W = I is used between two factors, where weights would stand
+        return self.steps > 1  # Wᵀ W = I was used between two factors; weights would stand there
 
     @property
     def lengths(self) -> Literal["columns", "rows"] | None:

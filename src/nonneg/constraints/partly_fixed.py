@@ -23,15 +23,15 @@ class PartlyFixed(Constraint):
     Parameters
     ----------
     values : array
-        Of the rows (or columns) that stay.
+        The given rows (or columns).
     axis : {"rows", "columns"}
     constraint : Constraint, optional
-        What the factor as a whole is to satisfy; nothing by default.
+        A constraint on the factor as a whole; none by default.
 
     Notes
     -----
-    The bound that a rule minimises is a sum over entries, each on its own, so a rule may be applied to some of them and keeps its
-    theorem: `restore` puts the given values back after every step.
+    The majorizer of a rule is separable, so the rule may be applied to some entries and keeps its theorem: `restore` puts the given
+    values back after every step.
     """
 
     values: Any
@@ -63,7 +63,7 @@ class PartlyFixed(Constraint):
 
     @property
     def restores_fully(self) -> bool:  # type: ignore[override]
-        """What is given is put back exactly; whether the rest is, the constraint on it says."""
+        """Given entries are restored exactly, the others as far as their constraint is."""
         return self.constraint.is_free or self.constraint.restores_fully
 
     @property

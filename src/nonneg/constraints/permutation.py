@@ -22,7 +22,7 @@ class Permutation(Constraint):
     Notes
     -----
     The multiplier terms W Wᵀ∇ and ∇ WᵀW of QNMF Theorem 3, for columns and for rows, enter by half each. `restore` balances rows
-    and columns, whose entries a permutation has to sum to one: the rule alone is unstable in scale, as that of one side is.
+    and columns, since those of a permutation sum to one: the rule alone is unstable in scale, like that of one side.
     """
 
     theorem: ClassVar[str] = "QNMF Theorem 3 on both sides"

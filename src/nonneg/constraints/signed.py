@@ -12,9 +12,8 @@ from .base import Constraint, Entrywise
 class EitherSign(Constraint):
     """Any real matrix: the F of Semi-NMF, X ≈ F Gᵀ with G ≥ 0 and X of either sign (Ding, Li and Jordan 2010; QNMF §2).
 
-    For the Euclidean distance, and a factor that occurs once. It has no multiplicative rule: for A F B, every solver takes the F of
-    least squares, AᵀA F B Bᵀ = AᵀX Bᵀ. Matrices of either sign in the rules of the others are divided up into positive and
-    negative parts.
+    For the Euclidean distance and a factor with one occurrence. It has no multiplicative rule: for A F B, every solver takes the
+    least-squares F, AᵀA F B Bᵀ = AᵀX Bᵀ. The rules of other factors split matrices of either sign into positive and negative parts.
 
     Examples
     --------

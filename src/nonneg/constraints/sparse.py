@@ -19,12 +19,12 @@ class Sparse(Constraint):
     Parameters
     ----------
     weight : float
-        The λ of D(X‖X̂) + λ ΣH. It has a scale: X in other units wants another weight. Some other factor must be kept from growing
-        (`Unit`, `Stochastic`), or H shrinks at its expense.
+        The λ of D(X‖X̂) + λ ΣH. It depends on the units of X. Another factor must be bounded (`Unit`, `Stochastic`), or H shrinks at
+        its expense.
 
     Notes
     -----
-    Its gradient is the number λ, which joins ∇⁺: H ← H ∘ [∇⁻ / (∇⁺ + λ)]^σ.
+    Its gradient, the constant λ, joins ∇⁺: H ← H ∘ [∇⁻ / (∇⁺ + λ)]^σ.
     """
 
     weight: float

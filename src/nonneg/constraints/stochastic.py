@@ -1,4 +1,4 @@
-"""Columns, rows or whole matrices that sum to one."""
+"""Constraints on sums: columns, rows or the whole matrix sum to one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _AXES: dict[str, int | None] = {"columns": 0, "rows": 1, "matrix": None}
 
 @dataclass(frozen=True)
 class Stochastic(Constraint):
-    """Entries that sum to one down the columns, along the rows, or over the whole matrix: QNMF Theorem 2, Eq. 10.
+    """Columns, rows or the whole matrix sum to one: QNMF Theorem 2, Eq. 10.
 
     Notes
     -----
-    The rule keeps the constraint only softly; `restore` then divides by the sums, so that it holds exactly after each step.
-    The violation in the history is that of the step itself, before it was restored: Σ|1 − sum| (QNMF Table 2).
+    The rule keeps the constraint only softly; `restore` divides by the sums, so that it holds exactly after each step.
+    The violation in the history is Σ|1 − sum| before `restore` (QNMF Table 2).
     """
 
     axis: Literal["columns", "rows", "matrix"] = "columns"
@@ -52,7 +52,7 @@ class Stochastic(Constraint):
         sums = self._sums(xp, factor)
         if bool(xp.all(sums > 0)):
             return factor / sums
-        # What has become zero altogether, as it does for data that are zero, is uniform.
+        # A zero column, as of zero data, becomes uniform.
         count = factor.shape[0] * factor.shape[1] // (sums.shape[0] * sums.shape[1])
         uniform = xp.full_like(factor, 1.0 / count)
         return xp.where(sums > 0, factor / xp.where(sums > 0, sums, xp.ones_like(sums)), uniform)
@@ -69,7 +69,7 @@ class Stochastic(Constraint):
 
 
 def balanced(xp: Any, factor: Array, sweeps: int) -> Array:
-    """Columns and rows divided by their sums in turn: Sinkhorn's scaling, which ends where both sum to one."""
+    """Sinkhorn's scaling: columns and rows divided by their sums in turn."""
     for _ in range(sweeps):
         factor = factor / xp.sum(factor, axis=0, keepdims=True)
         factor = factor / xp.sum(factor, axis=1, keepdims=True)
@@ -78,13 +78,13 @@ def balanced(xp: Any, factor: Array, sweeps: int) -> Array:
 
 @dataclass(frozen=True)
 class DoublyStochastic(Constraint):
-    """A square matrix whose rows and columns all sum to one.
+    """A square matrix with rows and columns that all sum to one.
 
     Notes
     -----
-    The K.K.T. conditions ask for ∇_ik = λ_k + μ_i wherever W_ik > 0. Multiplied by W and summed over i and over k, they are the
-    linear system  λ + Wᵀμ = Σᵢ W∘∇,  Wλ + μ = Σₖ W∘∇.  The multipliers may have either sign; each goes to the side where it is
-    positive, which Theorem 2 allows. `restore` is Sinkhorn's scaling, with Newton steps where that is slow.
+    The K.K.T. conditions are ∇_ik = λ_k + μ_i for W_ik > 0. Multiplied by W and summed over i and over k, they are the linear
+    system  λ + Wᵀμ = Σᵢ W∘∇,  Wλ + μ = Σₖ W∘∇.  The multipliers may have either sign; each joins the side on which it is positive
+    (Theorem 2). `restore` is Sinkhorn's scaling, with Newton steps if that is slow.
     """
 
     restores_by_iteration: ClassVar[bool] = True
@@ -94,8 +94,8 @@ class DoublyStochastic(Constraint):
         return bounds.widened(1, 1)
 
     def multipliers(self, xp: Any, factor: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
-        # Without μ: (I − WᵀW)λ = columns − Wᵀ rows. What that leaves open (a constant, and more where W is near a permutation) does
-        # not change λ + μ where W is positive: the solution of least norm will do.
+        # Without μ: (I − WᵀW)λ = columns − Wᵀ rows. Its null space (constants, and more for W near a permutation) does
+        # not change λ + μ at positive entries of W, so the least-norm solution serves.
         eye = xp.eye(factor.shape[0], dtype=factor.dtype, device=factor.device)
         inverse = xp.linalg.pinv(eye - factor.T @ factor, rtol=_NEGLIGIBLE)
 
@@ -110,7 +110,7 @@ class DoublyStochastic(Constraint):
 
     def restore(self, xp: Any, factor: Array) -> Array:
         close_enough = _ROUNDING * float(xp.finfo(factor.dtype).eps)
-        for axis in (0, 1):  # what is zero altogether, as for data that are zero, is uniform
+        for axis in (0, 1):  # a zero column or row, as of zero data, becomes uniform
             factor = xp.where(xp.sum(factor, axis=axis, keepdims=True) > 0, factor, xp.ones_like(factor) / factor.shape[0])
         for attempt in range(_SCALINGS):
             factor = balanced(xp, factor, _SINKHORN_SWEEPS)
@@ -119,14 +119,14 @@ class DoublyStochastic(Constraint):
                 break
             factor = self._newton(xp, factor)
         if close_enough < violation < _NEARLY:
-            # What is left vanishes in the limit, and only there: entries in no permutation that the others allow.
+            # Entries in no permutation within the support vanish only in the limit.
             factor = balanced(xp, xp.where(factor > 10 * violation, factor, xp.zeros_like(factor)), _SINKHORN_SWEEPS)
         return factor
 
     def _newton(self, xp: Any, factor: Array) -> Array:
-        """One Newton step for the scaling exp(a_i) W_ik exp(b_k), where Sinkhorn's is slow: near what falls apart into blocks.
+        """One Newton step for the scaling exp(a_i) W_ik exp(b_k); Sinkhorn's is slow near block-diagonal matrices.
 
-        With rows that sum to one, a = −W b, and  (diag(columns) − WᵀW) b = 1 − columns.
+        For rows with sum one, a = −W b, and  (diag(columns) − WᵀW) b = 1 − columns.
         """
         columns = xp.sum(factor, axis=0)
         b = xp.linalg.pinv(columns * xp.eye(factor.shape[0], dtype=factor.dtype, device=factor.device) - factor.T @ factor)

@@ -12,24 +12,24 @@ from ..naming import is_one_of
 from .base import Array, Constraint
 
 _AXES = {"columns": -2, "rows": -1}
-"""The axis that the entries of a column, or a row, are along; counted from the last, so that a stack of factors will do."""
+"""Axis of the entries of a column, or of a row, counted from the last: factors may be stacked."""
 
 
 def unit_length(xp: Any, factor: Array, axis: str) -> Array:
-    """The factor with its columns or rows divided by their length; those of zeros stay."""
+    """The factor with its columns or rows divided by their length, zero ones unchanged."""
     lengths = xp.sqrt(xp.sum(factor * factor, axis=_AXES[axis], keepdims=True))
     return factor / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
 
 
 @dataclass(frozen=True)
 class Unit(Constraint):
-    """Columns w (or rows) with ‖w‖ = 1: the dictionary of non-negative sparse coding, which would grow otherwise.
+    """Columns w (or rows) with ‖w‖ = 1, as in the dictionary of non-negative sparse coding.
 
     Notes
     -----
-    The Lagrangian of ‖w_k‖² = 1 asks for ∇_ik = μ_k W_ik wherever W_ik > 0, so that μ_k = Σ_a W_ak ∇_ak. With the multipliers
-    eliminated as in QNMF Theorem 2, W ← W ∘ [(∇⁻ + W diag(Wᵀ∇⁺)) / (∇⁺ + W diag(Wᵀ∇⁻))]^σ, which for the Euclidean W H is the rule
-    of Eggert and Körner (Sparse coding and NMF, 2004). `restore` then divides by the lengths.
+    The Lagrangian of ‖w_k‖² = 1 gives ∇_ik = μ_k W_ik for W_ik > 0, so μ_k = Σ_a W_ak ∇_ak. With the multipliers eliminated as in
+    QNMF Theorem 2, W ← W ∘ [(∇⁻ + W diag(Wᵀ∇⁺)) / (∇⁺ + W diag(Wᵀ∇⁻))]^σ; for the Euclidean W H this is the rule of Eggert and
+    Körner (Sparse coding and NMF, 2004). `restore` then divides by the lengths.
     """
 
     axis: Literal["columns", "rows"] = "columns"

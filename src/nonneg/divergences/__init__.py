@@ -1,6 +1,6 @@
 """How far an approximation is from the data: the α, β, γ and Rényi families, the dual I-divergence, and the trace.
 
-Divergences that are sums over entries can be added up, ``Beta(1) + 0.5 * Beta(2)``, and a `Polynomial` is one of your own.
+Separable divergences can be added up, ``Beta(1) + 0.5 * Beta(2)``; `Polynomial` takes the monomials of any other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The α-divergences: Hellinger, χ², and the family that joins the I-divergence to its dual."""
+"""The α-divergences: Hellinger, χ², and the family between the I-divergence and its dual."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Alpha(Divergence):
     a: float
 
     def __new__(cls, a: float | None = None) -> Any:
-        # Both limits have a class already; that of α → 0 has another law. (a is None while unpickling.)
+        # Both limits have classes of their own; α → 0 has another law. (a is None while unpickling.)
         if not is_number(a) or a not in (0, 1):
             return super().__new__(cls)
         return DualI() if a == 0 else Beta(1)

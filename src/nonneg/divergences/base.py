@@ -1,8 +1,8 @@
-"""What a divergence must tell the engine, and what follows from its monomials.
+"""The interface of a divergence, and its consequences for one given by monomials.
 
 A `Divergence` is a list of monomials c · Xᵖ · X̂^φ. From them follow the two parts P and Q of its derivative, the exponents of
-the proven rule, the best scale of an approximation, which data it is finite for, and the value itself, because Σ P∘X̂ and Σ Q∘X̂ are
-made of the very sums that the value is made of. A new divergence is a name and its monomials.
+the proven rule, the best scale of an approximation, its domain, and its value, since Σ P∘X̂ and Σ Q∘X̂ consist of the same sums as
+the value. A new divergence is a name and its monomials.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = Any
 
 
 class DataSums(Protocol):
-    """What a divergence may ask of the data, once, before the loop."""
+    """Sums over the data for a divergence, computed once, before the loop."""
 
     def power_sum(self, exponent: float) -> float:
         """Σ X^exponent; the number of entries for exponent 0."""
@@ -35,14 +35,14 @@ class DataSums(Protocol):
 
 @dataclass(frozen=True)
 class Operand:
-    """An m × n matrix that is an elementwise function of X and X̂, never stored whole: X^data_power ∘ X̂^power."""
+    """An elementwise function of X and X̂, never stored whole: X^data_power ∘ X̂^power."""
 
     data_power: float
     power: float
 
     @property
     def on_pattern(self) -> bool:
-        """Whether it vanishes where X does, so that a sparse X needs only its non-zeros."""
+        """Whether it is zero for X = 0, so that a sparse X needs only its non-zeros."""
         return self.data_power > 0
 
     @property
@@ -52,7 +52,7 @@ class Operand:
 
     @property
     def exponents(self) -> tuple[float, float] | None:
-        """(data_power, power), for what computes the monomial in a way of its own; None where it is no monomial."""
+        """(data_power, power), for kernels of monomials; None for other functions."""
         return self.data_power, self.power
 
     def evaluate(self, xp: Any, x: Array | None, approximation: Array) -> Array:
@@ -62,7 +62,7 @@ class Operand:
             return x
         if self.data_power == 1 and self.power == -1:
             return x / approximation
-        # (X/X̂)^p · X̂^(p+e) takes one power where Xᵖ · X̂ᵉ takes two: for α and Rényi divergences p + e = 0.
+        # (X/X̂)^p · X̂^(p+e) takes one power, Xᵖ · X̂ᵉ two: for α and Rényi divergences p + e = 0.
         ratio = power(xp, x / approximation, self.data_power)
         rest = self.data_power + self.power
         return ratio * power(xp, approximation, rest) if rest else ratio
@@ -100,7 +100,7 @@ class LogRatio(Operand):
 
 @dataclass(frozen=True)
 class Logarithm(Operand):
-    """X^data_power ∘ ln X̂, whose sum is part of a value."""
+    """X^data_power ∘ ln X̂; its sum is part of the value of a divergence."""
 
     power: float = 0.0
 
@@ -115,7 +115,7 @@ class Logarithm(Operand):
 
 @dataclass(frozen=True)
 class Middles:
-    """P and Q of ∂D/∂X̂ = slope · (P − Q) as sums of words, and the operands that their new letters stand for."""
+    """P and Q of ∂D/∂X̂ = slope · (P − Q) as sums of words, and the operands of their new letters."""
 
     positive: Sum
     negative: Sum
@@ -124,7 +124,7 @@ class Middles:
     """The words of both, one for each number of `Sums.terms`, without θ."""
 
     def with_weights(self, product: Word, data: str) -> Middles:
-        """V∘P and V∘Q: whatever was a product, the data or all ones is an elementwise operand, which carries the weight."""
+        """V∘P and V∘Q: the product, the data and all ones become elementwise operands, with the weight in them."""
         plain = {Word([Letter("1")]): Operand(0, 0), product: Operand(0, 1), Word([Letter(data)]): Operand(1, 0)}
         operands: dict[str, Operand] = {}
 
@@ -142,23 +142,23 @@ class Middles:
 
 
 _WEIGHTED: dict[tuple[float, ...], str] = {(0, 0): "V", (0, 1): "(V∘X̂)", (1, 0): "(V∘{})"}
-"""How weights times all ones, times the product, and times the data are written."""
+"""Printed names of the weights times all ones, the product, and the data."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What a value is computed from."""
+    """Sums over entries for the value of a divergence."""
 
     terms: tuple[float, ...]
     """Σ M∘X̂ for each term M of P and Q: for a monomial Σ Xᵖ X̂^φ."""
     logarithms: tuple[float, ...] = ()
     """Σ Xᵖ ln X̂ for each p of `log_powers`."""
     sizes: tuple[float, ...] = ()
-    """The sizes of what the terms are differences of, where they are such."""
+    """Magnitudes of the two sides of each term, for terms that are differences."""
 
 
 class Objective(ABC):
-    """Anything a model can minimise (or maximise) that is a function of the product X̂."""
+    """A function of the product X̂ to minimise (or maximise)."""
 
     law: ClassVar[Law] = PowerLaw()
     approximates: ClassVar[bool] = True
@@ -167,34 +167,34 @@ class Objective(ABC):
     signed: ClassVar[bool] = False
     """Whether the data may have entries of either sign."""
     takes_signs: bool = False
-    """Whether X̂, and other data than those of `signed`, may have entries of either sign."""
+    """Whether X̂ and X may have entries of either sign, also without `signed`."""
     scale_invariant: ClassVar[bool] = False
     """Whether D(X ‖ cX̂) = D(X ‖ X̂)."""
     bounded: ClassVar[bool] = True
     """Whether no value is below zero, but by rounding."""
     requires_positive_data: bool = False
     infinite_at_zero: bool = False
-    """Whether an approximation that is zero where the data are not is infinitely far away."""
+    """Whether the value is infinite for X > 0 and X̂ = 0."""
     log_powers: tuple[float, ...] = ()
-    """The p of the sums Σ Xᵖ ln X̂ that the value needs."""
+    """Exponents p of the sums Σ Xᵖ ln X̂ in the value."""
 
     @property
     def slope(self) -> float:
-        """What P and Q are to be multiplied with to be the parts of the derivative."""
+        """The c of ∂D/∂X̂ = c (P − Q)."""
         return 1.0
 
     @property
     def separable(self) -> Objective:
-        """A divergence that is a sum over entries and whose minimisers, for a single sample, are also minimisers of this one."""
+        """A separable divergence with the same minimisers for a single sample."""
         return self
 
     @property
     @abstractmethod
     def degree(self) -> float | None:
-        """D(cX ‖ cX̂) = c^degree · D(X ‖ X̂); None where that holds for no number."""
+        """D(cX ‖ cX̂) = c^degree · D(X ‖ X̂); None if D is not homogeneous."""
 
     def in_units(self, doublings: float) -> tuple[Objective, float]:
-        """The objective for X and X̂ in units of 2^doublings, and the doublings of the unit that its own values are in."""
+        """The objective for X and X̂ in units of 2^doublings, and the doublings of the unit of its values."""
         assert self.degree is not None
         return self, doublings * self.degree
 
@@ -206,19 +206,19 @@ class Objective(ABC):
 
     @abstractmethod
     def constant(self, data: DataSums) -> float:
-        """The part of the value that depends on the data alone."""
+        """The part of the value without X̂."""
 
     @abstractmethod
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:
-        """The objective, and the size of the terms it is a difference of, which tells how well it can be known."""
+        """The objective, and the magnitude of its terms, a bound on its rounding error."""
 
     @abstractmethod
     def scale(self, sums: Sums) -> float:
-        """The λ that minimises D(X ‖ λX̂): PNMF Lemmas 1 and 2, for every divergence."""
+        """The minimiser λ of D(X ‖ λX̂): PNMF Lemmas 1 and 2, for every divergence."""
 
     @abstractmethod
     def gradient(self, positive: Array, negative: Array, sums: Sums) -> tuple[Array, Array]:
-        """The two parts of the gradient, from the parts of the rule, which are free of common numbers."""
+        """The two parts of the gradient, from the parts of the rule (without their common number)."""
 
     @abstractmethod
     def text(self, data: str, product: Word) -> str:
@@ -241,11 +241,11 @@ class Objective(ABC):
 
 
 _LARGEST = 100
-"""Of the numbers of the families; those in use lie between −1 and 3."""
+"""Bound on the parameters of the families; usual ones lie between −1 and 3."""
 
 
 def check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
-    """Refuse parameters of a divergence that are not numbers, or make powers that no number can be."""
+    """Refuse parameters of a divergence that are no numbers, or lead to powers beyond floats."""
     for parameter, value in numbers.items():
         if not is_number(value):
             raise IncompatibleError(f"{name}({parameter}) needs a finite number; got {value!r}.")
@@ -259,7 +259,7 @@ def check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
 class Divergence(Objective):
     """An objective given by monomials, some with a positive derivative and some with a negative one (QNMF Eq. 5).
 
-    Two divergences with the same monomials are equal, whatever they are called.
+    Divergences with the same monomials are equal.
     """
 
     def __post_init__(self) -> None:
@@ -276,7 +276,7 @@ class Divergence(Objective):
     def __hash__(self) -> int:
         return hash(frozenset(self.monomials))
 
-    # ---- what the monomials say
+    # ---- properties of the monomials
 
     @property
     def slope(self) -> float:
@@ -288,7 +288,7 @@ class Divergence(Objective):
 
     @property
     def requires_positive_data(self) -> bool:  # type: ignore[override]
-        """Where X is zero, the value at X̂ = X must be finite, and what is left of the monomials must have a lower bound."""
+        """At X = 0 the value at X̂ = X must be finite, and the remaining monomials must have a lower bound."""
         left = [monomial for monomial in self.monomials if monomial.data_power == 0]
         return not is_bounded(left) or any(
             monomial.data_power < 0 or monomial.degree < 0 or monomial.data_power == monomial.power == 0
@@ -297,7 +297,7 @@ class Divergence(Objective):
 
     @property
     def takes_signs(self) -> bool:  # type: ignore[override]
-        """Whether it is a multiple of the Euclidean distance, c (X̂∘X̂ − 2 X∘X̂), whose least point is that of least squares."""
+        """Whether it is a multiple of the Euclidean distance, c (X̂∘X̂ − 2 X∘X̂), defined for either sign."""
         terms = {(monomial.data_power, monomial.power): monomial.coefficient for monomial in self.monomials}
         return not self.scale_invariant and set(terms) == {(0, 2), (1, 1)} and math.isclose(terms[1, 1], -2 * terms[0, 2])
 
@@ -320,7 +320,7 @@ class Divergence(Objective):
         operands: dict[str, Operand] = {}
 
         def middle(monomial: Monomial) -> Word:
-            # What P and Q are decides what a step costs: all ones, the product itself, the data itself, or neither.
+            # P and Q as all ones, as the product or as the data need no elementwise pass.
             match monomial.data_power, monomial.power - 1:
                 case 0, 0:
                     return Word([Letter("1")])
@@ -354,7 +354,7 @@ class Divergence(Objective):
     # ---- the value
 
     def constant(self, data: DataSums) -> float:
-        """Minus the value at X̂ = X, which is the least there is of a divergence."""
+        """Minus the value at X̂ = X, the minimum."""
         totals = ((m.coefficient, _total(m, data.power_sum(m.degree), data.log_sum)) for m in self.monomials)
         return -sum(coefficient * total for coefficient, total in totals)
 
@@ -363,7 +363,7 @@ class Divergence(Objective):
         terms, relative = [constant], 0.0
         for monomial, total in zip(self.monomials, sums.terms, strict=True):
             terms.append(monomial.coefficient * _total(monomial, total, logarithms.__getitem__))
-            if monomial.logarithm:  # a sum known to ε of itself has a logarithm known to ε, however small that is
+            if monomial.logarithm:  # the logarithm of a sum with relative error ε has absolute error ε
                 relative += abs(monomial.coefficient)
         return sum(terms), sum(map(abs, terms)) + relative
 
@@ -381,7 +381,7 @@ class Divergence(Objective):
 
 
 def _total(monomial: Monomial, power_sum: float, log_sum: Callable[[float], float]) -> float:
-    """What a monomial comes to, but for its coefficient, from Σ Xᵖ X̂^φ, and Σ Xᵖ ln X̂ where φ = 0."""
+    """The sum of a monomial without its coefficient: Σ Xᵖ X̂^φ, or Σ Xᵖ ln X̂ for φ = 0."""
     if monomial.power == 0:
         logarithm = log_sum(monomial.data_power)
         return _divided(logarithm, power_sum) if monomial.logarithm else logarithm
@@ -389,7 +389,7 @@ def _total(monomial: Monomial, power_sum: float, log_sum: Callable[[float], floa
 
 
 def is_bounded(monomials: Sequence[Monomial]) -> bool:
-    """Whether Σ c Xᵖ X̂^φ has a lower bound over X̂ > 0, whatever X > 0 is."""
+    """Whether Σ c Xᵖ X̂^φ has a lower bound over X̂ > 0 for every X > 0."""
     powers = [monomial.power for monomial in monomials]
     lowest, highest = min(powers, default=1.0), max(powers, default=-1.0)
     near_zero = [m.slope for m in monomials if m.power == lowest <= 0]
@@ -398,10 +398,10 @@ def is_bounded(monomials: Sequence[Monomial]) -> bool:
 
 
 def lowest_point(terms: Sequence[tuple[float, float]]) -> float:
-    """The λ where Σ a λ^φ changes from falling to rising, for pairs of a and φ; a λ^φ being λ times a derivative.
+    """The minimiser λ of the function with λ times its derivative Σ a λ^φ, for pairs (a, φ).
 
-    Two terms of different sign have one such λ. Of more there may be several: it is the one that is reached from 1 downhill, and 1
-    where none is. So it is never worse than 1.
+    Two terms of different sign have one minimiser. With more terms there may be several: the result is reached from 1 downhill, or
+    is 1, and so is never worse than 1.
     """
     from scipy.optimize import brentq  # imported here: it takes long, and few need it
 
@@ -431,7 +431,7 @@ def lowest_point(terms: Sequence[tuple[float, float]]) -> float:
 
 
 _FARTHEST = 1000
-"""Doublings of a scale beyond which no number is."""
+"""Doublings of a scale beyond the range of floats."""
 
 
 def _divided(number: float, by: float) -> float:

@@ -1,4 +1,4 @@
-"""The β-divergences: squared Euclidean distance, I-divergence, Itakura–Saito, and what lies between."""
+"""The β-divergences: squared Euclidean distance, I-divergence, Itakura–Saito, and those between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dual I-divergence, the one member of the table whose rule is an exponential."""
+"""The dual I-divergence, the one member of the table with an exponential rule."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class DualI(Objective):
 
     .. math:: D(X\|\hat X) = \sum \hat X \ln\frac{\hat X}{X} - \hat X + X
 
-    Its derivative is −ln(X/X̂), of either sign; P, all ones, is the weight that the limit leaves in the denominator.
+    Its derivative is −ln(X/X̂), of either sign; P, all ones, is the denominator of the limit.
 
     Notes
     -----
-    For a factor that occurs once, the limit of the proven rules is proven. For one that occurs twice it is the paper's rule,
-    exp(½ ·), but not covered by a theorem: from starts that are wrong by orders of magnitude its first steps can raise the
-    objective. `nonneg.solvers.Adaptive` does not take such a step.
+    For a factor with one occurrence, the limit of the proven rules is proven. With two it is the paper's rule, exp(½ ·), without a
+    theorem: from starts that are wrong by orders of magnitude its first steps can raise the objective. `nonneg.solvers.Adaptive`
+    does not take such a step.
     """
 
     law: ClassVar[Law] = ExponentialLaw()
@@ -41,7 +41,7 @@ class DualI(Objective):
         return Middles(Sum.of(ones), Sum.of(logarithm), {name: operand}, (ones, logarithm))
 
     def bounds(self, degree: int) -> Bounds:
-        return Bounds(float(degree), 0.0)  # exp(½ ·) for a factor that occurs twice: the limit of 1/(2 − (2 − 2α)) · α
+        return Bounds(float(degree), 0.0)  # exp(½ ·) for two occurrences: the limit of 1/(2 − (2 − 2α)) · α
 
     def constant(self, data: DataSums) -> float:
         return data.power_sum(1)

@@ -15,7 +15,7 @@ from ..naming import is_number
 from .base import Divergence, check_numbers, is_bounded
 
 _LEAST = 2.0**-900
-"""Of the largest coefficient: what others become at least, in units in which they do not matter."""
+"""Lower bound on the other coefficients, relative to the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class Polynomial(Divergence):
 
     Notes
     -----
-    Some monomials must rise with X̂ and some must fall, and their sum must have a lower bound. Where X̂ = X is not its minimum, the
-    value may be negative. The parts of the gradient and the proven exponents follow from the monomials, as they do for the
-    families: QNMF Theorem 1 is about any of these.
+    Some monomials must rise with X̂ and some must fall, and their sum must have a lower bound. If X̂ = X is not its minimum, the
+    value may be negative. The parts of the gradient and the proven exponents follow from the monomials, as for the families
+    (QNMF Theorem 1).
 
     Examples
     --------
-    Bregman's divergence of x⁴/12 + x²/2, and the Euclidean distance, which has a name already:
+    Bregman's divergence of x⁴/12 + x²/2, and the Euclidean distance:
 
     >>> from nonneg import Model
     >>> from nonneg.divergences import Beta, Polynomial
@@ -79,7 +79,7 @@ class Polynomial(Divergence):
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
-        """Whether the slopes cancel at X̂ = X, and nowhere else: by Descartes' rule, where their signs change once."""
+        """Whether the slopes cancel at X̂ = X only: by Descartes' rule, if their signs change once."""
         slopes: dict[float, float] = {}
         by_degree: dict[float, list[float]] = {}
         for monomial in self.monomials:
@@ -118,7 +118,7 @@ def _printed(monomial: Monomial, data: str, approximation: str) -> str:
 
 
 def merged(monomials: Any) -> tuple[Monomial, ...]:
-    """Monomials of the same powers added up, in the order in which they come; those that cancel are left out."""
+    """Monomials with equal powers added up, in their order, without zeros."""
     coefficients: dict[tuple[float, float], float] = {}
     for monomial in monomials:
         powers = monomial.data_power, monomial.power

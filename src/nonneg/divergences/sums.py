@@ -1,4 +1,4 @@
-"""Several divergences at once: weighted sums of those that are sums over entries."""
+"""Weighted sums of separable divergences."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class WeightedSum(Divergence):
     Parameters
     ----------
     *terms : tuple of (weight, divergence)
-        Positive numbers, and divergences that are sums over entries: of `Alpha`, `Beta`, `Polynomial`, and sums of them.
+        Positive numbers, and separable divergences: `Alpha`, `Beta`, `Polynomial`, and sums of them.
 
     Notes
     -----
-    P and Q of the derivative are the sums of theirs; ψmax is the largest and ψmin the smallest of theirs, so that the exponent is
-    no larger than that of each.
+    P and Q are the sums of the terms' P and Q; ψmax is the largest and ψmin the smallest ψ of the terms, so the exponent is at most
+    that of each.
 
     Examples
     --------
@@ -56,11 +56,11 @@ class WeightedSum(Divergence):
                     f"{divergence!r} is not."
                 )
         added: dict[Divergence, float] = {}
-        for weight, divergence in pairs:  # a sum within a sum is taken apart, and what stands in it twice is added up
+        for weight, divergence in pairs:  # flatten nested sums and add up equal terms
             for inner, part in divergence.terms if isinstance(divergence, WeightedSum) else [(1.0, divergence)]:
                 added[part] = added.get(part, 0.0) + weight * inner
         self.terms: tuple[tuple[float, Divergence], ...] = tuple((float(weight), part) for part, weight in added.items())
-        self._monomials = merged(  # made now: what is a parameter of an estimator does not change in its fit
+        self._monomials = merged(  # made now: a fit must not change a parameter of an estimator
             Monomial(weight * monomial.coefficient, monomial.data_power, monomial.power)
             for weight, divergence in self.terms
             for monomial in divergence.monomials
@@ -104,5 +104,5 @@ def weighted(weight: Any, divergence: Objective) -> Objective:
 
 
 def _plain(total: WeightedSum) -> Objective:
-    """A sum of one divergence with weight one is that divergence."""
+    """The divergence itself, if it is the only term and its weight is one."""
     return total.terms[0][1] if len(total.terms) == 1 and total.terms[0][0] == 1 else total

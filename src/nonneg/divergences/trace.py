@@ -1,4 +1,4 @@
-"""The trace objective: not a divergence, but it stands where one does."""
+"""The trace objective: no divergence, but used in place of one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Trace(Objective):
     and 41 and NNP 28 are the same with exponent 1.
 
     Without a constraint the objective has no maximum, and W is kept at unit norm. The rules ONL 39 and 40 are then offered as
-    printed: their fixed points solve SW = 0 where W is positive, and are not maxima over the unit sphere; even for a single column
-    the orthogonal rule finds better ones.
+    printed: their fixed points solve SW = 0 at positive entries of W, and are not maxima over the unit sphere; the orthogonal rule
+    finds higher values even for a single column.
     """
 
     approximates: ClassVar[bool] = False

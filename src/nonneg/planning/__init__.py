@@ -1,4 +1,4 @@
-"""In which order the products of a model are computed, which of them are kept, and which are never formed."""
+"""Plans: the order of the products of a model, the cached ones, and those never formed."""
 
 from .costs import Costs
 from .following import Source, prepared

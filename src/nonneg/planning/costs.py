@@ -1,4 +1,4 @@
-"""What the products of a problem cost: all that a plan depends on, besides the words."""
+"""Costs of the products of a problem; plans depend on these and the words only."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from .steps import Step, canonical
 
 @dataclass(frozen=True)
 class Costs:
-    """What a planner must know about the matrices."""
+    """Sizes and properties of the matrices, for a planner."""
 
     shapes: Mapping[str, tuple[int, int]]
     sizes: Mapping[str, float]
-    """Entries to visit in a product with a matrix, where that is not rows × columns; infinite for one that is not known."""
+    """Entries read in a product with a matrix, unless rows × columns; infinite for an unknown one."""
     constant: frozenset[str]
     """Matrices that never change."""
     product: Word
     """The form."""
     operands: frozenset[str] = frozenset()
-    """Letters that stand for elementwise functions of X and X̂."""
+    """Letters of elementwise functions of X and X̂."""
     data: frozenset[str] = frozenset()
-    """Letters that stand for the data, or for a part of it."""
+    """Letters of the data, or of their positive or negative part."""
     grams: Mapping[Word, float] = field(default_factory=dict)
-    """Gram matrices of the data that can be multiplied with without being formed, and the entries to visit in doing so."""
+    """Gram matrices of the data with products that need not form them, and the entries read in one."""
     horizon: int = 1
-    """Iterations over which the cost of a constant product is shared."""
+    """Iterations that share the cost of a constant product."""
     largest: float = math.inf
     """Entries of the largest matrix there is anyway."""
     unformed: frozenset[Word] = frozenset()
-    """Gram matrices of the data that are not to be formed."""
+    """Gram matrices of the data never to form."""
     signed_parts: Mapping[str, tuple[Word, str]] = field(default_factory=dict)
-    """Letters that stand for the positive ("⁺") or negative ("⁻") entries of a product, and that product."""
+    """Letters of the positive ("⁺") or negative ("⁻") entries of a product, with the product."""
     sums_in_double: bool = False
-    """Whether small products are in double precision, and large ones are not."""
+    """Whether small products are in double precision and large ones in single."""
     _of_words: dict[Word, CostsOfWord] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
@@ -56,10 +56,10 @@ class Costs:
         return rows * columns
 
     def roundings(self, word: Word) -> int:
-        """The number of entries of a word, negative where more of them have fewer digits in common to lose.
+        """Rank of a word by rounding error: its number of entries, negative if more entries lose fewer digits.
 
-        An inner product is summed in double precision. So are small products of float32 on the host, which are kept so; those of
-        large ones are rounded. Elsewhere the entries of small products are rounded sums.
+        Inner products are summed in double precision, and small products of float32 on the host are kept in it; large ones are
+        rounded. On other devices the entries of small products are rounded sums.
         """
         return self.entries(word) if self.sums_in_double else -self.entries(word)
 
@@ -68,20 +68,20 @@ class Costs:
         return all(letter.name in self.constant for letter in word)
 
     def size(self, word: Word) -> float | None:
-        """Entries to visit in a product with the value of a word, where that is not rows × columns."""
+        """Entries read in a product with the value of a word."""
         return self.sizes.get(word[0].name) if len(word) == 1 else self.grams.get(word)
 
     def letters(self, word: Word) -> set[str]:
-        """The names of all matrices that the value of a word depends on."""
+        """Names of the matrices in a word."""
         names = {letter.name for letter in word}
         return names.union(*(self.signed_parts[name][0].names for name in names if name in self.signed_parts))
 
     def multiplication(self, left: Word, right: Word) -> float:
-        """What it costs to multiply two words whose values are known."""
+        """Cost of multiplying two known words."""
         return self.of_word(left + right)(0, len(left), len(left) + len(right))
 
     def of_word(self, word: Word) -> CostsOfWord:
-        """What each multiplication within a word costs; planning asks for the same again and again."""
+        """Costs of the multiplications within a word, cached for planning."""
         found = self._of_words.get(word)
         if found is None:
             found = self._of_words[word] = CostsOfWord(word, self)
@@ -89,7 +89,7 @@ class Costs:
 
 
 class CostsOfWord:
-    """What each multiplication within a word costs: ``costs(i, k, j)`` for letters i to k times letters k to j."""
+    """Costs of the multiplications within a word: ``costs(i, k, j)`` for letters i to k times letters k to j."""
 
     def __init__(self, word: Word, costs: Costs) -> None:
         self.costs, self.word = costs, word
@@ -100,9 +100,9 @@ class CostsOfWord:
         self.parts = {(i, j): canonical(word[i:j])[0] for i, j in places}
         """Letters i to j, in their canonical form; short ones first."""
         self.grams = {(i, j) for i, j in places if word[i:j] in costs.grams}
-        """Those that can be multiplied with without being formed."""
+        """Gram matrices with products that need not form them."""
         self.chains: dict[frozenset[tuple[int, int]], tuple[list[Step], list[Word]]] = {}
-        """Steps that multiply the word together, and what they make: those that have been planned, by the parts that were known."""
+        """Planned steps to the word and their results, by the parts known before."""
 
     def __call__(self, i: int, k: int, j: int) -> float:
         cost = self._computed.get((i, k, j))
@@ -121,7 +121,7 @@ class CostsOfWord:
         if self.changing[j] == self.changing[i]:
             flops /= self.costs.horizon
         if j - i == 2 and all(letter.name in self.costs.data for letter in self.word[i:j]) and self.word[i].name[-1] in "⁺⁻":
-            return math.inf  # the data know the product of X with itself, not that of its parts
+            return math.inf  # the Gram matrix of a signed part is not available
         if j - i == 2 and self.word[i:j] in self.costs.unformed:
             return math.inf
         excess = rows * columns - self.costs.largest

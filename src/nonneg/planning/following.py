@@ -1,7 +1,6 @@
-"""One step of a plan, made ready: a function of whatever holds the matrices that gives the product that the step stands for.
+"""Executable steps of a plan: functions from a holder of matrices, such as a point, to a product.
 
-What does not change from one time to the next is looked up when the step is made ready, since the same steps are taken in every
-iteration.
+Every iteration takes the same steps, so the constants of a step are looked up once, when its function is made.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ..kernels.namespace import Array
 from .steps import Apply, ApplyGram, Multiply, SelfProduct, SignedPart
 
 Source = Callable[[Any], Array]
-"""Where a matrix is found: a function of what holds it, a point."""
+"""A function from a holder of matrices, such as a point, to a matrix."""
 
 
 def prepared(
@@ -24,15 +23,15 @@ def prepared(
     source: Callable[[Word], Source],
     reach: Callable[[Letter], tuple[Data, str]],
 ) -> Source:
-    """How a step is taken, all but a `Visit`, which computes several products at once.
+    """The function of a step other than a `Visit`, which computes several products at once.
 
     Parameters
     ----------
     step : Step
     source : callable
-        Where a word is found that is known when the step is taken.
+        From a known word to its `Source`.
     reach : callable
-        The data that a letter stands for, and of which sign: "⁺", "⁻", or "" for all of it.
+        From a letter to its data and their sign: "⁺", "⁻", or "" for both.
     """
     match step:
         case Multiply(_, left, right):

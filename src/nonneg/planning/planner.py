@@ -1,4 +1,4 @@
-"""The plans of one problem: a function of its model, its shapes, its costs, and of what a point holds."""
+"""The plans of one problem: functions of model, shapes, costs, and the known products of a point."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .steps import LOGARITHM, Step, canonical, results
 from .traces import Contraction, contractions, needed
 
 ROWS, COLUMNS = "1ₘ", "1ₙ"
-"""Columns of ones, as long as the data have rows and columns."""
+"""Columns of ones, of as many entries as the data have rows, and columns."""
 THETA_WORD = Word([Letter(THETA)])
-"""θ of QNMF Table 1, a number that stands in words like a matrix."""
+"""θ of QNMF Table 1, a number written as a letter."""
 
 
 class Term(NamedTuple):
@@ -28,11 +28,11 @@ class Term(NamedTuple):
 
 
 Pairs = tuple[tuple[Word, Fraction], ...]
-"""A sum of words, in the order in which they are added up."""
+"""A sum of words, in the order of addition."""
 
 
 def terms(part: Iterable[tuple[Word, Fraction]]) -> tuple[Term, ...]:
-    """A sum as it is computed: the all-ones matrix becomes 1ₘ 1ₙᵀ, which is a product like any other."""
+    """A sum as it is computed, with the all-ones matrix as the product 1ₘ 1ₙᵀ."""
     ones = Word([Letter(ROWS), Letter(COLUMNS, True)])
     return tuple(
         Term(
@@ -49,7 +49,7 @@ def terms(part: Iterable[tuple[Word, Fraction]]) -> tuple[Term, ...]:
 
 
 class RuleWords(NamedTuple):
-    """What is planned for: the two sides of a rule, the two parts of a gradient, and the terms that the value is made of."""
+    """Words to plan for: the two sides of a rule, the two parts of a gradient, and the terms of the value."""
 
     factor: str
     numerator: Pairs
@@ -60,51 +60,51 @@ class RuleWords(NamedTuple):
 
 
 class PlannedRule(NamedTuple):
-    """A rule with its words in the form in which they are computed."""
+    """A rule with its words in canonical form."""
 
     numerator: tuple[Term, ...]
     denominator: tuple[Term, ...]
     positive: tuple[Term, ...]
     negative: tuple[Term, ...]
     words: tuple[Word, ...]
-    """The words that an update of the factor needs."""
+    """The words of an update of the factor."""
     sums: tuple[tuple[Contraction, ...], ...]
-    """⟨F, ∇⟩ for each term of the derivative, from what an update needs anyway."""
+    """⟨F, ∇⟩ for each term of the derivative, from the products of an update."""
     sum_words: tuple[Word, ...]
-    """The words that `sums` are contracted from."""
+    """The words in `sums`."""
 
 
 class Planner:
-    """What to compute for the steps and sums of a set of rules; `planner_of` makes one.
+    """Plans for the steps and sums of a set of rules; made by `planner_of`.
 
     Parameters
     ----------
     rules : sequence of RuleWords
-        One for each factor that is learned.
+        One for each learned factor.
     costs : Costs
     given : iterable of Word
-        Constant products that are there to begin with.
+        Constant products known at the beginning.
     """
 
     def __init__(self, rules: Sequence[RuleWords], costs: Costs, given: Iterable[Word] = ()) -> None:
         self.costs = costs
         self.implicit = frozenset((*costs.operands, THETA, LOGARITHM[0].name))
-        """Letters that change with every factor."""
+        """Letters of functions of X̂, and so of every factor."""
         self.scales_otherwise = self.implicit | set(costs.signed_parts)
-        """Letters whose values do not grow with a factor as products do, or not by how often it occurs in them."""
+        """Letters that are not homogeneous in a factor with its number of occurrences as degree."""
         self.learned = tuple(rule.factor for rule in rules)
         self._given = frozenset(canonical(word)[0] for word in given)
         self.constants = self._worth_forming(rules)
-        """Products that never change and are worth forming, as X Xᵀ may be."""
+        """Constant products worth forming, such as X Xᵀ."""
         self._plans: dict[tuple[tuple[Word, ...], frozenset[Word], bool], list[Step]] = {}
         self._sums: dict[tuple[str, frozenset[Word], bool], list[Step]] = {}
         self._changing: dict[Word, frozenset[str]] = {}
         self.rules = {rule.factor: self._planned(rule) for rule in rules}
         self.words = tuple(dict.fromkeys(word for rule in self.rules.values() for word in rule.words))
-        """The words that updates of all factors need."""
+        """The words of the updates of all factors."""
 
     def _worth_forming(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
-        """Products of matrices that never change, which the cheapest plan of some rule forms."""
+        """Constant products in the cheapest plan of some rule."""
         constants = self._given
         for rule in rules:
             steps = plan(_words(rule), constants, self.costs)
@@ -121,24 +121,24 @@ class Planner:
         return PlannedRule(parts[0], parts[1], parts[2], parts[3], words, sums, sum_words)
 
     def _known_after(self, steps: list[Step], known: frozenset[Word]) -> dict[Word, Word]:
-        """What is known after some steps, in its canonical form, and the way round in which it is computed."""
+        """Words known after some steps, in canonical form, with their computed orientation."""
         made = {*self.implicit, *self.costs.data, *self.costs.signed_parts}
         letters = (Word([Letter(name)]) for name in self.costs.shapes if name not in made)
         return results(steps) | {word: word for word in (*known, *self.constants, *letters)}
 
     def plan(self, words: tuple[Word, ...], known: frozenset[Word], *, logarithm: bool = False) -> list[Step]:
-        """The steps after which the words, and the sum of logarithms if asked for, are known."""
+        """The steps to the words, and to the sum of logarithms on request."""
         key = words, known, logarithm
         if key not in self._plans:
             self._plans[key] = plan(words, known | self.constants, self.costs, logarithm)
         return self._plans[key]
 
     def plan_constant(self, word: Word) -> list[Step]:
-        """The steps to a product that never changes, from what is given."""
+        """The steps to a constant product, from given ones."""
         return plan((word,), self._given, self.costs)
 
     def plan_sums(self, factor: str, known: frozenset[Word], *, logarithm: bool) -> list[Step]:
-        """The part of an update's plan that leads to `sum_words`; a plan of their own where that does not lead to them."""
+        """The part of an update's plan up to `sum_words`, or else a plan of their own."""
         key, rule = (factor, known, logarithm), self.rules[factor]
         if key not in self._sums:
             steps = self.plan(rule.words, known, logarithm=logarithm)
@@ -148,7 +148,7 @@ class Planner:
         return self._sums[key]
 
     def changing(self, word: Word) -> frozenset[str]:
-        """The factors that a known product changes with; what is made of X̂ changes with all of them."""
+        """The factors in a known product; all of them for functions of X̂."""
         factors = self._changing.get(word)
         if factors is None:
             names = self.costs.letters(word)
@@ -159,9 +159,9 @@ class Planner:
 
 @lru_cache(maxsize=64)
 def planner_of(rules: tuple[RuleWords, ...], costs: Costs, given: frozenset[Word]) -> Planner:
-    """The planner for some rules: the same one for problems of the same model and shapes, as those of folds and repeated fits are.
+    """The planner for some rules, cached for problems of the same model and shapes, such as folds and repeated fits.
 
-    Plans follow from these arguments alone, so that it does not matter which problem has asked for one first.
+    Plans are functions of these arguments alone.
     """
     return Planner(rules, costs, given)
 

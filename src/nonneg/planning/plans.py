@@ -1,8 +1,8 @@
-"""From words to a plan: a list of products, each of two matrices that are known by then.
+"""From words to a plan: a list of products, each of two matrices known before it.
 
-The order is the cheapest by dynamic programming over each word, under three facts: words that are known already cost nothing,
-products of matrices that never change cost only a share of one iteration (so X Xᵀ is formed where that pays), and nothing larger
-than the data or the largest factor is formed where there is a way around it.
+The order is the cheapest by dynamic programming over each word, under three rules: known words cost nothing, constant products
+cost only their share of one iteration (so X Xᵀ is formed if that is cheaper), and nothing larger than the data or the largest
+factor is formed if that can be avoided.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .steps import LOGARITHM, Apply, ApplyGram, Multiply, SelfProduct, SignedPar
 
 
 def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarithm: bool = False) -> list[Step]:
-    """The steps after which every target is known; `known` and the results are canonical words."""
+    """The steps to all targets; `known` and the results are canonical words."""
     targets = [word.matrices for word in targets]
     have = set(known)
     steps: list[Step] = []
@@ -50,7 +50,7 @@ def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarith
 
 
 def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step]:
-    """Multiply several words together, each in its best order, with what they have in common computed first where that saves."""
+    """Multiply out several words, each in its best order, common parts first if that is cheaper."""
 
     def attempt(words: Sequence[Word]) -> tuple[float, list[Step]]:
         known = set(have)
@@ -72,7 +72,7 @@ def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step
 
 
 def _common_parts(words: Sequence[Word], costs: Costs) -> list[Word]:
-    """Words of two letters or more that are part of several of the given ones, either way round."""
+    """Common subwords of two letters or more, in either orientation."""
     seen: dict[Word, set[int]] = {}
     for number, word in enumerate(words):
         for i in range(len(word)):
@@ -84,7 +84,7 @@ def _common_parts(words: Sequence[Word], costs: Costs) -> list[Word]:
 
 
 def low_rank(product: Word, shapes: Mapping[str, tuple[int, int]]) -> tuple[Word, Word]:
-    """The product, cut where it is narrowest: X̂ = left · right; right is empty for a single factor."""
+    """The product cut at its smallest inner dimension: X̂ = left · right; right is empty for a single factor."""
 
     def width(place: int) -> int:
         name, transposed = product[place]
@@ -114,14 +114,14 @@ def _other_side(product: Word, costs: Costs) -> Word:
 
 
 def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
-    """Multiply a word together at the least cost, given the words there are; adds to them what it makes."""
+    """Multiply out a word at the least cost from known words, and add the results to these."""
     if len(word) <= 1:  # a matrix on its own is always there
         return []
     cost = costs.of_word(word)
     known = frozenset(place for place, part in cost.parts.items() if part in have)
     if (0, len(word)) in known | cost.grams:
         return []
-    if known not in cost.chains:  # words are planned again and again, beside others
+    if known not in cost.chains:  # the same word is planned many times, beside others
         cost.chains[known] = _cheapest(word, known, costs)
     steps, made = cost.chains[known]
     have.update(made)
@@ -129,7 +129,7 @@ def _chain(word: Word, have: set[Word], costs: Costs) -> list[Step]:
 
 
 def _cheapest(word: Word, known: frozenset[tuple[int, int]], costs: Costs) -> tuple[list[Step], list[Word]]:
-    """The steps that multiply a word together at the least cost, given which of its parts are known, and what they make."""
+    """The cheapest steps to a word from its known parts, and their results."""
     cost = costs.of_word(word)
     parts, there = cost.parts, {cost.parts[place] for place in known}
 
@@ -163,7 +163,7 @@ def _cheapest(word: Word, known: frozenset[tuple[int, int]], costs: Costs) -> tu
 
 
 def _step(left: Word, right: Word, have: set[Word], costs: Costs) -> Step:
-    """How two known words are multiplied: the data, and Gram matrices that are not formed, in their own way."""
+    """The step that multiplies two known words; data and unformed Gram matrices have steps of their own."""
 
     def is_data(word: Word) -> bool:
         return len(word) == 1 and word[0].name in costs.data
@@ -192,14 +192,14 @@ def _cost(step: Step, costs: Costs) -> float:
 
 
 def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> Any:
-    """The product of a word, multiplied together in the cheapest order.
+    """The product of a word, in the cheapest order.
 
     Parameters
     ----------
     word : Word
     matrices : dict of arrays
     data : dict of Data
-        What is reached by `apply`, by name.
+        Data, multiplied by `apply`, by name.
     """
     data = data or {}
     shapes = {name: (data[name] if name in data else matrices[name]).shape for name in word.names}

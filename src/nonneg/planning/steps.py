@@ -1,6 +1,6 @@
-"""The steps of a plan. Each computes the values of words from those of words that are known by then.
+"""The steps of a plan. Each computes words from words known before it.
 
-A word and its transpose are one product; `canonical` says which of the two is kept.
+A word and its transpose are one product; `canonical` chooses one of the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..algebra.expression import Letter, Word
 
 @lru_cache(maxsize=4096)
 def canonical(word: Word) -> tuple[Word, bool]:
-    """The one of word and wordᵀ that is kept, and whether it is the transpose."""
+    """The chosen one of word and wordᵀ, and whether it is the transpose."""
     return (word.T, True) if word > word.T else (word, False)
 
 
@@ -27,7 +27,7 @@ class Multiply(NamedTuple):
 
 
 class Apply(NamedTuple):
-    """result = left · right, where one of the two is the data: one reading of X."""
+    """result = left · right, one of them the data: one pass over X."""
 
     result: Word
     left: Word
@@ -36,7 +36,7 @@ class Apply(NamedTuple):
 
 
 class ApplyGram(NamedTuple):
-    """result = left · right, where one of the two is the Gram matrix of the data, which is not formed."""
+    """result = left · right, one of them the unformed Gram matrix of the data."""
 
     result: Word
     left: Word
@@ -51,7 +51,7 @@ class SelfProduct(NamedTuple):
 
 
 class SignedPart(NamedTuple):
-    """result, one letter, is the positive part of a product, or that of minus it."""
+    """result, one letter, is the positive part of a product, or of its negative."""
 
     result: Word
     whole: Word
@@ -59,7 +59,7 @@ class SignedPart(NamedTuple):
 
 
 LOGARITHM = Word([Letter("Σ ln X̂")])
-"""Not a product, but known or not like one: the sum of logarithms that some objectives need."""
+"""The sum of logarithms in some objectives; no product, but cached like one."""
 
 
 class Visit(NamedTuple):
@@ -67,9 +67,9 @@ class Visit(NamedTuple):
 
     left: Word
     right: Word
-    """X̂ = left · right; an empty word where the product is a single factor."""
+    """X̂ = left · right; an empty word for a single factor."""
     products: tuple[Word, ...]
-    """Words ``E v`` or ``u E``, where E is an operand; or E alone, where the product is a single factor."""
+    """Words ``E v`` or ``u E`` with an operand E; or E alone, for a single factor."""
     logarithm: bool
     """Whether to sum the logarithms on the way."""
 
@@ -78,6 +78,6 @@ Step = Multiply | Apply | ApplyGram | SelfProduct | SignedPart | Visit
 
 
 def results(steps: Sequence[Step]) -> dict[Word, Word]:
-    """What the steps of a plan compute: in its canonical form, and the way round in which they do."""
+    """The results of a plan, in canonical form, with their computed orientation."""
     words = (word for step in steps for word in (step.products if isinstance(step, Visit) else [step.result]))
     return {canonical(word)[0]: word for word in words}

@@ -1,7 +1,7 @@
-"""Inner products of a factor with sums of words, from the products that are there anyway.
+"""Inner products of a factor with sums of words, from known products.
 
-⟨F, w⟩ is the trace of Fᵀ w, and a trace is a word in a ring: it can be turned, read backwards, and cut in two where both parts
-are known. So ⟨W, W Wᵀ X Xᵀ W⟩ and ⟨W, X Xᵀ W Wᵀ W⟩ are one number, and one of the two words is enough.
+⟨F, w⟩ is the trace of Fᵀ w, and a trace is a cyclic word: it can be rotated, transposed, and cut into two known parts. So
+⟨W, W Wᵀ X Xᵀ W⟩ and ⟨W, X Xᵀ W Wᵀ W⟩ are one number, and one of the two words suffices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .steps import SelfProduct, SignedPart, Step, Visit, canonical
 
 
 class Contraction(NamedTuple):
-    """A multiple of ⟨left, right⟩; of the trace of left, where right is empty."""
+    """A multiple of ⟨left, right⟩, or of the trace of left if right is empty."""
 
     coefficient: float
     left: Word
@@ -39,7 +39,7 @@ def _rotations(ring: Word) -> list[Word]:
 
 
 def _cut(ring: Word, have: Container[Word], rank: Callable[[Word], int]) -> tuple[Word, Word]:
-    """Words with ⟨left, right⟩ = tr(ring), the best of those that are there; or the ring itself and nothing, for its trace."""
+    """The best known words with ⟨left, right⟩ = tr(ring); or the ring itself and an empty word."""
     cuts: list[tuple[Word, Word]] = [(turned[:i].T, turned[i:]) for turned in _rotations(ring) for i in range(1, len(ring) + 1)]
     if len(ring) == 2:
         return cuts[0]
@@ -50,7 +50,7 @@ def _cut(ring: Word, have: Container[Word], rank: Callable[[Word], int]) -> tupl
 
 
 def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:
-    """Those of the steps that lead to the given words: all up to a visit to the data, and what is made of its products."""
+    """The steps to the given words: all up to an elementwise pass over the data, and those on its products."""
     first = max((place for place, step in enumerate(steps, 1) if isinstance(step, Visit)), default=0)
     wanted, leading = {canonical(word)[0] for word in words}, []
     for step in reversed(steps[first:]):
