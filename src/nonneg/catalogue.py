@@ -127,6 +127,13 @@ _TABLE = (
         '`nonneg.Model("X W H", signed=["X"])` for `nonneg.factorize`; fixed factors as they are',
         FORM,
     ),
+    Method(
+        "Convex NMF of either sign",
+        "½‖X − X W H‖², X of either sign, XᵀX split by its entries",
+        "QNMF §2, §3 (Ding, Li, Jordan 2010)",
+        '`nonneg.Model("X W H", signed=["X"], split="separate")` for `nonneg.factorize`',
+        FORM,
+    ),
     Method("orthogonal rows, polar", "truly orthogonal factors", "ONL §2.4", "`orthogonality=` of `nonneg.OPNMF` and others"),
     Method("symmetric NMF", "D(X‖W Wᵀ)", "QNMF §3.1", "`nonneg.SymmetricNMF`"),
     Method("W B Wᵀ", "D(X‖W B Wᵀ)", "QNMF §3.1, 9", '`nonneg.Factorization("W B W.T")`', FORM),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .algebra.expression import Letter, Word, parse
 from .algebra.majorization import Bounds, Law, LeastSquaresLaw, bounds_of_products
@@ -22,6 +23,7 @@ from .data.profile import Need
 from .divergences import Objective, get_divergence
 from .divergences.base import Middles
 from .exceptions import ExpressionError, IncompatibleError
+from .naming import is_one_of
 from .planning.planner import RuleWords
 from .references import Subject, citations
 
@@ -87,6 +89,10 @@ class Model:
     signed : iterable of str, optional
         Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
         data, where a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
+    split : {"joint", "separate"}, default="joint"
+        How matrices of either sign enter a rule, as the difference of two matrices without negative entries. "joint" splits the whole
+        product between two occurrences of the factor, as in (XᵀX Hᵀ)⁺, and does not form XᵀX. "separate" splits the matrices of
+        either sign alone, as in (XᵀX)⁺Hᵀ, by the entries of XᵀX: the rule of Ding, Li and Jordan (2010).
     weighted : bool, default=False
         Whether each entry of the data has a weight V, by which the rules then differ. Need not be said: data with weights, or with
         missing values, say it.
@@ -112,6 +118,7 @@ class Model:
         data: str = "X",
         signed: Iterable[str] | None = None,
         weighted: bool = False,
+        split: str = "joint",
     ) -> None:
         self.form = form if isinstance(form, Word) else parse(form)
         self.divergence = get_divergence(divergence)
@@ -133,6 +140,9 @@ class Model:
             raise ExpressionError(
                 f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
             )
+        if not is_one_of(split, ("joint", "separate")):
+            raise IncompatibleError(f"split must be 'joint' or 'separate'; got {split!r}.")
+        self.split = split
         self.signed = self._with_signs(signed)
         self.products: dict[str, tuple[Word, str]] = {}
         """Letters of the rules that stand for the positive, or the negative, entries of a product."""
@@ -203,14 +213,29 @@ class Model:
         learned = {name for name in self.learned if self.constraints[name].is_signed}
         if self.signed == learned | set(signed) or self.divergence.signed:
             return self
-        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=self.weighted)
+        return self.with_(signed=signed)
 
     def with_weights(self) -> Model:
         """The same model for data whose entries have weights."""
         if self.weighted:
             return self
-        signed = None if self.divergence.signed else self.signed.intersection({self.data, *self.fixed})
-        return Model(self.form, self.divergence, self.constraints, data=self.data, signed=signed, weighted=True)
+        return self.with_(weighted=True)
+
+    def with_(self, **changes: Any) -> Model:
+        """The same model with other arguments."""
+        given = self.signed & {self.data, *self.fixed}
+        return Model(
+            **{
+                "form": self.form,
+                "divergence": self.divergence,
+                "constraints": self.constraints,
+                "data": self.data,
+                "signed": given,
+                "weighted": self.weighted,
+                "split": self.split,
+                **changes,
+            }
+        )
 
     def _check_weights(self) -> None:
         """Refuse weights where the comparison is no sum over entries, or X̂ may be of either sign."""
@@ -263,9 +288,10 @@ class Model:
         if constraint.is_signed:
             law = LeastSquaresLaw()
         elif self.signed:
-            terms = tuple(split_signs(self._symmetric(term), factor, self._data_in_parts) for term in terms)
-            descent = split_signs(self._symmetric(negative - positive), factor, self._data_in_parts)
-            negative, positive = by_sign(split_signs(descent, factor, self._products_in_parts))
+            terms = tuple(split_signs(self._symmetric(term), {factor}, self._data_in_parts) for term in terms)
+            descent = split_signs(self._symmetric(negative - positive), {factor}, self._data_in_parts)
+            between = {factor} if self.split == "joint" else set(self.learned) - self.signed
+            negative, positive = by_sign(split_signs(descent, between, self._products_in_parts))
             bounds = bounds_of_products(*([word.count(factor) + 1 for word, _ in part] for part in (positive, negative)))
         if self._is_concave(factor, negative):
             bounds = bounds.concave()
@@ -276,7 +302,8 @@ class Model:
                 f"nothing to learn of it. Constrain the other axis of {factor}, or leave it free."
             )
         given_signs = bool(self.signed) and not self.divergence.signed and self.signed.isdisjoint(self.learned)
-        subject = Subject(self.form, factor, self.divergence, self.constraints, self.data, given_signs)
+        signs = self.split if given_signs else ""
+        subject = Subject(self.form, factor, self.divergence, self.constraints, self.data, signs)
         return Rule(factor, degree, positive, negative, terms, numerator, denominator, bounds, constraint, law, subject, simplified)
 
     def _symmetric(self, part: Sum) -> Sum:
@@ -286,7 +313,8 @@ class Model:
         """A piece of a word with X written as X⁺ − X⁻, where it is as large as the data on both sides and should not be formed."""
         signed = self.signed.intersection(piece.names)
         is_large = self.divergence.signed or piece[0].name == piece[-1].name == self.data
-        return letter_by_letter(piece, self.data) if signed == {self.data} and is_large else [(piece, 1)]
+        is_kept = self.split == "separate" and not self.divergence.signed
+        return letter_by_letter(piece, self.data) if signed == {self.data} and is_large and not is_kept else [(piece, 1)]
 
     def _products_in_parts(self, piece: Word) -> Difference:
         """A piece of a word that may be of either sign, as the difference of two letters for its parts."""
@@ -345,6 +373,7 @@ class Model:
         if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):
             data += f", signed={sorted(given)!r}"
         data += ", weighted=True" if self.weighted else ""
+        data += f", split={self.split!r}" if self.split != "joint" else ""
         return f"Model({self.form.text!r}, {self.divergence!r}" + (f", {constrained!r}" if constrained else "") + data + ")"
 
     def __eq__(self, other: object) -> bool:
@@ -354,4 +383,4 @@ class Model:
         return hash(self._identity())
 
     def _identity(self) -> tuple[object, ...]:
-        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed, self.weighted
+        return self.form, self.divergence, tuple(self.constraints.items()), self.data, self.signed, self.weighted, self.split

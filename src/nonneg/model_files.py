@@ -199,6 +199,7 @@ class _Writer:
             "constraints": self.written(value.constraints, where),
             "data": value.data,
             "signed": sorted(given),
+            **({"split": value.split} if value.split != "joint" else {}),
         }
 
     def estimator(self, value: Any, where: str) -> Any:
@@ -334,7 +335,8 @@ class _Reader:
 
     def _read_Model(self, value: Mapping[str, Any]) -> Model:
         divergence, constraints = self.read(value["divergence"]), self.read(value["constraints"])
-        return Model(value["form"], divergence, constraints, data=value["data"], signed=value["signed"])
+        split = value.get("split", "joint")
+        return Model(value["form"], divergence, constraints, data=value["data"], signed=value["signed"], split=split)
 
     def _read_Generator(self, value: Mapping[str, Any]) -> np.random.Generator:
         return make_generator(self.read(value["state"]))

@@ -35,8 +35,8 @@ class Published:
     divergence: str = "euclidean"
     constraints: Mapping[str, str | Constraint] = field(default_factory=dict)
     data: str = "X"
-    signed: bool = False
-    """Whether it is printed for given matrices of either sign."""
+    signs: str = ""
+    """How given matrices of either sign are split, if it is printed for them; see `Model`."""
 
 
 _FONT = {"W": FixedMultiplier("columns"), "H": FixedMultiplier("rows")}
@@ -57,8 +57,8 @@ PUBLISHED = (
     Published("F G.T", "G", "Semi-NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, constraints={"F": "signed"}),
     Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
     Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2),
-    Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signed=True),
-    Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signed=True),
+    Published("X W H", "W", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signs="separate"),
+    Published("X W H", "H", "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)", exponent=1 / 2, signs="separate"),
     Published("W W.T X", "W", "PNMF: QNMF §5.1", exponent=1 / 3),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 20, NNP Eq. 36"),
     Published("W W.T X", "W", "PNMF: PNMF Eq. 29, ONL Eq. 34", divergence="kullback-leibler"),
@@ -84,7 +84,7 @@ PUBLISHED = (
     Published("W.T S W", "W", "ONL: ONL Eq. 41, NNP Eq. 28", divergence="trace", constraints={"W": "orthogonal"}, data="S"),
 )
 
-Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...], bool]
+Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...], str]
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Subject:
     divergence : Objective
     constraints : dict of Constraint
     data : str
-    signed : bool
-        Whether given matrices have either sign.
+    signs : str
+        How given matrices of either sign are split; empty if none has.
     """
 
     form: Word
@@ -107,17 +107,17 @@ class Subject:
     divergence: Objective
     constraints: Mapping[str, Constraint]
     data: str
-    signed: bool = False
+    signs: str = ""
 
     @property
     def keys(self) -> list[Key]:
         """The same whatever its matrices are called and whichever way round they are written."""
         # What is only kept in scale counts as free in the papers.
         constraints = {name: Free() if c == Direction() else c for name, c in self.constraints.items()}
-        return [_key(word, self.factor, self.divergence, constraints, self.data, self.signed) for word in (self.form, self.form.T)]
+        return [_key(word, self.factor, self.divergence, constraints, self.data, self.signs) for word in (self.form, self.form.T)]
 
 
-def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, signed: bool) -> Key:
+def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, signs: str) -> Key:
     """The form with its matrices renamed in order of appearance, each written untransposed where it first appears."""
     first: dict[str, Letter] = {}
     for letter in form:
@@ -128,7 +128,7 @@ def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[st
         names[name]: (constraint.T if first[name].transposed else constraint) if constraint.is_learned or name == factor else Free()
         for name, constraint in constraints.items()
     }
-    return renamed, names[factor], divergence, tuple(sorted(written.items())), signed
+    return renamed, names[factor], divergence, tuple(sorted(written.items())), signs
 
 
 @cache
@@ -141,7 +141,7 @@ def _published_key(published: Published) -> Key:
     form = parse(published.form)
     learned = [name for name in form.names if name != published.data]
     constraints = {name: get_constraint(published.constraints.get(name)) for name in learned}
-    return _key(form, published.factor, get_divergence(published.divergence), constraints, published.data, published.signed)
+    return _key(form, published.factor, get_divergence(published.divergence), constraints, published.data, published.signs)
 
 
 def citations(wanted: list[Key], exponent: float, *, simplified: bool = False) -> list[str]:
@@ -162,11 +162,11 @@ def _printed_with(published: Published, exponent: float) -> str:
 
 def _theorem(wanted: Key) -> str:
     """The theorem that a rule without a number of its own follows from."""
-    form, factor, divergence, constraints, signed = wanted
+    form, factor, divergence, constraints, signs = wanted
     constraint = dict(constraints)[factor]
     if isinstance(divergence, DualI):
         return "QNMF §3.2, dual I-divergence" + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
     if not constraint.is_free:
         return constraint.theorem
     theorem = "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"
-    return theorem + (", matrices of either sign in parts (QNMF §3; Ding, Li, Jordan 2010)" if signed else "")
+    return theorem + (", matrices of either sign in parts (QNMF §3; Ding, Li, Jordan 2010)" if signs else "")

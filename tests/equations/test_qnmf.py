@@ -616,12 +616,37 @@ def test_semi_nmf():
 
 
 def test_convex_nmf_of_either_sign():
-    """X W Gᵀ with X of either sign: Ding, Li and Jordan, Eq. 17 and 18, where XᵀX is split by the parts of X, not formed."""
+    """X W Gᵀ with X of either sign: the rules of Ding, Li and Jordan, which split XᵀX by its entries."""
+    model = Model("X W G.T", signed=["X"], split="separate")
+    assert_printed(
+        model,
+        "W ← W ∘ [((Xᵀ X)⁺ G + (Xᵀ X)⁻ W Gᵀ G) / ((Xᵀ X)⁻ G + (Xᵀ X)⁺ W Gᵀ G)]^(1/2)",
+        "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)",
+    )
+    assert_printed(
+        model,
+        "G ← G ∘ [((Xᵀ X)⁺ W + G Wᵀ (Xᵀ X)⁻ W) / ((Xᵀ X)⁻ W + G Wᵀ (Xᵀ X)⁺ W)]^(1/2)",
+        "Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)",
+    )
+
+    def ratio_W(X, W, G):
+        Kp, Km = plus(X.T @ X), minus(X.T @ X)
+        return (Kp @ G + Km @ W @ G.T @ G) / (Km @ G + Kp @ W @ G.T @ G)
+
+    def ratio_G(X, W, G):
+        Kp, Km = plus(X.T @ X), minus(X.T @ X)
+        return (Kp @ W + G @ W.T @ Km @ W) / (Km @ W + G @ W.T @ Kp @ W)
+
+    assert_iterates(SIGNED + 0.5, model, CONVEX_START, {"W": ratio_W, "G": ratio_G}, printed=1 / 2, proven=1 / 2)
+
+
+def test_convex_nmf_with_products_split_as_a_whole():
+    """The same model by the parts of whole products, (XᵀX G)⁺, where XᵀX is multiplied by the parts of X, not formed."""
     model = Model("X W G.T", signed=["X"])
-    assert {rule.published[0] for rule in model.rules.values()} == {"Convex NMF: QNMF §2 (Ding, Li, Jordan 2010)"}
+    in_parts = "QNMF Theorem 1, Eq. 8, matrices of either sign in parts (QNMF §3; Ding, Li, Jordan 2010)"
+    assert {rule.published for rule in model.rules.values()} == {(in_parts,)}
     data = SIGNED + 0.5
     Xp, Xm = plus(data), minus(data)
-    start = {"W": positive(7, 2), "G": positive(7, 2, seed=1)}
 
     def ratio_W(X, W, G):
         K, XXG = X.T @ X, X.T @ X @ G
@@ -633,7 +658,10 @@ def test_convex_nmf_of_either_sign():
         KW, WKW = X.T @ X @ W, W.T @ X.T @ X @ W
         return (plus(KW) + G @ minus(WKW)) / (minus(KW) + G @ plus(WKW))
 
-    assert_iterates(data, model, start, {"W": ratio_W, "G": ratio_G}, printed=1 / 2, proven=1 / 2)
+    assert_iterates(data, model, CONVEX_START, {"W": ratio_W, "G": ratio_G}, printed=1 / 2, proven=1 / 2)
+
+
+CONVEX_START = {"W": positive(7, 2), "G": positive(7, 2, seed=1)}
 
 
 def test_signed_fixed_matrices():

@@ -24,6 +24,9 @@ MODELS = {
     "stochastic": (Model("F G", constraints={"F": "signed", "G": "stochastic-columns"}), 3),
     "sparse": (Model("F G", constraints={"F": "signed", "G": Sparse(0.5)}), 3),
     "convex": (Model("X W H", signed=["X"]), 3),
+    "convex, separate": (Model("X W H", signed=["X"], split="separate"), 3),
+    "projective, separate": (Model("W W.T X", signed=["X"], split="separate"), 3),
+    "fixed twice, separate": (Model("A W B W.T C", constraints=dict.fromkeys(FIXED, "fixed"), split="separate"), None),
     "projective": (Model("W W.T X", signed=["X"]), 3),
     "on both sides": (Model("L L.T X R R.T", signed=["X"]), 3),
     "all but the data": (Model("W H", signed=["X"]), 3),
@@ -116,6 +119,7 @@ def test_starts(init):
         (lambda: factorize(X, "F F.T X", 2, constraints={"F": "signed"}), IncompatibleError, "occurs 2 times"),
         (lambda: Model("W H", signed=["Y"]), IncompatibleError, "no matrix 'Y'"),
         (lambda: Model("W H", signed=["W"]), IncompatibleError, "W is learned"),
+        (lambda: Model("X W H", signed=["X"], split="each"), IncompatibleError, "'joint' or 'separate'; got 'each'"),
         (
             lambda: factorize(abs(X), "A W", constraints={"A": "fixed"}, init={"A": FIXED["A"]}, divergence="kl"),
             DataError,
@@ -138,6 +142,7 @@ def test_what_cannot_be_of_either_sign(call, error, match):
     [
         Model("X W H", signed=["X"]),
         Model("F G.T", constraints={"F": "signed"}),
+        Model("X W H", signed=["X"], split="separate"),
         Model("F G.T", constraints={"F": "signed"}, signed=[]),
         Model("A W", constraints={"A": "fixed"}, signed=["A"]),
     ],

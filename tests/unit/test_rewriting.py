@@ -101,7 +101,7 @@ def test_split_signs_keeps_the_difference_and_leaves_both_sides_non_negative(rng
     S, W = rng.standard_normal((3, 3)), rng.random((3, 3))
     matrices = {"S": S, "W": W, "S⁺": np.maximum(S, 0), "S⁻": np.maximum(-S, 0)}
     part = Sum({parse("S W S"): 2, parse("W S.T W"): -1, parse("W"): -1})
-    sides = by_sign(split_signs(part, "W", lambda piece: letter_by_letter(piece, "S")))
+    sides = by_sign(split_signs(part, {"W"}, lambda piece: letter_by_letter(piece, "S")))
     difference = evaluate(part, matrices)
     values = [evaluate(side, matrices) for side in sides]
     np.testing.assert_allclose(values[0] - values[1], difference)
@@ -122,9 +122,9 @@ def test_pieces_between_a_factor_are_split_as_a_whole():
     def split(piece):
         return [(Word([Letter(f"({piece}){mark}")]), sign) for mark, sign in (("⁺", 1), ("⁻", -1))]
 
-    found = split_signs(Sum({parse("A B W C"): 1}), "W", split)
+    found = split_signs(Sum({parse("A B W C"): 1}), {"W"}, split)
     assert str(found) == "(A B)⁺ W (C)⁺ − (A B)⁺ W (C)⁻ − (A B)⁻ W (C)⁺ + (A B)⁻ W (C)⁻"
-    assert split_signs(Sum({parse("W W.T"): 3}), "W", split) == Sum({parse("W W.T"): 3})
+    assert split_signs(Sum({parse("W W.T"): 3}), {"W"}, split) == Sum({parse("W W.T"): 3})
 
 
 def test_symmetric_matrices_lose_their_transposes():

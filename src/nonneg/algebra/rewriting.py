@@ -145,15 +145,15 @@ Difference = list[tuple[Word, int]]
 """Words with their signs."""
 
 
-def split_signs(part: Sum, factor: str, split: Callable[[Word], Difference]) -> Sum:
-    """Write the pieces between the occurrences of a factor as differences, and multiply them out.
+def split_signs(part: Sum, factors: Container[str], split: Callable[[Word], Difference]) -> Sum:
+    """Write the pieces between the occurrences of some factors as differences, and multiply them out.
 
-    These pieces are constant in the update of the factor, so each is split as a whole: Xᵀ F is (Xᵀ F)⁺ − (Xᵀ F)⁻ (Ding, Li and
+    These pieces are constant in the update of a factor, so each is split as a whole: Xᵀ F is (Xᵀ F)⁺ − (Xᵀ F)⁻ (Ding, Li and
     Jordan 2010). `split` gives the difference of a piece.
     """
 
     def expand(word: Word) -> Difference:
-        place = next((place for place, letter in enumerate(word) if letter.name == factor), len(word))
+        place = next((place for place, letter in enumerate(word) if letter.name in factors), len(word))
         heads = split(word[:place]) if place else [(Word(), 1)]
         tails = expand(word[place + 1 :]) if place < len(word) else [(Word(), 1)]
         return [(head + word[place : place + 1] + tail, sign * other) for head, sign in heads for tail, other in tails]

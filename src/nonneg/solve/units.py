@@ -46,8 +46,7 @@ class Units:
             for name, constraint in model.constraints.items()
         }
         divergence, _ = model.divergence.in_units(math.log2(self.data))
-        signed = model.signed & {model.data, *model.fixed}
-        return Model(model.form, divergence, constraints, data=model.data, signed=signed, weighted=model.weighted)
+        return model.with_(divergence=divergence, constraints=constraints)
 
     def to_user(self, factors: Mapping[str, Array]) -> dict[str, Array]:
         scaled = {name: factor * self.factors[name] if name in self.factors else factor for name, factor in factors.items()}
