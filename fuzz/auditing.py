@@ -21,7 +21,9 @@ BAIT = Path(tempfile.gettempdir()) / f"nonneg-fuzz-bait-{os.getpid()}"
 """Files that altered ones link to. None of them may be opened; they are of one process, for others may be altering files, too."""
 SECRET = 7777.25
 """The number in them."""
-_OWN = tuple({os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, Path(os.__file__).parent, *sys.path) if path})
+_ROOTS = (sys.prefix, sys.base_prefix, Path(os.__file__).parent, *sys.path)
+_OWN = tuple({form(path) for path in _ROOTS for form in (os.path.abspath, os.path.realpath)})
+"""Where modules lie, whose lines tracebacks and warnings show; an environment may be a link."""
 _SYSTEM = ("/proc/", "/sys/", "/etc/", "/usr/", "/dev/null", "/dev/urandom", "/lib")
 _CHANGES = (
     "os.remove",

@@ -123,7 +123,7 @@ def swept(path: Path, block_bytes: int | None = None) -> np.ndarray:
     if data.shape[0] * data.shape[1] > _SMALL:
         return np.empty((0, 0))
     data = nonneg.open_data(path, block_bytes=block_bytes)
-    data.expect((), signed=True)
+    data.request(signed=True)
     found = np.zeros(data.shape)
     for rows, block in data.blocks():
         found[rows] = as_dense(block)

@@ -1,6 +1,8 @@
 """The fuzzer: that a short run finds nothing, that it finds what is planted, and that findings are shrunk and can be run again."""
 
 import itertools
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +61,17 @@ def test_a_short_run_finds_nothing(area):
         assert finding is None, f"{finding.invariant}: {finding.what}\n{finding.script}"
     assert counts["calls"] >= SHORT[area] / 2
     assert counts["refusals"] < (counts["calls"] if area not in ("messages", "shell") else np.inf)
+
+
+def test_altered_files_are_read_or_refused(tmp_path):
+    """In a process of its own: memory is limited there, and the audit of what is opened never ends."""
+    pytest.importorskip("anndata", reason="files of AnnData are among those that are altered")
+    script = "import sys; from pathlib import Path; from fuzz import command; command.FOLDER = Path(sys.argv.pop(1)); "
+    script += "sys.exit(command.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, tmp_path, "files", "models", "--cases", "20", "--workers", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 kinds of findings" in done.stdout
 
 
 def test_every_case_follows_from_its_name():
