@@ -35,6 +35,7 @@ DIVERGENCES = [
 DIVERGENCES = [name for name in DIVERGENCES if name not in ("Divergence", "Objective")]
 FORMULAE = [name for name in DIVERGENCES if name not in ("WeightedSum", "Trace")]
 ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
+OF_PAPERS = [name for name in ESTIMATORS if name not in ("ConsensusNMF",)]
 FACTORIZERS = [cls for name in ESTIMATORS if issubclass(cls := getattr(estimators, name), Factorizer)]
 ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
 
@@ -60,7 +61,7 @@ PLACES = {
     ],
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
-        (ESTIMATORS, "src/nonneg/catalogue.py", text("src/nonneg/catalogue.py")),
+        (OF_PAPERS, "src/nonneg/catalogue.py", text("src/nonneg/catalogue.py")),
         (ESTIMATORS, "README.md", text("README.md")),
         (ESTIMATORS, "docs/estimators.md", text("docs/estimators.md") + text("docs/discriminants.md")),
         (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),

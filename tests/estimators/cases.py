@@ -13,6 +13,7 @@ from nonneg.estimators import (
     PNMF,
     BiORNM3F,
     BiQNMF,
+    ConsensusNMF,
     Factorization,
     KernelPNMF,
     NonnegativeSparseCoding,
@@ -35,6 +36,7 @@ def _three(cls, count="n_components", **fixed):
 
 MAKERS = {
     "NMF": _three(NMF),
+    "ConsensusNMF": _three(ConsensusNMF, n_runs=2, density_threshold=2),
     "NonnegativeSparseCoding": _three(NonnegativeSparseCoding),
     "PNMF": _three(PNMF),
     "OPNMF": _three(OPNMF),
@@ -54,10 +56,10 @@ MAKERS = {
 }
 """By name, a function that makes the estimator with three components, and with what else it is told."""
 
-ITERATIVE = [name for name in MAKERS if name != "TruncatedNonnegativeSVD"]
+ITERATIVE = [name for name in MAKERS if name not in ("TruncatedNonnegativeSVD", "ConsensusNMF")]
 COCLUSTERERS = ["BiQNMF", "BiORNM3F"]
 WITH_N_CLUSTERS = ["ProjectiveClustering", *COCLUSTERERS]
-PREDICTING = ["NMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", *WITH_N_CLUSTERS]
+PREDICTING = ["NMF", "ConsensusNMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", *WITH_N_CLUSTERS]
 TRIFACTOR = ["NMTF", "ONMTF", "FONT", "FONT-ALS"]
 PROJECTIVE = ["PNMF", "OPNMF", "Factorization projective"]
 PAIRWISE = ["SymmetricNMF", "KernelPNMF"]

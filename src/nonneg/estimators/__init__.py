@@ -4,6 +4,7 @@ from ._base import Factorizer as Factorizer
 from ._base import Orthogonality
 from .clustering import ProjectiveClustering
 from .coclustering import BiORNM3F, BiQNMF
+from .consensus import ConsensusNMF
 from .discriminant import NonnegativeKernelFDA, NonnegativeLDA
 from .generic import Factorization
 from .nmf import NMF, NonnegativeSparseCoding
@@ -16,6 +17,7 @@ from .trifactor import FONT, NMTF, ONMTF
 __all__ = [
     "BiORNM3F",
     "BiQNMF",
+    "ConsensusNMF",
     "FONT",
     "Factorization",
     "KernelPNMF",
@@ -36,6 +38,7 @@ __all__ = [
 
 PARTS: dict[str, type] = {
     "nmf": NMF,
+    "consensus": ConsensusNMF,
     "opnmf": OPNMF,
     "pnmf": PNMF,
     "onmf": ONMF,

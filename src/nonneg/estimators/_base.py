@@ -11,7 +11,7 @@ for, the rest being known.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -128,7 +128,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = opened_to_fit(X)
         X = self._read_to_fit(X, sample_weight, weights)
         before = 0 if X.log is None else X.log.before
-        with told_to_callbacks(self, self.n_init), context.watching(X):
+        with told_to_callbacks(self, self._n_starts), context.watching(X):
             solution = self._fit(X, context)
         X = X if not X.weighted else self._with_fills(X, solution)
         if X.log is not None:
@@ -191,13 +191,26 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if X.facts.highest == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(options))
-        solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs)
+        solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
         solutions = [self._finished(self._with_fills(X, solution), solution) for solution in solutions]
-        best = min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
         self.objectives_ = np.array([solution.objective for solution in solutions])
-        return self._hardened(self._with_fills(X, best), best)
+        found = self._chosen(X, solutions)
+        return self._hardened(self._with_fills(X, found), found)
+
+    @property
+    def _n_starts(self) -> int:
+        """The number of runs of a fit."""
+        return self.n_init
+
+    def _kept_of_start(self, solution: Solution) -> Solution:
+        """The part of the solution of one start that is kept until all have ended."""
+        return solution
+
+    def _chosen(self, X: Data, solutions: list[Solution]) -> Solution:
+        """The solution of a fit, given those of its starts: the best."""
+        return best_of(solutions)
 
     def _planned(self, X: Data) -> tuple[Model, Any, list[Options], Mapping[str, Any] | None]:
         """The model of the runs, the rank, the options of each restart, and the given factors, all checked."""
@@ -250,7 +263,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         by_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
         settings: dict[str, Any] = by_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
         stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
-        count = 1 if isinstance(init, Mapping) else self.n_init
+        count = 1 if isinstance(init, Mapping) else self._n_starts
         return [Options(init, solver, stopping, number, bool(warm)) for number in range(count)]
 
     def _warn_of_many(self, rank: Any) -> None:
@@ -482,6 +495,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def best_of(solutions: Sequence[Solution]) -> Solution:
+    """The solution with the lowest objective."""
+    return min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
 
 
 def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:

@@ -15,5 +15,17 @@ from .curves import convergence, ranks
 from .graphs import matching, partition, transitions
 from .matrices import memberships, reordered
 from .parts import components, top_features
+from .runs import clustergram
 
-__all__ = ["components", "convergence", "matching", "memberships", "partition", "ranks", "reordered", "top_features", "transitions"]
+__all__ = [
+    "clustergram",
+    "components",
+    "convergence",
+    "matching",
+    "memberships",
+    "partition",
+    "ranks",
+    "reordered",
+    "top_features",
+    "transitions",
+]

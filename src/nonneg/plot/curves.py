@@ -86,6 +86,11 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
     light_frame(ax)
     if ax.get_legend_handles_labels()[0]:
         ax.legend()
+    if found[0].get("beside"):
+        right = ax.twinx()
+        right.plot(found[0]["ranks"], found[0]["beside"], "s--", color="#e69f00", label="lowest error")
+        right.set_ylabel("lowest error", color="#e69f00")
+        right.spines[["top"]].set_visible(False)
     best = ", ".join(f"{curve['best']} {curve['which']}".strip() for curve in found)
     ax.set_title(f"Best {'rank' if len(found) == 1 else 'ranks'}: {best}")
     return ax

@@ -15,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from ..estimators import ConsensusNMF
 from ..exceptions import IncompatibleError, ShapeError
 from ..kernels.threads import blas_limited, limited
 from ..naming import find
@@ -25,7 +26,7 @@ from ..solve.initialization import make_generator
 from ..solve.interrupting import Stopped
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
-from .criteria.restarts import clustered
+from .criteria.restarts import Restarts, clustered
 from .rules import Choice
 from .storing import Store
 from .subjects import Chain, Rank, Subject, Vertices, digest, read_ranks, subject_of
@@ -50,7 +51,7 @@ def rank_scan(
     ----------
     estimator : estimator
         Any factorization of this library, `SymmetricNMF`, `KernelPNMF`, a chain, or `GraphClustering`, with its parameters; those
-        for rank, random state and threads are set by the scan.
+        for rank, random state and threads are set by the scan. Of a `ConsensusNMF` single runs are fitted, `n_runs` of each rank.
     X : array, sparse array, Observed, graph or sequences
         What the estimator is fitted to, in memory. For chains also a square array of counts of pairs.
     ranks : iterable of int, dict, or "auto"
@@ -64,8 +65,8 @@ def rank_scan(
     criteria : "auto", str, Criterion, or list of these, default="auto"
         What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
         objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "speckled"
-        for those with missing values, "likelihood" for chains, and "subsamples" with "eigengap" for graphs; see docs/ranks.md for
-        what each is good for.
+        for those with missing values, "restarts" for `ConsensusNMF`, "likelihood" for chains, and "subsamples" with "eigengap"
+        for graphs; see docs/ranks.md for what each is good for.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None
@@ -94,6 +95,7 @@ def rank_scan(
     began = time.perf_counter()
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise IncompatibleError(f"n_jobs must be None, an int of at least 1, or -1 for as many as there are cores; got {n_jobs!r}.")
+    estimator, criteria = _runs_of(estimator, criteria)
     subject = subject_of(estimator, X, lengths)
     chosen, note = _criteria(criteria, subject)
     y = _read_classes(y, subject)
@@ -115,6 +117,15 @@ def rank_scan(
         raise stopped from None
     with store.altered_scans_refused():
         return RankScan(chosen, axes, found, most=limits, note=note)
+
+
+def _runs_of(estimator: Any, criteria: Any) -> tuple[Any, Any]:
+    """A single run in place of a consensus of many, judged by default by how stable so many runs are."""
+    if not isinstance(estimator, ConsensusNMF):
+        return estimator, criteria
+    if isinstance(criteria, str) and criteria in ("auto", Restarts.name):
+        criteria = Restarts(estimator.n_runs)
+    return estimator.single_run(), criteria
 
 
 def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
@@ -444,6 +455,7 @@ class RankScan:
                     "ranks": [rank if isinstance(rank, int) else rank[which] for rank in axis],
                     "values": [float(row[shown]) for row in rows],
                     "errors": [float(row.get(f"{shown} s.e.", np.nan)) for row in rows],
+                    "beside": [float(row[one.beside]) for row in rows] if one.beside in rows[0] else [],
                     "permuted": [float(row[f"{shown} permuted"]) for row in rows] if f"{shown} permuted" in rows[0] else [],
                     "best": int(best if len(self.axes) == 1 else best[which]),
                     "threshold": getattr(one, "threshold", None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,7 +57,12 @@ class Seeds:
 
 
 def solve_restarts(
-    problem: Problem, options: Sequence[Options], random_state: Any, context: Context, n_jobs: int | None = None
+    problem: Problem,
+    options: Sequence[Options],
+    random_state: Any,
+    context: Context,
+    n_jobs: int | None = None,
+    keep: Callable[[Solution], Solution] | None = None,
 ) -> list[Solution]:
     """Solve from each start, in threads that share the cores and the constant products of X.
 
@@ -74,6 +79,8 @@ def solve_restarts(
     context : Context
     n_jobs : int, optional
         Restarts at a time.
+    keep : callable, optional
+        Applied to each solution as soon as it is found: the part that is kept in memory until all have ended.
     """
     seeds, n_init = Seeds.drawn(random_state, len(options)), len(options)
     strategies = [choose(problem.signature, one) for one in options]
@@ -98,7 +105,8 @@ def solve_restarts(
             raise
         if n_init > 1 and not context.failed.is_set():
             own.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
-        return _explained(found, problem, strategies[number], own)
+        found = _explained(found, problem, strategies[number], own)
+        return found if keep is None else keep(found)
 
     with blas_limited(limit), context.stored(identity, seeds.values) as stored:
         return _one_by_one(run, n_init, context) if workers == 1 else _side_by_side(run, n_init, workers, context)

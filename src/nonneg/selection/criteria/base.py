@@ -32,6 +32,8 @@ class Criterion(ABC):
     """In `rank_scan`, in the table, and in the names of files."""
     shown: ClassVar[str]
     """The column of the table that is drawn."""
+    beside: ClassVar[str | None] = None
+    """Column of its table that is drawn beside what it decides by."""
     label: ClassVar[str]
     """What that column is, in words."""
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.cluster.hierarchy import average, cophenet
 from scipy.spatial.distance import squareform
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
 
+from ...estimators.consensus import cluster_runs, k_means, silhouettes
 from ...exceptions import IncompatibleError
 from ...labelling import hard_labels
 from ...naming import is_count, is_number
@@ -51,6 +50,7 @@ class Restarts(Criterion):
     name: ClassVar[str] = "restarts"
     shown: ClassVar[str] = "restarts stability"
     label: ClassVar[str] = "stability over restarts"
+    beside: ClassVar[str | None] = "restarts error"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,15 +166,10 @@ def cophenetic(consensus: np.ndarray) -> float:
     return float(np.corrcoef(distances, joined)[0, 1]) if np.ptp(joined) else 1.0
 
 
-_NEIGHBOURS, _DENSE = 0.3, 0.5
-"""Of each component, the share of runs in which its neighbours are looked for, and how far they may be on average: cNMF's own."""
-
-
 def silhouette(components: Sequence[np.ndarray]) -> float:
     """Silhouette of the components of all runs, of length one, clustered by k-means: cNMF's stability. 1 for a single cluster."""
     points = unit_rows(np.vstack(components))
-    labels = _k_means(points, len(components[0]))
-    return float(silhouette_score(points, labels)) if 1 < labels.max() + 1 < len(points) else 1.0
+    return float(silhouettes(points, k_means(points, len(components[0]))).mean())
 
 
 def clustered(components: Sequence[np.ndarray]) -> np.ndarray:
@@ -182,23 +177,6 @@ def clustered(components: Sequence[np.ndarray]) -> np.ndarray:
 
     Components without near neighbours in other runs are left out before clustering.
     """
-    k = len(components[0])
-    points = unit_rows(np.vstack(components))
-    near = max(1, int(_NEIGHBOURS * len(components)))
-    distances = np.sqrt(np.maximum(2 - 2 * points @ points.T, 0.0))
-    density = np.sort(distances, axis=1)[:, 1 : near + 1].mean(axis=1)
-    kept = points[density < _DENSE]
-    consensus = np.zeros((k, points.shape[1]))
-    if len(kept) < max(k, 2):
-        return consensus
-    labels = _k_means(kept, k)
-    medians = np.array([np.median(kept[labels == one], axis=0) for one in range(labels.max() + 1)])
+    medians = cluster_runs(unit_rows(np.vstack(components)), len(components), len(components[0])).medians
     sums = medians.sum(axis=1, keepdims=True)
-    consensus[: len(medians)] = medians / np.where(sums > 0, sums, 1.0)
-    return consensus
-
-
-def _k_means(points: np.ndarray, k: int) -> np.ndarray:
-    """Labels of k clusters, fewer where fewer points are distinct."""
-    distinct = len(np.unique(points.round(12), axis=0))
-    return np.asarray(KMeans(min(k, distinct), n_init=10, random_state=1).fit_predict(points))
+    return np.asarray(medians / np.where(sums > 0, sums, 1.0))
