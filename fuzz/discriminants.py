@@ -44,6 +44,7 @@ def case(t: Trial) -> None:
     elif t.one_in(3) and isinstance(X, np.ndarray):
         X = t.let("X", "X - 0.5 * X.max()")
     y = t.let("y", t.pick(_LABELS).format(m=m, k=k, c="cd"))
+    options["random_state"] = "0"
     made = f"nonneg.{name}({', '.join(f'{key}={text}' for key, text in options.items())})"
     t.subject = f"{name} {options.get('rule', '')}"
     model = t.call(f"{made}.fit(X, y)", "model")

@@ -252,3 +252,12 @@ def test_a_start_of_another_scale_is_no_warning_of_numpys():
     start = {"W": np.full((2, 1), 0.5), "H": np.full((1, 3), 1e6)}
     solution = nonneg.factorize(np.full((2, 3), 1e-150), "W H", init=start, solver="multiplicative", max_iter=30)
     assert solution.status == "non_finite" or np.isfinite(solution.objective)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_an_objective_beyond_any_number_is_no_warning_of_numpys():
+    """A run may end where X̂ is nearly zero, and (X/X̂)² overflows: the objective is looked at once more there."""
+    solver, constraints = nonneg.solvers.Multiplicative(exponent=1), {"W": "orthogonal", "H": "orthogonal"}
+    X, divergence = np.full((1, 1), 1e300), nonneg.divergences.Renyi(2)
+    solution = factorize(X, "W H", 1, divergence=divergence, constraints=constraints, solver=solver, max_iter=30, random_state=0)
+    assert solution.status == "non_finite"

@@ -166,9 +166,9 @@ def _objective(run: Run, factors: Mapping[str, Array]) -> float:
     """The objective of the factors returned; a penalty with the weight that the user gave it, which units may have cut off."""
     point = run.best
     units, model = point.problem.units, point.problem.user_model
-    if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
-        return run.objective
     with np.errstate(over="ignore", invalid="ignore"):
+        if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
+            return run.objective
         divergence = units.objective_to_user(point.divergence()[0])
     return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else run.objective
 
