@@ -16,6 +16,7 @@ from nonneg import (
     estimators,
     files,
     metrics,
+    neuro,
     pages,
     plot,
     reporting,
@@ -26,7 +27,7 @@ from nonneg import (
 from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
-MODULES += (selection, selection.criteria, files, plot, pages)
+MODULES += (selection, selection.criteria, files, neuro, plot, pages)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

@@ -33,6 +33,7 @@ LAYERS = [
     ("estimators",),
     ("graph", "hmm"),
     ("selection",),
+    ("neuro",),
     ("catalogue", "loading"),
     ("__init__",),
     ("cli",),
@@ -42,7 +43,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
 MUTUAL = {frozenset(("solve", "reporting"))}
 OPTIONAL = ("torch", "dask", "distributed", "matplotlib", "cupy", "networkx", "pandas", "jax", "h5py", "zarr", "pyarrow")
-OPTIONAL += ("nibabel", "PIL", "click", "rich")
+OPTIONAL += ("nibabel", "nilearn", "PIL", "click", "rich")
 
 
 def unit_of(path):

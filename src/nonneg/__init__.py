@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, plot, selection, solvers
+    from . import coclusters, constraints, datasets, divergences, files, graph, metrics, neuro, plot, selection, solvers
     from .catalogue import methods
     from .data.given import Gram, Observed
     from .data.opening import open_data
@@ -80,6 +80,7 @@ __all__ = [
     "maximize_rayleigh",
     "methods",
     "metrics",
+    "neuro",
     "open_data",
     "plot",
     "selection",
@@ -87,7 +88,19 @@ __all__ = [
 ]
 
 
-_MODULES = ("coclusters", "constraints", "datasets", "divergences", "files", "graph", "metrics", "plot", "selection", "solvers")
+_MODULES = (
+    "coclusters",
+    "constraints",
+    "datasets",
+    "divergences",
+    "files",
+    "graph",
+    "metrics",
+    "neuro",
+    "plot",
+    "selection",
+    "solvers",
+)
 _ELSEWHERE = {
     "Checkpoint": "solve.checkpoints",
     "Gram": "data.given",

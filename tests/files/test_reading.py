@@ -474,9 +474,12 @@ class TestVolumes:
         found = read(paths)
         np.testing.assert_allclose(found.values, subjects[mask].T)
         assert found.samples.tolist() == ["subject0", "subject1", "subject2", "subject3"]
-        nibabel.save(nibabel.Nifti1Image(subjects[..., 0], np.eye(4)), paths[3])
-        with pytest.raises(FileError, match="lie elsewhere in space"):
-            read(paths)
+        moved = affine.copy()
+        moved[0, 3] += 1
+        for other, said in ((moved, "lie elsewhere in space"), (np.eye(4), "is stored RAS, and .* LAS: their axes are flipped")):
+            nibabel.save(nibabel.Nifti1Image(subjects[..., 0], other), paths[3])
+            with pytest.raises(FileError, match=said):
+                read(paths)
         nibabel.save(nibabel.Nifti1Image(subjects[:3, ..., 0], affine), paths[3])
         with pytest.raises(FileError, match="resample"):
             read(paths)

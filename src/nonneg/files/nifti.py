@@ -15,6 +15,7 @@ from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
+from .scan_names import tell_apart
 from .table import Layout, Table
 
 _RATIO = 1032
@@ -37,11 +38,13 @@ class NIfTI(Kind):
         return source.head[344:347] in (b"n+1", b"ni1") or source.head[4:7] in (b"n+2", b"ni2")
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
-        volumes = [_volume(source) for source in sources]
+        volumes = [open_volume(source) for source in sources]
         shape, affine = volumes[0].shape[:3], np.asarray(volumes[0].affine)
         for source, volume in zip(sources, volumes, strict=True):
-            _check_alike(source.label, sources[0].label, volume, shape, affine)
-        mask = None if wanted.mask is None else self._mask(wanted.mask, volumes[0], sources[0].label)
+            check_alike(source.label, sources[0].label, volume, shape, affine)
+        mask, header = None, geometry(volumes[0].header)
+        if wanted.mask is not None:
+            mask, header = self._mask(wanted.mask, volumes[0], sources[0].label)
         count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
         refuse_too_large(math.prod(shape) * count * dtype.itemsize, sources[0].label)
@@ -53,25 +56,25 @@ class NIfTI(Kind):
             if not mask.any():
                 raise FileError(f"{sources[0].label} is zero or NaN in all voxels.")
         rows, names = [], []
-        for source, volume in zip(sources, volumes, strict=True):
+        for source, volume, name in zip(sources, volumes, tell_apart([source.path for source in sources]), strict=True):
             values = _values(volume, dtype, source.label)
             inside = values[mask]
             rows.append(inside[None] if inside.ndim == 1 else inside.T)
-            stem = source.path.name.removesuffix(".gz").rpartition(".")[0]
-            names += [stem] if inside.ndim == 1 else [f"{stem} {i + 1}" for i in range(inside.shape[1])]
-        return Table(np.ascontiguousarray(np.vstack(rows)), samples=names, layout=Layout(shape, mask, affine))
+            names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(inside.shape[1])]
+        return Table(np.ascontiguousarray(np.vstack(rows)), samples=names, layout=Layout(shape, mask, affine, header))
 
-    def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> np.ndarray:
+    def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> tuple[np.ndarray, np.ndarray | None]:
+        """The mask, and its header for the maps."""
         shape, affine = first_volume.shape[:3], np.asarray(first_volume.affine)
         if isinstance(given, Layout):
-            _check_alike(first, "what was fitted", first_volume, given.shape, affine if given.affine is None else given.affine)
-            return np.ones(shape, dtype=bool) if given.mask is None else given.mask
+            check_alike(first, "what was fitted", first_volume, given.shape, affine if given.affine is None else given.affine)
+            return np.ones(shape, dtype=bool) if given.mask is None else given.mask, given.header
         source = Source(given)
         source.refuse_useless()
         if not self.recognises(source):
             raise FileError(f"{source.label} is not a NIfTI volume, as a mask has to be.")
-        volume = _volume(source)
-        _check_alike(source.label, first, volume, shape, affine)
+        volume = open_volume(source)
+        check_alike(source.label, first, volume, shape, affine)
         if volume.shape[3:] not in ((), (1,)):
             raise FileError(
                 f"{source.label} has {volume.shape[3]} volumes; a mask is one. Write the volume that is meant to a file of its own."
@@ -79,21 +82,44 @@ class NIfTI(Kind):
         mask = _is_inside(_values(volume, np.dtype(np.float32), source.label).reshape(shape))
         if not mask.any():
             raise FileError(f"{source.label} is zero or NaN in all voxels, so that no voxel would be read.")
-        return mask
+        return mask, geometry(volume.header)
 
     def write(self, table: Table, path: Path) -> None:
-        nibabel = needed("nibabel", "neuro", "Writing NIfTI")
-        if table.layout is None or len(table.layout.shape) != 3:
+        if table.layout is None or not table.layout.is_volume:
             raise FileError("NIfTI can be written where features are voxels: of what was fitted to volumes.")
         values = table.values.toarray() if sparse.issparse(table.values) else np.asarray(table.values)
         is_atlas = len(values) == 1 and values.dtype.kind in "iu"
         values = values.astype(np.int16 if is_atlas else np.float32)
         pictures = [table.layout.picture(row) for row in values]
-        affine = np.eye(4) if table.layout.affine is None else table.layout.affine
-        nibabel.save(nibabel.Nifti1Image(pictures[0] if len(pictures) == 1 else np.stack(pictures, axis=3), affine), path)
+        picture = pictures[0] if len(pictures) == 1 else np.stack(pictures, axis=3)
+        image_of(table.layout, picture).to_filename(path)
 
 
-def _volume(source: Source) -> Any:
+def image_of(layout: Layout, picture: np.ndarray) -> Any:
+    """A NIfTI image of a picture in a layout, with the space, forms and units of its header."""
+    nibabel = needed("nibabel", "neuro", "Writing NIfTI")
+    header = None if layout.header is None else nibabel.Nifti1Header(layout.header.tobytes(), check=False)
+    return nibabel.Nifti1Image(picture, np.eye(4) if layout.affine is None else layout.affine, header, dtype=picture.dtype)
+
+
+_SPACE: tuple[str, ...] = ("pixdim", "xyzt_units", "qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d")
+_SPACE += ("qoffset_x", "qoffset_y", "qoffset_z", "srow_x", "srow_y", "srow_z")
+
+
+def geometry(header: Any) -> np.ndarray | None:
+    """A NIfTI-1 header with the space, forms and units of another and nothing else of it, in bytes; None for other kinds."""
+    nibabel = needed("nibabel", "neuro", "Reading NIfTI")
+    if not isinstance(header, nibabel.Nifti1Header):
+        return None
+    kept = nibabel.Nifti1Header()
+    for name in _SPACE:
+        kept[name] = header[name]
+    kept["pixdim"][4:] = 1
+    return np.frombuffer(kept.binaryblock, dtype=np.uint8)
+
+
+def open_volume(source: Source) -> Any:
+    """A checked NIfTI image of which no voxel is read yet."""
     nibabel = needed("nibabel", "neuro", "Reading NIfTI")
     is_second = source.head[4:7] in (b"n+2", b"ni2")
     with altered_files_refused(source.label, "NIfTI"):
@@ -118,9 +144,14 @@ def _is_inside(values: np.ndarray) -> np.ndarray:
     return np.asarray((values != 0) & ~np.isnan(values))
 
 
-def _check_alike(label: str, first: str, volume: Any, shape: tuple[int, ...], affine: np.ndarray) -> None:
+def check_alike(label: str, first: str, volume: Any, shape: tuple[int, ...], affine: np.ndarray) -> None:
     """Refuse volumes that do not lie where the first one does."""
-    if volume.shape[:3] != shape:
-        raise FileError(f"{label} has {volume.shape[:3]} voxels, and {first} has {shape}: resample one to the other first.")
-    if not np.allclose(volume.affine, affine, atol=1e-3):
-        raise FileError(f"{label} and {first} have as many voxels, but lie elsewhere in space: resample one to the other first.")
+    if volume.shape[:3] != tuple(shape):
+        raise FileError(f"{label} has {volume.shape[:3]} voxels, and {first} has {tuple(shape)}: resample one to the other first.")
+    if np.allclose(volume.affine, affine, atol=1e-3):
+        return
+    nibabel = needed("nibabel", "neuro", "Reading NIfTI")
+    axes, others = ("".join(nibabel.aff2axcodes(one)) for one in (volume.affine, affine))
+    if axes != others:
+        raise FileError(f"{label} is stored {axes}, and {first} {others}: their axes are flipped. Reorient one to the other first.")
+    raise FileError(f"{label} and {first} have as many voxels, but lie elsewhere in space: resample one to the other first.")

@@ -28,11 +28,14 @@ class Layout:
         Which pixels or voxels are features, in the order of the array; all of them where there is none.
     affine : array of shape (4, 4), optional
         From voxels to millimetres.
+    header : array of uint8, optional
+        Of brain images: the header to write maps with, in bytes.
     """
 
     shape: tuple[int, ...]
     mask: np.ndarray | None = None
     affine: np.ndarray | None = None
+    header: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         shape = self.shape
@@ -43,6 +46,12 @@ class Layout:
             raise FileError(f"The mask of a layout of {self.shape} is True or False at each place; got {self.mask.shape}.")
         if self.affine is not None and (self.affine.shape != (4, 4) or self.affine.dtype.kind not in "fiu"):
             raise FileError(f"The affine of a layout is a matrix of 4 × 4 numbers; got {self.affine.shape}.")
+        if self.header is not None and (self.header.dtype != np.uint8 or self.header.ndim != 1):
+            raise FileError(f"The header of a layout is a row of bytes; got {self.header.dtype} of shape {self.header.shape}.")
+
+    @property
+    def is_volume(self) -> bool:
+        return len(self.shape) == 3
 
     @property
     def n_features(self) -> int:

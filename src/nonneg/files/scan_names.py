@@ -1,0 +1,70 @@
+"""Names of scans: the suffixes that brain images have, and the part of a path that tells one subject from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+VOLUMES = (".nii.gz", ".nii")
+SURFACES = (".dscalar.nii", ".dtseries.nii", ".gii", ".mgh", ".mgz")
+_KINDS = (".func", ".shape", ".label")
+"""What stands before .gii in the names of GIFTI files."""
+
+
+def is_scan(path: Path) -> bool:
+    """Whether a name is that of a volume or of values on a surface; FreeSurfer's have no suffix: lh.thickness."""
+    name = path.name.lower()
+    return name.endswith((*VOLUMES, *SURFACES)) or is_morph(path)
+
+
+def is_morph(path: Path) -> bool:
+    """Whether a name is that of a FreeSurfer file of one number a vertex: lh.thickness, rh.sulc."""
+    name = path.name.lower()
+    return name.startswith(("lh.", "rh.")) and not name.endswith((*VOLUMES, *SURFACES))
+
+
+def stem(path: Path) -> str:
+    """The name of a scan without its suffixes."""
+    name = path.name
+    if is_morph(path):
+        return name
+    for suffix in (*SURFACES, *VOLUMES):
+        if name.lower().endswith(suffix):
+            name = name[: -len(suffix)]
+            break
+    return next((name[: -len(kind)] for kind in _KINDS if name.lower().endswith(kind)), name)
+
+
+def tell_apart(paths: Sequence[Path]) -> list[str]:
+    """A name for each scan: its stem, or where stems are the same, the folders that differ.
+
+    >>> tell_apart([Path("sub-01/anat/gm.nii.gz"), Path("sub-02/anat/gm.nii.gz")])
+    ['sub-01', 'sub-02']
+    >>> tell_apart([Path("sub-01_ses-1_T1w.nii"), Path("sub-02_ses-1_T1w.nii")])
+    ['sub-01', 'sub-02']
+    """
+    stems = [stem(path) for path in paths]
+    if len(paths) > 1 and all(name.startswith("sub-") for name in stems):
+        stems = _without_common_entities(stems)
+    if _are_unique(stems):
+        return stems
+    rows = [[*path.parent.parts, name] for path, name in zip(paths, stems, strict=True)]
+    depth = min(map(len, rows))
+    columns = [[row[-place] for row in rows] for place in range(1, depth + 1)]
+    for column in columns:
+        if _are_unique(column):
+            return column
+    varying = [column for column in reversed(columns) if len(set(column)) > 1]
+    joined = ["_".join(parts) for parts in zip(*varying, strict=True)] if varying else stems
+    return joined if _are_unique(joined) else [f"{name} {number}" for number, name in enumerate(joined, 1)]
+
+
+def _are_unique(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names)
+
+
+def _without_common_entities(stems: Sequence[str]) -> list[str]:
+    """Names of BIDS without the entities that all have: sub-01_T1w becomes sub-01."""
+    entities = [name.split("_") for name in stems]
+    common = set(entities[0]).intersection(*entities[1:])
+    return ["_".join(part for part in parts if part not in common) or "_".join(parts) for parts in entities]

@@ -1,0 +1,465 @@
+"""OPNMF of brain images in the conventions of nilearn."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import make_dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import InputTags
+from sklearn.utils.validation import check_is_fitted
+
+from ..atomic import atomic_fit
+from ..estimators import OPNMF
+from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..labelling import hard_labels
+from ..libraries import needed
+from ..naming import is_count, unknown
+from .covariates import Covariates, read_covariates, regress, subtract
+from .images import SurfaceImageReader, VolumeReader, count_of, label_of
+from .rows import allocated, blocks, to_fit
+from .scans import Scans, read_scans
+
+
+class ExplainedVariance(NamedTuple):
+    """The share of the variance over subjects that components explain, 1 − Σ(x − x̂)²/Σx² of X with its mean taken away."""
+
+    total: float
+    by_part: np.ndarray
+    """Of each component on its own."""
+    by_subject: np.ndarray
+    """Of each subject."""
+
+
+_ImageTags = make_dataclass("_ImageTags", [("niimg_like", bool, True), ("surf_img", bool, False)], bases=(InputTags,))
+"""The tags by which nilearn knows estimators of images."""
+_STANDARDIZE = (None, "scale", "zscore_sample", "psc")
+_REGRESS = ("images", "loadings")
+
+
+class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Parcellation of the brain by `OPNMF`: components of subjects' images, a hard atlas, and loadings.
+
+    Parts of the brain that vary together over subjects, found from grey matter maps, cortical thickness or any other non-negative
+    images that lie in one space. Images are read one by one, masked, smoothed and resampled by nilearn.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        How many components.
+    mask : image, path or masker, default=None
+        Voxels where it is not zero are read. A `NiftiMasker` or `SurfaceMasker` is taken with its own parameters. None: by
+        `mask_strategy`.
+    smoothing_fwhm : float, default=None
+        Width of the Gaussian that volumes are smoothed with, in mm.
+    target_affine : array of shape (3, 3) or (4, 4), default=None
+        Space to which volumes and mask are resampled; needs a mask.
+    target_shape : tuple of int, default=None
+        Shape for `target_affine`.
+    resample : bool, default=False
+        Whether volumes that lie elsewhere than the mask are resampled to it, as nilearn does; by default they are refused.
+    standardize : {None, "scale", "zscore_sample", "psc"}, default=None
+        "scale" divides each voxel by its standard deviation over subjects. nilearn's "zscore_sample" and "psc" make half of the
+        data negative, and need ``negative="clip"``.
+    negative : {"raise", "clip"}, default="raise"
+        What to do about values below zero, such as interpolation leaves: name the first one, or take them as 0. Residuals of
+        `confounds` are always clipped. `clipped_share_` says how many.
+    regress : {"images", "loadings"}, default="images"
+        What the `confounds` of `fit` are taken out of.
+    mask_strategy : str, default="nonzero"
+        "nonzero": voxels that are neither zero nor NaN in one image at least. Others are nilearn's: "background", "epi",
+        "whole-brain-template", "gm-template", "wm-template".
+    mask_args : dict, default=None
+        Parameters of nilearn's `mask_strategy`.
+    estimator : OPNMF, default=None
+        Whose other parameters to use, ``OPNMF(orthogonality="exact")``; another projective estimator can be given.
+    scratch : path, default=None
+        Folder for the matrix of large studies, which is removed in the end; by default the system's.
+    random_state : int, Generator, RandomState or None, default=None
+        For the starts. The same seed gives the same result.
+    memory : joblib.Memory or path, default=None
+        Where masked images are cached, as in nilearn.
+    memory_level : int, default=1
+        How much is cached, as in nilearn.
+    n_jobs : int, default=None
+        How many starts run at the same time.
+    verbose : int, default=0
+        1 prints what is being done, 2 what nilearn does.
+
+    Attributes
+    ----------
+    clipped_share_ : float
+        Share of values below zero that were taken as 0.
+    components_ : array of shape (n_components, n_voxels)
+        Components, the one that explains most variance first.
+    components_img_ : image
+        Components as an image of four dimensions, with the header of the mask.
+    confounds_ : Covariates or None
+        What was regressed out.
+    estimator_ : OPNMF
+        Fitted to the matrix of subjects × voxels, components in the same order.
+    explained_variance_ratio_ : ExplainedVariance
+        Share of the variance over subjects that is explained: total, by part, by subject.
+    labels_ : array of shape (n_voxels,)
+        Number of the component that has most of a voxel, from 1; 0 for none.
+    labels_img_ : image
+        Hard atlas: `labels_` as an image of whole numbers.
+    loadings_ : DataFrame of shape (n_subjects, n_components)
+        How much of each component is in each subject, by name.
+    mask_img_ : image
+        Where images were read.
+    masker_ : masker
+        Of nilearn, fitted.
+    n_elements_ : int
+        Number of components, as nilearn calls it.
+
+    Examples
+    --------
+    >>> import nibabel, numpy as np
+    >>> from nonneg.neuro import OPNMFParcellation
+    >>> rng = np.random.default_rng(0)
+    >>> halves = np.zeros((2, 4, 4, 4), dtype="float32")
+    >>> halves[0, :2] = halves[1, 2:] = 1
+    >>> images = [nibabel.Nifti1Image(np.tensordot(rng.random(2) + 0.1, halves, 1), np.eye(4)) for _ in range(10)]
+    >>> model = OPNMFParcellation(2, random_state=0).fit(images)
+    >>> sorted(model.labels_.tolist()) == [1] * 32 + [2] * 32
+    True
+    >>> model.components_img_.shape, model.loadings_.shape
+    ((4, 4, 4, 2), (10, 2))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        mask: Any = None,
+        smoothing_fwhm: float | None = None,
+        target_affine: Any = None,
+        target_shape: Any = None,
+        resample: bool = False,
+        standardize: str | None = None,
+        negative: str = "raise",
+        regress: str = "images",
+        mask_strategy: str = "nonzero",
+        mask_args: Any = None,
+        estimator: Any = None,
+        scratch: Any = None,
+        random_state: Any = None,
+        memory: Any = None,
+        memory_level: int = 1,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.mask = mask
+        self.smoothing_fwhm = smoothing_fwhm
+        self.target_affine = target_affine
+        self.target_shape = target_shape
+        self.resample = resample
+        self.standardize = standardize
+        self.negative = negative
+        self.regress = regress
+        self.mask_strategy = mask_strategy
+        self.mask_args = mask_args
+        self.estimator = estimator
+        self.scratch = scratch
+        self.random_state = random_state
+        self.memory = memory
+        self.memory_level = memory_level
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- fitting
+
+    @atomic_fit
+    def fit(self, imgs: Any, y: Any = None, confounds: Any = None) -> OPNMFParcellation:
+        """Learn components of images.
+
+        Parameters
+        ----------
+        imgs : image, path, glob, folder, table, or list of images or paths
+            One subject each; images of four dimensions hold several. A table is a .tsv or .csv file, or a DataFrame, with a column
+            of paths and one of names, such as `participants.tsv` of BIDS.
+        y : None
+            Not used; there for pipelines.
+        confounds : DataFrame, dict, array, path of a table, or list of columns of the table of scans, default=None
+            Covariates, a row for each subject: numbers as they are, text by its levels. They are regressed out; the mean is kept.
+        """
+        self._check_parameters()
+        scans = read_scans(imgs)
+        counts = [count_of(image, number) for number, image in enumerate(scans.images, 1)]
+        names = _subjects(scans, counts)
+        self._check_rank(len(names))
+        self.confounds_, design = None, None
+        if confounds is not None:
+            self.confounds_, design = Covariates.fit(read_covariates(confounds, scans, names), names)
+        self._say(f"Checking {len(scans.images)} images, {len(names)} subjects")
+        self._reader = self._make_reader(scans)
+        self.masker_ = self._reader.fit(scans.images)
+        self.mask_img_ = self.masker_.mask_img_
+        width = int(self.masker_.n_elements_)
+        with allocated((len(names), width), self.scratch) as X:
+            self._say(f"Reading {len(names)} subjects × {width} voxels")
+            self._read(scans, X)
+            self._prepare(X, design, names)
+            self._say(f"Fitting {self.n_components} components")
+            self.estimator_ = self._make_estimator().fit(to_fit(X))
+            self._keep(X, design, names)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.negative not in ("raise", "clip"):
+            raise unknown("negative", self.negative, ("raise", "clip"))
+        if self.regress not in _REGRESS:
+            raise unknown("regress", self.regress, _REGRESS)
+        if self.standardize not in _STANDARDIZE:
+            raise unknown("standardize", self.standardize, [str(name) for name in _STANDARDIZE])
+        if self.standardize in ("zscore_sample", "psc") and self.negative == "raise":
+            raise IncompatibleError(
+                f"standardize={self.standardize!r} centres each voxel, so that half of the values are below zero, which no "
+                "non-negative factorization takes. standardize='scale' divides by the standard deviation alone."
+            )
+        if self.estimator is not None and not hasattr(self.estimator, "fixed_components"):
+            raise IncompatibleError(f"estimator is OPNMF(...) or PNMF(...), not fitted; got {self.estimator!r}.")
+
+    def _check_rank(self, n_subjects: int) -> None:
+        if not is_count(self.n_components, 1):
+            raise ShapeError(f"n_components must be an int of at least 1; got {self.n_components!r}.")
+        if self.n_components > n_subjects:
+            raise ShapeError(
+                f"n_components={self.n_components} is more than the {n_subjects} subject{'s' if n_subjects > 1 else ''}: each would "
+                f"be a component of its own. Use at most {n_subjects}, or give more scans."
+            )
+
+    def _make_reader(self, scans: Scans) -> Any:
+        names = ("smoothing_fwhm", "target_affine", "target_shape", "mask_strategy", "mask_args", "memory", "memory_level")
+        settings = {name: getattr(self, name) for name in names} | {"verbose": max(int(self.verbose) - 1, 0)}
+        are_surfaces = [hasattr(image, "mesh") for image in scans.images]
+        if any(are_surfaces):
+            if not all(are_surfaces):
+                raise DataError(f"Image {are_surfaces.index(False) + 1} is no SurfaceImage, as others of the list are.")
+            return SurfaceImageReader(self.mask, settings)
+        return VolumeReader(self.mask, settings, self.resample)
+
+    def _make_estimator(self) -> Any:
+        found = OPNMF() if self.estimator is None else clone(self.estimator)
+        given = {"n_components": self.n_components}
+        given |= {name: getattr(self, name) for name in ("random_state", "n_jobs") if getattr(self, name) is not None}
+        return found.set_params(**given)
+
+    def _read(self, scans: Scans, X: np.ndarray) -> None:
+        """Fill the matrix, one image after the other."""
+        row = 0
+        for number, image in enumerate(scans.images, 1):
+            found = self._reader.rows(image, number)
+            X[row : row + len(found)] = found
+            row += len(found)
+            if self.negative == "raise":
+                self._refuse_negative(found, label_of(image, number))
+
+    def _refuse_negative(self, rows: np.ndarray, label: str) -> None:
+        if rows.min() >= 0:
+            return
+        count, total = int((rows < 0).sum()), rows.size
+        advice = (
+            "This looks like z-scored data: give the values before." if count > 0.2 * total else "Such as interpolation leaves."
+        )
+        raise DataError(
+            f"{label} is {rows.min():.3g} at its least, and below zero at {count} of {total} voxels of the mask. {advice} To take "
+            "values below zero as 0: negative='clip'."
+        )
+
+    def _prepare(self, X: np.ndarray, design: np.ndarray | None, names: list[str]) -> None:
+        """Regress, standardize and clip the matrix in place."""
+        self._effects = None
+        if design is not None and self.regress == "images":
+            self._effects = regress(X, design)
+        mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
+        self._scaling = None
+        if self.standardize is not None:
+            variance = sum(((block - mean) ** 2).sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
+            self._scaling = _scaling(self.standardize, mean, np.sqrt(variance))
+        self.clipped_share_ = self._finish(X, names)
+
+    def _finish(self, X: np.ndarray, names: list[str]) -> float:
+        """Standardize and clip, in place; return the share of clipped values."""
+        clipped = 0
+        for block in blocks(X):
+            if self._scaling is not None:
+                block -= self._scaling[0]
+                block /= self._scaling[1]
+            clipped += int((block < 0).sum())
+            np.maximum(block, 0, out=block)
+        return clipped / X.size
+
+    def _keep(self, X: np.ndarray, design: np.ndarray | None, names: list[str]) -> None:
+        """Put components in the order of what they explain, and make images and tables of them."""
+        pandas = needed("pandas", "neuro", "A table of loadings")
+        components = np.asarray(self.estimator_.components_)
+        self._mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
+        order = np.argsort(-self._explained(X, components)[1].by_part, kind="stable")
+        _reorder(self.estimator_, order)
+        self.components_ = np.asarray(self.estimator_.components_)
+        codes, self.explained_variance_ratio_ = self._explained(X, self.components_)
+        self._code_effects = None
+        if design is not None and self.regress == "loadings":
+            self._code_effects = regress(codes, design)
+        self.loadings_ = pandas.DataFrame(codes, index=pandas.Index(names, name="subject"), columns=_part_names(len(order)))
+        self.labels_ = hard_labels(self.components_) + 1
+        self.components_img_ = self._reader.image(self.components_)
+        self.labels_img_ = self._reader.image(self.labels_.astype(np.int16))
+        self.n_elements_ = len(self.components_)
+
+    def _explained(self, X: np.ndarray, components: np.ndarray) -> tuple[np.ndarray, ExplainedVariance]:
+        """Codes, and the variance that they explain; it takes one pass over the matrix."""
+        W = components.T.astype(np.float64)
+        gram, offset = W.T @ W, self._mean @ W
+        codes, energy = np.empty((len(X), len(components))), np.empty(len(X))
+        start = 0
+        for block in blocks(X):
+            rows = slice(start, start + len(block))
+            codes[rows] = block.astype(np.float64) @ W
+            energy[rows] = ((block - self._mean.astype(block.dtype)) ** 2).sum(axis=1, dtype=np.float64)
+            start += len(block)
+        centred = codes - offset
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_subject = (2 * (centred**2).sum(axis=1) - np.einsum("ik,kl,il->i", centred, gram, centred)) / energy
+            explained = 2 * (centred**2).sum(axis=0) - np.diag(gram) * (centred**2).sum(axis=0)
+            by_part = explained / energy.sum()
+            total = 2 * (centred**2).sum() - float((gram * (centred.T @ centred)).sum())
+            return codes, ExplainedVariance(float(np.divide(total, energy.sum())), by_part, by_subject)
+
+    # ---- new images
+
+    def _new(self, imgs: Any, confounds: Any) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+        """Rows of new images, treated as those of the fit were, and their design."""
+        check_is_fitted(self)
+        scans = read_scans(imgs)
+        counts = [count_of(image, number) for number, image in enumerate(scans.images, 1)]
+        names = _subjects(scans, counts)
+        design = None
+        if self.confounds_ is not None:
+            if confounds is None:
+                raise DataError(
+                    f"The fit had the covariates {', '.join(self.confounds_.names)}: give those of these images as confounds."
+                )
+            design = self.confounds_.centred(read_covariates(confounds, scans, names), names)
+        elif confounds is not None:
+            raise DataError("The fit had no confounds, so that there are no effects to take out of new images.")
+        X = np.empty((len(names), int(self.masker_.n_elements_)), dtype=np.float32)
+        self._read(scans, X)
+        if design is not None and self._effects is not None:
+            subtract(X, design, self._effects)
+        self._finish(X, names)
+        return X, design, names
+
+    def transform(self, imgs: Any, confounds: Any = None) -> np.ndarray:
+        """Loadings of new images.
+
+        Parameters
+        ----------
+        imgs : as in `fit`
+        confounds : as in `fit`, default=None
+            Needed if, and only if, the fit had some. Their effects are those of the fit.
+        """
+        X, design, _ = self._new(imgs, confounds)
+        codes = _codes(X, self.components_)
+        if design is not None and self._code_effects is not None:
+            subtract(codes, design, self._code_effects)
+        return codes
+
+    def fit_transform(self, imgs: Any, y: Any = None, confounds: Any = None) -> np.ndarray:
+        """Learn components of images, and return their loadings.
+
+        Parameters
+        ----------
+        imgs : as in `fit`
+        y : None
+            Not used.
+        confounds : as in `fit`, default=None
+        """
+        return np.asarray(self.fit(imgs, confounds=confounds).loadings_)
+
+    def inverse_transform(self, loadings: Any) -> Any:
+        """Image of four dimensions that loadings stand for, one volume a subject.
+
+        Parameters
+        ----------
+        loadings : array or DataFrame of shape (n_subjects, n_components)
+        """
+        check_is_fitted(self)
+        codes = np.asarray(loadings)
+        if codes.ndim != 2 or codes.shape[1] != self.n_elements_:
+            raise ShapeError(
+                f"Input to 'inverse_transform' has wrong shape. Got {codes.shape}; (n_subjects, {self.n_elements_}) is needed."
+            )
+        if codes.dtype == bool:
+            warnings.warn("Casting boolean input to float: loadings are numbers.", UserWarning, stacklevel=2)
+        dtype = codes.dtype if codes.dtype.kind == "f" else np.float32
+        return self._reader.image((codes @ self.components_).astype(dtype))
+
+    def score(self, imgs: Any, y: Any = None, confounds: Any = None) -> float:
+        """Share of the variance of images about the mean of the fit that components explain.
+
+        Parameters
+        ----------
+        imgs : as in `fit`
+        y : None
+            Not used.
+        confounds : as in `fit`, default=None
+        """
+        X, _, _ = self._new(imgs, confounds)
+        return self._explained(X, self.components_)[1].total
+
+    # ---- scikit-learn and nilearn
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_img_")
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_elements_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        is_surface = hasattr(self.mask, "mesh") or type(self.mask).__name__ == "SurfaceMasker"
+        tags.input_tags = _ImageTags(niimg_like=not is_surface, surf_img=is_surface)
+        return tags
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[{type(self).__name__}] {text}")
+
+
+def _subjects(scans: Scans, counts: list[int]) -> list[str]:
+    """A name for each subject; of images in memory without names, numbers."""
+    names = []
+    for number, (name, count) in enumerate(zip(scans.names, counts, strict=True), 1):
+        name = name or (f"subject {number}" if len(counts) > 1 else "subject")
+        names += [name] if count == 1 else [f"{name} {volume}" for volume in range(1, count + 1)]
+    return names
+
+
+def _codes(X: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Loadings in double precision."""
+    W = components.T.astype(np.float64)
+    return np.concatenate([block.astype(np.float64) @ W for block in blocks(X)])
+
+
+def _part_names(count: int) -> list[str]:
+    return [f"part {number}" for number in range(1, count + 1)]
+
+
+def _scaling(how: str, mean: np.ndarray, deviation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What to subtract from each voxel, and to divide it by."""
+    deviation = np.where(deviation > 0, deviation, 1)
+    zero = np.zeros_like(mean)
+    found = {"scale": (zero, deviation), "zscore_sample": (mean, deviation), "psc": (mean, np.where(mean != 0, mean, 1) / 100)}[how]
+    return found[0].astype(np.float32), found[1].astype(np.float32)
+
+
+def _reorder(estimator: Any, order: np.ndarray) -> None:
+    """Put the components of a fitted estimator in another order."""
+    estimator.components_ = np.ascontiguousarray(estimator.components_[order])
+    estimator.factors_ = estimator.factors_ | {"W": np.ascontiguousarray(estimator.factors_["W"][:, order])}
