@@ -1,0 +1,329 @@
+"""Triton kernels for CUDA: products with X^p ∘ X̂^e that form no X̂, and coordinate descent in all rows at once.
+
+As in flash attention, a program holds a block of rows, walks over blocks of columns, makes a tile of X̂ = U·V, loads the tile of X
+once, and multiplies. Ranges of a long side are summed in a fixed order, without atomic additions: same input, same bits.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+
+Array = Any
+WIDEST = 128
+"""Components, at most: a tile of more does not fit into the registers."""
+_PROGRAMS = 512
+"""Programs that keep a card busy."""
+
+
+@triton.jit
+def _raise(x, EXPONENT: tl.constexpr):
+    """x^EXPONENT, of x > 0; zero to a positive power is zero."""
+    if EXPONENT == 0:
+        return tl.full(x.shape, 1.0, x.dtype)
+    if EXPONENT == 1:
+        return x
+    if EXPONENT == 2:
+        return x * x
+    if EXPONENT == -1:
+        return 1.0 / x
+    if EXPONENT == -2:
+        return 1.0 / (x * x)
+    if EXPONENT == 0.5:
+        return tl.sqrt(x)
+    if EXPONENT == -0.5:
+        return 1.0 / tl.sqrt(x)
+    return tl.where(x > 0, tl.exp2(EXPONENT * tl.log2(tl.maximum(x, 1e-38))), 0.0)
+
+
+@triton.jit
+def _entries(x, y, inside, DATA: tl.constexpr, POWER: tl.constexpr):
+    """x^DATA · y^POWER inside of the matrix, zero outside."""
+    if DATA == 1 and POWER == -1:
+        e = x / y
+    elif DATA == 0:
+        e = _raise(y, POWER)
+    else:
+        e = _raise(x, DATA) * _raise(y, POWER)
+    return tl.where(inside, e, 0.0)
+
+
+@triton.jit
+def _by_rows(
+    X, U, V, M, OUT, SECOND, LOGS, m, n, stride, scale, floor, span,
+    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    DATA: tl.constexpr, POWER: tl.constexpr, DATA2: tl.constexpr, POWER2: tl.constexpr, TWO: tl.constexpr,
+    LOG: tl.constexpr, LOG_POWER: tl.constexpr, SAME: tl.constexpr, PRODUCTS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """E·M for a block of rows and a range of columns, and Σ x^LOG_POWER ln y of each row."""
+    rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
+    part, r, q = tl.program_id(1), tl.arange(0, R), tl.arange(0, Q)
+    first, last = part * span, tl.minimum(part * span + span, n)
+    is_row = rows[:, None] < m
+    u = tl.load(U + rows[:, None] * R + r[None, :], mask=is_row, other=0.0)
+    total, second = tl.zeros((BM, Q), tl.float32), tl.zeros((BM, Q), tl.float32)
+    logs = tl.zeros((BM,), tl.float64)
+    for start in range(first, last, BN):
+        columns = start + tl.arange(0, BN)
+        is_column = columns < last
+        v = tl.load(V + columns[:, None] * R + r[None, :], mask=is_column[:, None], other=0.0)
+        inside = is_row & is_column[None, :]
+        x = tl.load(X + rows[:, None] * stride + columns[None, :], mask=inside, other=1.0) * scale
+        y = tl.maximum(tl.dot(u, tl.trans(v), input_precision=PRECISION), floor)
+        if PRODUCTS:
+            w = v if SAME else tl.load(M + columns[:, None] * Q + q[None, :], mask=is_column[:, None], other=0.0)
+            total = tl.dot(_entries(x, y, inside, DATA, POWER), w, total, input_precision=PRECISION)
+            if TWO:
+                second = tl.dot(_entries(x, y, inside, DATA2, POWER2), w, second, input_precision=PRECISION)
+        if LOG:
+            terms = tl.where(inside, _raise(x, LOG_POWER) * tl.log(y), 0.0)
+            logs += tl.sum(terms, 1).to(tl.float64)
+    place = part.to(tl.int64) * m + rows
+    if PRODUCTS:
+        tl.store(OUT + place[:, None] * Q + q[None, :], total, mask=is_row)
+        if TWO:
+            tl.store(SECOND + place[:, None] * Q + q[None, :], second, mask=is_row)
+    if LOG:
+        tl.store(LOGS + place, logs, mask=rows < m)
+
+
+@triton.jit
+def _by_columns(
+    X, U, V, N, OUT, SECOND, m, n, stride, scale, floor, span,
+    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    DATA: tl.constexpr, POWER: tl.constexpr, DATA2: tl.constexpr, POWER2: tl.constexpr, TWO: tl.constexpr,
+    SAME: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Eᵀ·N for a block of columns and a range of rows."""
+    columns = tl.program_id(0) * BN + tl.arange(0, BN)
+    part, r, q = tl.program_id(1), tl.arange(0, R), tl.arange(0, Q)
+    first, last = part * span, tl.minimum(part * span + span, m)
+    is_column = columns < n
+    v = tl.load(V + columns[:, None] * R + r[None, :], mask=is_column[:, None], other=0.0)
+    total, second = tl.zeros((BN, Q), tl.float32), tl.zeros((BN, Q), tl.float32)
+    for start in range(first, last, BM):
+        rows = (start + tl.arange(0, BM)).to(tl.int64)
+        is_row = rows < last
+        u = tl.load(U + rows[:, None] * R + r[None, :], mask=is_row[:, None], other=0.0)
+        w = u if SAME else tl.load(N + rows[:, None] * Q + q[None, :], mask=is_row[:, None], other=0.0)
+        inside = is_row[:, None] & is_column[None, :]
+        x = tl.load(X + rows[:, None] * stride + columns[None, :], mask=inside, other=1.0) * scale
+        y = tl.maximum(tl.dot(u, tl.trans(v), input_precision=PRECISION), floor)
+        total = tl.dot(tl.trans(_entries(x, y, inside, DATA, POWER)), w, total, input_precision=PRECISION)
+        if TWO:
+            second = tl.dot(tl.trans(_entries(x, y, inside, DATA2, POWER2)), w, second, input_precision=PRECISION)
+    place = part.to(tl.int64) * n + columns
+    tl.store(OUT + place[:, None] * Q + q[None, :], total, mask=is_column[:, None])
+    if TWO:
+        tl.store(SECOND + place[:, None] * Q + q[None, :], second, mask=is_column[:, None])
+
+
+@triton.jit
+def _coordinate_rows(F, C, QUADRATIC, m, r, penalty, R: tl.constexpr, BM: tl.constexpr, PASSES: tl.constexpr):
+    """Move each entry of a block of rows to its minimum, in turn. Arrays lie in columns: a thread holds a row."""
+    rows, k = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM), tl.arange(0, R)
+    point = tl.program_id(1).to(tl.int64)
+    inside = (k[:, None] < r) & (rows[None, :] < m)
+    place = (point * r + k[:, None]) * m + rows[None, :]
+    f, c = tl.load(F + place, mask=inside, other=0.0), tl.load(C + place, mask=inside, other=0.0)
+    quadratic = QUADRATIC + point * R * R
+    for _ in range(PASSES):
+        for j in range(r):
+            row, own = tl.load(quadratic + j * R + k), tl.load(quadratic + j * R + j)
+            here = k[:, None] == j
+            old = tl.sum(tl.where(here, f, 0.0), 0)
+            slope = tl.sum(f * row[:, None] - tl.where(here, c, 0.0), 0) + penalty
+            new = tl.where(own > 0, tl.maximum(old - slope / tl.maximum(own, 1e-37), 0.0), old)
+            f = tl.where(here, new[None, :], f)
+    tl.store(F + place, f, mask=inside)
+
+
+class Tiles(NamedTuple):
+    """The shape of a tile of X, warps and stages of its pipeline."""
+
+    rows: int
+    columns: int
+    warps: int
+    stages: int
+
+
+PRECISIONS = {"highest": "bf16x6", "high": "bf16x3", "medium": "tf32"}
+"""Products of tiles by PyTorch's `get_float32_matmul_precision`: as exact as float32, to 4e-7, and to 1e-4."""
+_WIDE = 64
+"""Columns of a factor beyond which tiles are narrower, to fit into registers."""
+_TILES, _NARROW = Tiles(64, 64, 4, 2), Tiles(64, 32, 4, 2)
+
+
+def can_visit(X: Array, *widths: int) -> bool:
+    """Whether the kernels take an array, beside matrices with so many columns."""
+    return X.is_cuda and X.dtype == torch.float32 and 1 in X.stride() and max(widths) <= WIDEST
+
+
+class _Product(NamedTuple):
+    """E·M, or Eᵀ·M if `is_left`, for E = X^data ∘ X̂^power."""
+
+    exponents: tuple[float, float]
+    M: Array
+    is_left: bool
+
+
+def visit(
+    X: Array, unit: float, U: Array, V: Array, requests: Sequence[Any], floor: float, log_power: float | None = None
+) -> tuple[list[Array], Array | None]:
+    """The products of `Data.visit` for X/unit and X̂ = U·V ≥ floor. Requests for the same matrix share passes, two and two."""
+    products = [
+        _Product(request.operand.exponents, request.matrix if request.side == "right" else request.matrix.T, request.side == "left")
+        for request in requests
+    ]
+    if X.stride(1) != 1:
+        X, U, V = X.T, V.T, U.T
+        products = [product._replace(is_left=not product.is_left) for product in products]
+    results, logarithm = _Visit(X, 1.0 / unit, U, V.T, padded(U), padded(V.T), floor).run(products, log_power)
+    return [result.T if request.side == "left" else result for request, result in zip(requests, results, strict=True)], logarithm
+
+
+class _Visit(NamedTuple):
+    """Passes over X, whose rows are in one piece; X̂ = left · rightᵀ, padded U and VT."""
+
+    X: Array
+    scale: float
+    left: Array
+    right: Array
+    U: Array
+    VT: Array
+    floor: float
+
+    def run(self, products: Sequence[_Product], log_power: float | None) -> tuple[list[Array], Array | None]:
+        results: dict[int, Array] = {}
+        logarithm = None
+        for places in _pairs(products):
+            first = products[places[0]]
+            exponents = [products[place].exponents for place in places]
+            if first.is_left:
+                sums = self._by_columns(exponents, first.M)
+            else:
+                sums, total = self._by_rows(exponents, first.M, log_power if logarithm is None else None)
+                logarithm = total if logarithm is None else logarithm
+            results.update(zip(places, sums, strict=True))
+        if log_power is not None and logarithm is None:
+            _, logarithm = self._by_rows([], None, log_power)
+        return [results[place] for place in range(len(products))], logarithm
+
+    def _by_rows(
+        self, exponents: Sequence[tuple[float, float]], M: Array | None, log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
+        (m, n), R = self.X.shape, self.U.shape[1]
+        matrix, width, tiles = self._operand(M, self.right, self.VT)
+        span, parts = _ranges(n, triton.cdiv(m, tiles.rows), tiles.columns)
+        out = [self._empty(parts, m, matrix.shape[1]) for _ in exponents] or [self.U]
+        logs = torch.empty((parts, m), device=self.X.device, dtype=torch.float64) if log_power is not None else None
+        _by_rows[triton.cdiv(m, tiles.rows), parts](
+            self.X, self.U, self.VT, matrix, out[0], out[-1], out[0] if logs is None else logs, m, n, self.X.stride(0), self.scale,
+            self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT, LOG=logs is not None,
+            LOG_POWER=log_power or 0.0, PRODUCTS=bool(exponents),
+        )  # fmt: skip
+        return [_added(parts)[:, :width] for parts in out[: len(exponents)]], None if logs is None else logs.sum()
+
+    def _by_columns(self, exponents: Sequence[tuple[float, float]], M: Array) -> list[Array]:
+        (m, n), R = self.X.shape, self.U.shape[1]
+        matrix, width, tiles = self._operand(M, self.left, self.U)
+        span, parts = _ranges(m, triton.cdiv(n, tiles.columns), tiles.rows)
+        out = [self._empty(parts, n, matrix.shape[1]) for _ in exponents]
+        _by_columns[triton.cdiv(n, tiles.columns), parts](
+            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0), self.scale, self.floor, span, R=R,
+            **self._options(exponents, matrix, tiles), SAME=matrix is self.U,
+        )  # fmt: skip
+        return [_added(parts)[:, :width] for parts in out]
+
+    def _operand(self, M: Array | None, factor: Array, own: Array) -> tuple[Array, int, Tiles]:
+        """The matrix to multiply with, `own` if it is this factor, its columns before padding, and the tiles that fit."""
+        matrix = own if M is None or _place(M) == _place(factor) else padded(M)
+        tiles = _NARROW if max(own.shape[1], matrix.shape[1]) > _WIDE else _TILES
+        return matrix, factor.shape[1] if M is None else M.shape[1], tiles
+
+    def _options(self, exponents: Sequence[tuple[float, float]], matrix: Array, tiles: Tiles) -> dict[str, Any]:
+        (a, b), (c, d) = [*exponents, (0.0, 0.0), (0.0, 0.0)][:2]
+        return {
+            "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "DATA": a, "POWER": b, "DATA2": c, "POWER2": d,
+            "TWO": len(exponents) == 2, "PRECISION": PRECISIONS[torch.get_float32_matmul_precision()],
+            "num_warps": tiles.warps, "num_stages": tiles.stages,
+        }  # fmt: skip
+
+    def _empty(self, *shape: int) -> Array:
+        return torch.empty(shape, device=self.X.device, dtype=torch.float32)
+
+
+def _pairs(products: Sequence[_Product]) -> list[list[int]]:
+    """Products with the same matrix on the same side, two and two, by number."""
+    groups: dict[Any, list[int]] = {}
+    for number, product in enumerate(products):
+        groups.setdefault((product.is_left, _place(product.M)), []).append(number)
+    return [group[start : start + 2] for group in groups.values() for start in range(0, len(group), 2)]
+
+
+def _place(matrix: Array) -> tuple[Any, ...]:
+    """The memory of a matrix: the same for two views of one."""
+    return matrix.data_ptr(), matrix.shape, matrix.stride()
+
+
+def _added(parts: Array) -> Array:
+    return parts[0] if len(parts) == 1 else parts.sum(0)
+
+
+def padded(matrix: Array) -> Array:
+    """A matrix in rows, with columns of zeros up to a power of two, 16 at least."""
+    return torch.nn.functional.pad(matrix, (0, max(16, triton.next_power_of_2(matrix.shape[1])) - matrix.shape[1])).contiguous()
+
+
+def _ranges(length: int, blocks: int, step: int) -> tuple[int, int]:
+    """Length of the ranges that a side is cut into so that all of the card works, and their number."""
+    pieces = max(1, min(_PROGRAMS // max(blocks, 1), -(-length // (4 * step))))
+    span = -(-length // (pieces * step)) * step
+    return span, -(-length // span)
+
+
+_GROUP = 32
+"""Components that are gone over together if there are more than `_WIDE`: as many as fit into the registers of a thread."""
+
+
+def coordinate_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1) -> Array:
+    """Minimise ½⟨F Q, F⟩ − ⟨C, F⟩ + penalty · ΣF over F ≥ 0 by passes over the entries of each row, all rows at once.
+
+    Parameters
+    ----------
+    F, C : tensors of shape (..., m, r)
+    Q : tensor of shape (..., r, r)
+
+    Returns
+    -------
+    tensor
+        The new F.
+    """
+    *points, m, r = F.shape
+    f, c = (array.reshape(-1, m, r).mT.contiguous() for array in (F.clone(), C))
+    Q = Q.reshape(-1, r, r)
+    if r <= _WIDE:
+        _descend(f, c, Q, penalty, passes)
+    else:
+        for _ in range(passes):
+            for start in range(0, r, _GROUP):
+                some = slice(start, min(start + _GROUP, r))
+                own, group = Q[:, some, some].contiguous(), f[:, some].contiguous()
+                _descend(group, c[:, some] - Q[:, some] @ f + own @ group, own, penalty, 1)
+                f[:, some] = group
+    return f.mT.reshape(*points, m, r)
+
+
+def _descend(f: Array, c: Array, Q: Array, penalty: float, passes: int) -> None:
+    """The same for matrices that lie in columns, in place."""
+    points, r, m = f.shape
+    R = max(2, triton.next_power_of_2(r))
+    rows, warps = (256, 4) if R <= 32 else (64, 2)
+    square = torch.nn.functional.pad(Q, (0, R - r, 0, R - r)).contiguous()
+    _coordinate_rows[triton.cdiv(m, rows), points](f, c.contiguous(), square, m, r, penalty, R, rows, passes, num_warps=warps)

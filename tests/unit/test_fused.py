@@ -1,0 +1,117 @@
+"""Kernels for CUDA, run by Triton's interpreter on the host, beside their definitions in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels are written in Triton")
+
+from nonneg import factorize  # noqa: E402
+from nonneg.data import device  # noqa: E402
+from nonneg.data.steps import Request  # noqa: E402
+from nonneg.divergences import Alpha, Beta, Gamma  # noqa: E402
+from nonneg.kernels import fused  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def plain_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fused.PRECISIONS, "highest", "ieee")  # the interpreter knows no products of bfloat16
+
+
+class Powers(NamedTuple):
+    exponents: tuple[float, float]
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return torch.as_tensor(np.random.default_rng(seed).random(shape) + 0.1, dtype=torch.float32)
+
+
+@pytest.mark.parametrize("is_turned", [False, True], ids=["rows", "columns"])
+@pytest.mark.parametrize("exponents", [(1.0, -1.0), (0.0, 0.5), (2.0, -2.0), (1.0, -0.5), (-1.0, 1.0), (0.5, 0.3)])
+def test_visit_equals_its_definition(exponents: tuple[float, float], is_turned: bool) -> None:
+    m, n, r = 150, 85, 5
+    X, U, V, M, N = draw(m, n), draw(m, r, seed=1), draw(r, n, seed=2), draw(n, 3, seed=3), draw(4, m, seed=4)
+    requests = [
+        Request(Powers(exponents), "right", V.T),
+        Request(Powers((1.0, 1.0)), "right", V.T),
+        Request(Powers((0.0, -2.0)), "right", V.T),
+        Request(Powers(exponents), "right", M),
+        Request(Powers(exponents), "left", N),
+        Request(Powers(exponents), "left", U.T),
+        Request(Powers((1.0, -2.0)), "left", U.T),
+    ]
+    given = X.T.contiguous().T if is_turned else X
+    found, logarithm = fused.visit(given, 2.0, U, V, requests, 1e-19, 1.0)
+    x, approximation = X.double() / 2, (U.double() @ V.double())
+    for request, product in zip(requests, found, strict=True):
+        p, e = request.operand.exponents
+        E = x**p * approximation**e
+        wanted = E @ request.matrix.double() if request.side == "right" else request.matrix.double() @ E
+        assert product.shape == wanted.shape
+        np.testing.assert_allclose(product, wanted, rtol=3e-6)
+    np.testing.assert_allclose(float(logarithm), float((x * approximation.log()).sum()), rtol=1e-6)
+
+
+def test_zeros_and_entries_outside_of_the_matrix_add_nothing() -> None:
+    X, U, V = torch.zeros(70, 33), draw(70, 2), draw(2, 33)
+    U[3] = 0  # X̂ is zero there, and counts as the floor
+    requests = [Request(Powers((1.0, -1.0)), "right", V.T), Request(Powers((1.0, -2.0)), "left", U.T)]
+    found, logarithm = fused.visit(X, 1.0, U, V, requests, 1e-19, 1.0)
+    assert all(bool((product == 0).all()) for product in found)
+    assert float(logarithm) == 0.0
+
+
+def test_can_visit_only_what_the_kernels_hold() -> None:
+    class OnCard(NamedTuple):
+        dtype: Any = torch.float32
+        strides: tuple[int, int] = (12, 1)
+        is_cuda: bool = True
+
+        def stride(self) -> tuple[int, int]:
+            return self.strides
+
+    assert fused.can_visit(OnCard(), 5, 128)
+    assert not fused.can_visit(OnCard(), 5, 129)
+    assert not fused.can_visit(OnCard(torch.float64), 5)
+    assert not fused.can_visit(OnCard(strides=(24, 2)), 5)
+    assert not fused.can_visit(draw(10, 12), 5)
+
+
+@pytest.mark.parametrize("divergence", ["kullback-leibler", "itakura-saito", Beta(0.5), Alpha(0.5), Gamma(0.5)])
+@pytest.mark.parametrize("form", ["W H", "W W.T X"])
+def test_fits_by_the_kernels_equal_fits_without(divergence: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = draw(40, 23)
+    plain = factorize(X, form, 3, divergence=divergence, max_iter=3, solver="multiplicative", random_state=0)
+    monkeypatch.setattr(device, "has_kernels", lambda namespace: True)
+    monkeypatch.setattr(fused, "can_visit", lambda X, *widths: True)
+    visit, calls = fused.visit, []
+    monkeypatch.setattr(fused, "visit", lambda *arguments: calls.append(1) or visit(*arguments))
+    found = factorize(X, form, 3, divergence=divergence, max_iter=3, solver="multiplicative", random_state=0)
+    assert calls
+    np.testing.assert_allclose(found.factors["W"], plain.factors["W"], rtol=2e-5)
+    np.testing.assert_allclose(found.objective, plain.objective, rtol=1e-5)
+
+
+@pytest.mark.parametrize("r", [1, 6, 70])
+def test_coordinate_rows_moves_every_entry_to_its_minimum(r: int) -> None:
+    F, C, H = draw(2, 40, r), 3 * draw(2, 40, r, seed=1), draw(2, r, 90, seed=2)
+    Q = H @ H.mT
+    found = fused.coordinate_rows(F, C, Q, 0.25, passes=2)
+    wanted = F.double().clone()
+    for _ in range(2):
+        for k in range(r):
+            slope = (wanted @ Q.double()[..., :, k : k + 1])[..., 0] - C[..., k].double() + 0.25
+            wanted[..., k] = (wanted[..., k] - slope / Q[:, None, k, k].double()).clamp_min(0)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+    assert bool((draw(2, 40, r) == F).all())
+
+
+def test_components_without_curvature_stay() -> None:
+    F, C, Q = draw(7, 3), draw(7, 3), torch.diag(torch.tensor([1.0, 0.0, 2.0]))
+    found = fused.coordinate_rows(F, C, Q)
+    assert torch.equal(found[:, 1], F[:, 1])
+    torch.testing.assert_close(found[:, 2], C[:, 2] / 2)
