@@ -34,7 +34,7 @@ LAYERS = [
     ("graph", "hmm"),
     ("selection",),
     ("neuro",),
-    ("catalogue", "loading"),
+    ("loading", "papers"),
     ("__init__",),
     ("cli",),
     ("__main__",),
