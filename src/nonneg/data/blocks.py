@@ -11,8 +11,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -225,7 +226,89 @@ class Blocks(Data):
 
 
 _ENTRIES = 2**25
-"""Of columns that are taken together."""
+"""Entries of columns that are taken together."""
+_USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
+"""Sums that every first reading finds: they cost little."""
+
+
+@dataclass
+class Seen:
+    """Results of the first reading, shared by all data made of the same blocks."""
+
+    wanted: dict[Total, None] = field(default_factory=lambda: dict.fromkeys(_USUAL))
+    """Sums to find."""
+    signed: bool = False
+    """Whether entries may be negative."""
+    facts: Facts | None = None
+    totals: dict[Total, float] = field(default_factory=dict)
+    missing: int = 0
+    cached: dict[Any, Any] = field(default_factory=dict)
+
+
+class StoredBlocks(Blocks):
+    """Blocks in files or on a cluster. The first reading checks every entry and finds extremes and sums."""
+
+    unit: float = 1.0
+    weighing: Any = None
+    """Weights of the blocks, a `Weighing`."""
+    seen: Any
+    """Results of the first reading, a `Seen`."""
+
+    @abstractmethod
+    def nothing_seen(self) -> Any:
+        """A `Seen` before the first reading."""
+
+    def _changed(self, **changes: Any) -> Self:
+        other = copy(self)
+        for name in ("_facts", "_totals", "_lengths"):
+            other.__dict__.pop(name, None)
+        other.__dict__.update(changes)
+        return other
+
+    def in_units(self, unit: float) -> Self:
+        return self if unit == 1 else self._changed(unit=self.unit * unit).knowing(self, unit)
+
+    def weighted_by(self, weighing: Any) -> Self:
+        """The blocks with weights."""
+        return self._changed(weighing=weighing, seen=self.nothing_seen())
+
+    def unweighted(self) -> Self:
+        """The blocks without weights, none of which differs from one."""
+        return self._changed(weighing=None)
+
+    @property
+    def missing(self) -> int:
+        if self.weighing is None:
+            return 0
+        self.read()
+        return int(self.seen.missing)
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self.seen.cached:
+            self.seen.cached[key] = make()
+        return self.seen.cached[key]
+
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        if self.seen.facts is None:
+            self.seen.wanted |= dict.fromkeys(totals)
+            self.seen.signed = self.seen.signed or signed
+
+    def conclude(self, surveys: Iterable[tuple[Facts, list[float]]], missing: int) -> None:
+        """Keep the results of the first reading."""
+        self.seen.facts, sums = together(surveys)
+        self.seen.missing, self.seen.totals = missing, dict(zip(self.seen.wanted, sums, strict=True))
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        if self.unit != 1:
+            return super().survey(totals)
+        if self.seen.facts is None:
+            self.request(totals)
+            self.reading(_nothing, ())
+        known: dict[Total, float] = self.seen.totals
+        missing = [total for total in totals if total not in known]
+        if missing:
+            known.update(zip(missing, super().survey(missing)[1], strict=True))
+        return self.seen.facts, [known[total] for total in totals]
 
 
 def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[float]]:
@@ -268,6 +351,10 @@ class Gathering:
 
 
 # ---- what is done with a block
+
+
+def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
+    return ()
 
 
 def _apply(block: Data, shared: Any, own: Any) -> tuple[Array]:

@@ -11,11 +11,12 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from ..kernels.host import as_dense
-from .base import Data
+from .base import Data, Facts
 from .given import Observed
 from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import Pair, WeightedDense
+from .weighted.weighing import first_unknown
 
 
 def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int, int], float]:
@@ -29,6 +30,18 @@ def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int,
             i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
             place, value = (rows.start + int(i), int(j)), float(entries[i, j])
     return count, place or (0, 0), value
+
+
+def first_bad(block: Data, facts: Facts, *, signed: bool, refuses_nan: bool) -> tuple[int, int, float] | None:
+    """Row, column and value of the first entry that is not finite, or negative unless `signed`; None if there is none."""
+    unknown = first_unknown(block) if refuses_nan else None
+    if unknown is not None:
+        return *unknown, math.nan
+    if math.isfinite(facts.lowest) and math.isfinite(facts.highest) and (signed or facts.lowest >= 0):
+        return None
+    is_finite = math.isfinite(facts.lowest) and math.isfinite(facts.highest)
+    _, place, value = _first(block, lambda entries: entries < 0 if is_finite else ~np.isfinite(entries))
+    return *place, value
 
 
 def bad_entry(value: float, where: str) -> DataError:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -21,15 +22,15 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from ..kernels.namespace import Namespace
-from .base import Data, Facts, Total
-from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
-from .checking import bad_entry
+from .base import Data
+from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
+from .checking import bad_entry, first_bad
 from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
-from .files import USUAL, as_block
+from .files import as_block
 from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
 from .weighted.base import Pair
-from .weighted.weighing import Scaled, Weighing, first_unknown
+from .weighted.weighing import Scaled, Weighing, refuses_nan
 
 _FAN = 8
 """Results that are added up by one task."""
@@ -38,74 +39,47 @@ _ATTEMPTS = 4
 _NUMBERS, _TOKEN = count(), uuid4().hex[:8]
 
 
-class DaskBlocks(Blocks):
+@dataclass
+class _SeenOnCluster(Seen):
+    """Results of the first reading of a collection."""
+
+    scheduler: str | None = field(default_factory=scheduler_at)
+    is_sparse: bool | None = None
+
+
+class DaskBlocks(StoredBlocks):
     """Blocks of rows that are a Dask collection: an array, a table, or an array whose blocks are SciPy's sparse arrays."""
 
-    def __init__(
-        self,
-        parts: Sequence[Any],
-        rows: Sequence[int],
-        columns: int,
-        dtype: Any,
-        *,
-        unit: float = 1.0,
-        seen: dict[str, Any] | None = None,
-        log: ReadingLog | None = None,
-        weighing: Weighing | None = None,
-    ) -> None:
-        self.weighing = weighing
-        self.parts, self.rows, self.unit = list(parts), [int(count) for count in rows], unit
+    def __init__(self, parts: Sequence[Any], rows: Sequence[int], columns: int, dtype: Any) -> None:
+        self.parts, self.rows = list(parts), [int(count) for count in rows]
         self.stops = np.cumsum(self.rows)
         self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
         self.namespace = Namespace(np, real(check_numbers(dtype, "X")), "cpu")
-        self.log = log or ReadingLog()
-        first = {"wanted": dict.fromkeys(USUAL), "signed": False, "kept": {}, "scheduler": scheduler_at()}
-        self._seen: dict[str, Any] = first if seen is None else seen
+        self.log, self.seen = ReadingLog(), self.nothing_seen()
         if 0 in self.shape:
             raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
 
-    def in_units(self, unit: float) -> DaskBlocks:
-        if unit == 1:
-            return self
-        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
-        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, **settings).knowing(self, unit)
-
-    def weighted_by(self, weighing: Weighing) -> DaskBlocks:
-        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, log=self.log, weighing=weighing)
-
-    def unweighted(self) -> DaskBlocks:
-        return DaskBlocks(self.parts, self.rows, self.shape[1], self.namespace.dtype, seen=self._seen, log=self.log)
+    def nothing_seen(self) -> _SeenOnCluster:
+        return _SeenOnCluster()
 
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
-        """As far as the first block shows."""
-        if "is_sparse" not in self._seen:
-            self._seen["is_sparse"] = bool(the_dask().delayed(sparse.issparse)(self.parts[0]).compute())
-        return bool(self._seen["is_sparse"])
-
-    @property
-    def missing(self) -> int:
-        if self.weighing is None:
-            return 0
-        self.read()
-        return int(self._seen["missing"])
-
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._seen["kept"]:
-            self._seen["kept"][key] = make()
-        return self._seen["kept"][key]
+        """Whether the first block is sparse."""
+        if self.seen.is_sparse is None:
+            self.seen.is_sparse = bool(the_dask().delayed(sparse.issparse)(self.parts[0]).compute())
+        return bool(self.seen.is_sparse)
 
     # ---- readings
 
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
-        began, is_first = time.perf_counter(), "facts" not in self._seen
+        began, is_first = time.perf_counter(), self.seen.facts is None
         self.log.check()
-        wanted = tuple(self._seen["wanted"]) if is_first else None
+        wanted = tuple(self.seen.wanted) if is_first else None
         own_of = [(self._weights_of(rows), *(array[rows] for array in own)) for rows in self._ranges]
         results = self._computed(work, shared, own_of, wanted)
         added, rest, surveys = self._put_together(results, how)
         if is_first:
-            self._conclude(surveys)
+            self._check(surveys)
         self.log.seconds.append(time.perf_counter() - began)
         found, sums = Gathering([way for way in how if way != "add"], self.shape[0]), iter(added)
         for parts, rows in zip(rest, self.rows, strict=True):
@@ -126,12 +100,12 @@ class DaskBlocks(Blocks):
         dask = the_dask()
         name = work.__name__.strip("_").replace("_", "-")
         weighing = None if self.weighing is None else self.weighing.without_weights()
-        settings = (work, self.namespace, self.unit, wanted, self._seen["signed"], weighing)
+        settings = (work, self.namespace, self.unit, wanted, self.seen.signed, weighing)
 
         def compute(how: Sequence[How]) -> Any:
-            send = sender(self._seen["scheduler"])
+            send = sender(self.seen.scheduler)
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            (everywhere,), homes = send([shared]), homes_of(self._seen["scheduler"], self.parts)
+            (everywhere,), homes = send([shared]), homes_of(self.seen.scheduler, self.parts)
             apart, done = [_apart(own[0]) for own in own_of], []
             mine_of: Any = [(weights, *own[1:]) for (weights, _), own in zip(apart, own_of, strict=True)]
             mine_of = send(mine_of) if any(len(mine) > 1 or mine[0] is not None for mine in mine_of) else mine_of
@@ -164,7 +138,7 @@ class DaskBlocks(Blocks):
             except DataError:
                 raise
             except Exception as error:
-                scheduler = self._seen["scheduler"]
+                scheduler = self.seen.scheduler
                 if scheduler is None or not (is_loss(error) or isinstance(error, OSError)):
                     raise
                 if attempt == _ATTEMPTS - 1 or not is_reached(scheduler):
@@ -172,36 +146,13 @@ class DaskBlocks(Blocks):
                     raise DataError(f"A reading of X by the Dask scheduler at {scheduler} has failed: {what} ({error}).") from error
         raise AssertionError
 
-    def _conclude(self, surveys: Sequence[Any]) -> None:
-        """What the first reading tells, or an error that says where an entry cannot be."""
+    def _check(self, surveys: Sequence[Any]) -> None:
+        """Keep the results of the first reading; raise an error with the place of an entry that cannot be."""
         for place, ((_, _, bad, _), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
             if bad is not None:
                 (row, column, value), first = bad, int(stop) - rows
                 raise bad_entry(value, f"row {first + row}, column {column} (row {row} of block {place})")
-        self._seen["facts"], sums = together([survey[:2] for survey in surveys])
-        self._seen["missing"] = sum(survey[3] for survey in surveys)
-        self._seen["totals"] = dict(zip(self._seen["wanted"], sums, strict=True))
-
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        if "facts" not in self._seen:
-            self._seen["wanted"] |= dict.fromkeys(totals)
-            self._seen["signed"] = self._seen["signed"] or signed
-
-    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        if self.unit != 1:
-            return super().survey(totals)
-        if "facts" not in self._seen:
-            self.request(totals)
-            self.reading(_nothing, ())
-        known: dict[Total, float] = self._seen["totals"]
-        missing = [total for total in totals if total not in known]
-        if missing:
-            known.update(zip(missing, super().survey(missing)[1], strict=True))
-        return self._seen["facts"], [known[total] for total in totals]
-
-    @property
-    def size(self) -> int:
-        return self.shape[0] * self.shape[1]
+        self.conclude([survey[:2] for survey in surveys], sum(survey[3] for survey in surveys))
 
     # ---- rows
 
@@ -240,7 +191,8 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
         block = weighing.weigh(block, _whole(weights, _entries_of(entries)))
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
-        survey = facts, sums, _bad(block, facts, signed, weighing), block.missing
+        bad = first_bad(block, facts, signed=signed, refuses_nan=refuses_nan(weighing))
+        survey = facts, sums, bad, block.missing
     results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, [(tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey)]
@@ -338,26 +290,6 @@ def _stacked_weights(parts: Sequence[Any], order: np.ndarray) -> Any:
     if isinstance(first, Scaled):
         return Scaled(_stacked([part.entries for part in parts])[order], _stacked_weights([part.by for part in parts], order))
     return _stacked(parts)[order]
-
-
-def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
-    return ()
-
-
-def _bad(block: Data, facts: Facts, signed: bool, weighing: Weighing | None) -> tuple[int, int, float] | None:
-    """The first entry of a block that cannot be, with its row and column."""
-    unknown = first_unknown(block) if weighing is not None and not weighing.ignores else None
-    if unknown is not None:
-        return *unknown, math.nan
-    if math.isfinite(facts.lowest) and math.isfinite(facts.highest) and (signed or facts.lowest >= 0):
-        return None
-    for rows, some in block.blocks():
-        entries = some.toarray() if sparse.issparse(some) else some
-        wrong = ~np.isfinite(entries) | (not signed) & (entries < 0)
-        if wrong.any():
-            i, j = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-            return rows.start + int(i), int(j), float(entries[i, j])
-    return None
 
 
 # ---- collections

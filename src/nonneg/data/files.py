@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,42 +14,33 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
-from ..kernels.host import as_dense
 from ..kernels.namespace import Namespace
-from .base import Data, Facts, Total
-from .blocks import Blocks, Gathering, How, ReadingLog, Work, together
-from .checking import bad_entry, where_in
+from .base import Data, Facts
+from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
+from .checking import bad_entry, first_bad, where_in
 from .compressed import to_csr
 from .dense import DenseData
 from .memory import available_bytes
 from .sources.base import Source, real
 from .sparse import SparseData
-from .weighted.weighing import Weighing, first_unknown
+from .weighted.weighing import refuses_nan
 
 BLOCK_BYTES = 2**27
 """Of a block, in memory. Two of them are there at a time, and what is computed of one."""
-USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
-"""Sums that are found in the first reading whatever is asked for: they cost little, and are asked for later."""
-
 T = TypeVar("T")
 
 
 @dataclass
-class _Seen:
-    """What the first reading has told, for all that is made of the same file."""
+class _SeenOfFile(Seen):
+    """Results of the first reading of a file, and of its blocks."""
 
-    wanted: dict[Total, None] = field(default_factory=lambda: dict.fromkeys(USUAL))
-    signed: bool = False
     stamp: Any = None
     digests: dict[int, bytes] = field(default_factory=dict)
-    surveys: dict[int, tuple[Facts, list[float]]] = field(default_factory=dict)
-    totals: dict[Total, float] = field(default_factory=dict)
-    facts: Facts | None = None
-    missing: dict[int, int] = field(default_factory=dict)
-    kept: dict[Any, Any] = field(default_factory=dict)
+    surveys: dict[int, tuple[Facts, list[float], int]] = field(default_factory=dict)
+    """Facts, sums and missing entries of each block, until the first reading has ended."""
 
 
-class FileBlocks(Blocks):
+class FileBlocks(StoredBlocks):
     """Blocks of rows in a file, or in several.
 
     Parameters
@@ -58,67 +48,34 @@ class FileBlocks(Blocks):
     source : Source
     block_bytes : int
         What a block takes in memory, about.
-    weighing : Weighing, optional
-        What blocks are weighted with, as soon as they are read.
     is_settled : bool
-        Whether there are to be blocks also where one would have all of X; if not, `whole_file` may serve better.
+        Whether to read in blocks also where one has all of X; if not, `whole_file` may serve better.
 
     Attributes
     ----------
     is_small : bool
-        Whether it would, and X may as well be in memory.
+        Whether one block has all of X, which may as well be in memory.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        block_bytes: int = BLOCK_BYTES,
-        *,
-        unit: float = 1.0,
-        seen: _Seen | None = None,
-        log: Any = None,
-        weighing: Weighing | None = None,
-        is_settled: bool = True,
-    ) -> None:
-        self.source, self.block_bytes, self.unit, self.weighing = source, block_bytes, unit, weighing
+    def __init__(self, source: Source, block_bytes: int = BLOCK_BYTES, *, is_settled: bool = True) -> None:
+        self.source, self.log = source, ReadingLog()
         self.is_small = not is_settled and source.bytes_in_memory <= block_bytes
         self.shape = source.shape
         self.namespace = Namespace(np, real(source.dtype), "cpu")
-        self.log, self._seen = log or ReadingLog(), seen or _Seen(stamp=source.stamp())
+        self.seen = self.nothing_seen()
         self.cuts = source.cuts(block_bytes)
         self.stops = np.array(self.cuts[1:])
+
+    def nothing_seen(self) -> _SeenOfFile:
+        return _SeenOfFile(stamp=self.source.stamp())
 
     @property
     def size(self) -> int:
         return self.source.entries
 
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._seen.kept:
-            self._seen.kept[key] = make()
-        return self._seen.kept[key]
-
-    def in_units(self, unit: float) -> FileBlocks:
-        if unit == 1:
-            return self
-        settings = {"unit": self.unit * unit, "seen": self._seen, "log": self.log, "weighing": self.weighing}
-        return FileBlocks(self.source, self.block_bytes, **settings).knowing(self, unit)
-
-    def weighted_by(self, weighing: Weighing) -> FileBlocks:
-        return FileBlocks(self.source, self.block_bytes, log=self.log, weighing=weighing)
-
-    def unweighted(self) -> FileBlocks:
-        return FileBlocks(self.source, self.block_bytes, seen=self._seen, log=self.log)
-
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
         return self.source.is_sparse
-
-    @property
-    def missing(self) -> int:
-        if self.weighing is None:
-            return 0
-        self.read()
-        return sum(self._seen.missing.values())
 
     # ---- readings
 
@@ -140,7 +97,9 @@ class FileBlocks(Blocks):
             self.log.check(f"row {start} of {self.shape[0]}")
             yield slice(start, stop), next(blocks)
         self._check_unchanged()
-        self._conclude()
+        if self.seen.facts is None:
+            surveys = [self.seen.surveys[number] for number in sorted(self.seen.surveys)]
+            self.conclude([(facts, sums) for facts, sums, _ in surveys], sum(missing for *_, missing in surveys))
         self.log.seconds.append(time.perf_counter() - began)
 
     def whole_file(self) -> Any:
@@ -163,12 +122,14 @@ class FileBlocks(Blocks):
             raise self._change(f"rows {start} to {stop - 1} should be {(stop - start, self.shape[1])}, and are {values.shape}")
         digest = _digest(values)
         block = self._weighted(values, slice(start, stop))
-        if self._seen.digests.setdefault(number, digest) != digest:
+        if self.seen.digests.setdefault(number, digest) != digest:
             raise self._change(f"other numbers are in the block that begins with {self.source.place(start)}")
-        if self._seen.facts is None:
-            self._seen.surveys[number] = survey = block.survey(list(self._seen.wanted))
-            self._check(survey[0], block, start)
-            self._seen.missing[number] = block.missing
+        if self.seen.facts is None:
+            facts, sums = block.survey(list(self.seen.wanted))
+            bad = first_bad(block, facts, signed=self.seen.signed, refuses_nan=refuses_nan(self.weighing))
+            if bad is not None:
+                raise bad_entry(bad[2], where_in(start + bad[0], bad[1], self.source))
+            self.seen.surveys[number] = facts, sums, block.missing
         return block if self.unit == 1 else block.in_units(self.unit)
 
     def _weighted(self, values: Any, rows: Any) -> Data:
@@ -176,54 +137,16 @@ class FileBlocks(Blocks):
         block = as_block(values, self.namespace)
         return block if self.weighing is None else self.weighing.weigh(block, self.weighing.of(rows))
 
-    def _check(self, facts: Facts, block: Data, start: int) -> None:
-        """Refuse what is not finite, and what is negative where nothing may be."""
-        unknown = first_unknown(block) if self.weighing is not None and not self.weighing.ignores else None
-        if unknown is not None:
-            raise bad_entry(math.nan, where_in(start + unknown[0], unknown[1], self.source))
-        if not math.isfinite(facts.lowest) or not math.isfinite(facts.highest):
-            raise bad_entry(*_first(block, lambda x: ~np.isfinite(x), start, self.source))
-        if facts.lowest < 0 and not self._seen.signed:
-            raise bad_entry(*_first(block, lambda x: x < 0, start, self.source))
-
     def _check_unchanged(self) -> None:
-        if self._seen.stamp is None:
-            self._seen.stamp = self.source.stamp()
+        if self.seen.stamp is None:
+            self.seen.stamp = self.source.stamp()
             return
-        change = self.source.changed(self._seen.stamp)
+        change = self.source.changed(self.seen.stamp)
         if change is not None:
             raise DataError(change)
 
     def _change(self, what: str) -> DataError:
         return DataError(f"{self.source.name} has changed since it was first read: {what}.")
-
-    def _conclude(self) -> None:
-        """What a first reading that has come to its end tells."""
-        if self._seen.facts is None:
-            wanted, surveys = list(self._seen.wanted), [self._seen.surveys[number] for number in sorted(self._seen.surveys)]
-            self._seen.facts, sums = together(surveys)
-            self._seen.totals = dict(zip(wanted, sums, strict=True))
-
-    # ---- sums
-
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        if self._seen.facts is None:
-            self._seen.wanted |= dict.fromkeys(totals)
-            self._seen.signed = self._seen.signed or signed
-
-    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        if self.unit != 1:
-            return super().survey(totals)
-        if self._seen.facts is None:
-            self.request(totals)
-            for _ in self.pieces():
-                pass
-        missing = [total for total in totals if total not in self._seen.totals]
-        if missing:
-            _, sums = super().survey(missing)
-            self._seen.totals.update(zip(missing, sums, strict=True))
-        assert self._seen.facts is not None
-        return self._seen.facts, [self._seen.totals[total] for total in totals]
 
     def some(self, items: np.ndarray) -> Data:
         values = read_or_say(self.source, lambda: self.source.read_some(items), int(min(items, default=0)))
@@ -301,17 +224,6 @@ def _digest(values: Any) -> bytes:
     entries = values.data if sparse.issparse(values) else values.reshape(-1)
     some = np.ascontiguousarray(entries[:: max(1, entries.size // _LOOKED_AT)])
     return hashlib.blake2b(some.tobytes(), digest_size=8).digest()
-
-
-def _first(block: Data, condition: Callable[[Any], Any], start: int, source: Source) -> tuple[float, str]:
-    """The first entry that meets a condition, and where it is, in words."""
-    for rows, part in block.blocks():
-        entries = as_dense(part)
-        mask = condition(entries)
-        if mask.any():
-            i, j = np.unravel_index(int(np.argmax(mask)), mask.shape)
-            return float(entries[i, j]), where_in(start + rows.start + int(i), int(j), source)
-    raise AssertionError
 
 
 def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:

@@ -191,7 +191,7 @@ def _read_far(X: Any, name: str, ignores: bool, weights: Any) -> Data:
     if given is None and not ignores:
         return X
     keeps_pairs = isinstance(given, Pair) and (blocks.is_sparse or (not ignores and _has_all_features(given, is_turned)))
-    base = blocks.weighted_by(Weighing(ignores, given, is_turned, keeps_pairs))
+    base = blocks.weighted_by(Weighing(ignores, given, keeps_pairs))
     found = WeightedBlocks(base, given, keeps_pairs)
     whole = base.unweighted() if given is None and not found.missing else found
     return whole.T if is_turned else whole

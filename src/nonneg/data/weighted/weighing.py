@@ -37,8 +37,6 @@ class Weighing:
         Whether NaN stands for what is missing; it is refused where it is not, and has a weight.
     weights : Pair, Scaled, or anything a range of whose rows can be had by a slice
         None where all are one.
-    is_turned : bool
-        Whether the columns of blocks are samples, rather than their rows.
     keeps_pairs : bool
         Whether no entry has to be filled, since all features have a weight and all values are there. Samples without one are
         zero.
@@ -46,7 +44,6 @@ class Weighing:
 
     ignores: bool = False
     weights: Any = None
-    is_turned: bool = False
     keeps_pairs: bool = False
 
     def of(self, rows: Any) -> Any:
@@ -111,6 +108,11 @@ def _of_entries(block: Any, weights: Any, ignores: bool) -> Data:
             sparse.csr_array((part.data[known], part.indices[known], indptr), shape=part.shape) for part in (values, weights)
         )
     return ObservedData(values, block.namespace, weights.astype(block.namespace.dtype))
+
+
+def refuses_nan(weighing: Weighing | None) -> bool:
+    """Whether an entry with a weight must not be NaN."""
+    return weighing is not None and not weighing.ignores
 
 
 def first_unknown(block: Any) -> tuple[int, int] | None:
