@@ -199,8 +199,8 @@ class Data(ABC):
         """What will be asked for, and whether entries may be negative, said before the first reading."""
 
     def power_sum(self, exponent: float) -> float:
-        """Σ X^exponent over all m·n entries; their number for exponent 0."""
-        return self._total("power", exponent) if exponent else float(self.shape[0] * self.shape[1])
+        """Σ X^exponent over all entries, times their weights; the sum of the weights for exponent 0."""
+        return self._total("power", exponent) if exponent or self.weighted else float(self.shape[0] * self.shape[1])
 
     def log_sum(self, data_power: float) -> float:
         """Σ X^data_power · ln X, with 0 ln 0 = 0."""

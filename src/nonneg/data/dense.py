@@ -15,7 +15,7 @@ from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace, to_host
 from . import device
 from .base import Data, Facts, Total
-from .steps import Descent, Request, Sweep
+from .steps import Descent, ElementwiseOperand, Request, Sweep, Unreached
 from .visiting import Pass, row_blocks, share_out
 
 _MANY = 8192
@@ -48,6 +48,13 @@ class DenseData(Data):
 
     def _block(self, rows: Any) -> Array:
         return self.values[rows, :] if self.unit == 1 else self.values[rows, :] / self.unit
+
+    def _rows(self, rows: slice) -> DenseData:
+        return DenseData(self.values[rows, :], self.namespace, self.unit)
+
+    def _weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array | None]:
+        """Some rows of X and their weights; None if all are one."""
+        return self._block(rows), None
 
     # ---- sums
 
@@ -134,7 +141,7 @@ class DenseData(Data):
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
         def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
-            return DenseData(self.values[rows, :], self.namespace, self.unit)._walk(U, V, requests, log_power)
+            return self._rows(rows)._walk(U, V, requests, log_power)
 
         if self.namespace.is_host:
             return share_out(self, walk, U, requests)
@@ -147,10 +154,18 @@ class DenseData(Data):
         xp = self.namespace.xp
         walk, logarithm = Pass(self, U, V, requests), None
         for rows in row_blocks(*self.shape, self.namespace.device):
-            x, approximation = self._block(rows), walk.approximation(rows)
-            walk.add(rows, lambda operand, x=x, a=approximation: operand.evaluate(xp, x, a))  # type: ignore[misc]
+            (x, weights), approximation = self._weighted_block(rows), walk.approximation(rows)
+            if weights is not None:
+                approximation = xp.where(weights > 0, approximation, xp.ones_like(x))  # 0 · ∞ is NaN
+
+            def evaluate(operand: ElementwiseOperand, x: Array = x, w: Any = weights, a: Array = approximation) -> Array:
+                found = operand.evaluate(xp, x, a)
+                return found if w is None else found * (xp.astype(w > 0, w.dtype) if isinstance(operand, Unreached) else w)
+
+            walk.add(rows, evaluate)
             if log_power is not None:
-                terms = log_of(xp, approximation) * (x**log_power if log_power else 1.0)
+                logarithms = log_of(xp, approximation) if weights is None else weights * log_of(xp, approximation)
+                terms = logarithms * (x**log_power if log_power else 1.0)
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 

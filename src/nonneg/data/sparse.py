@@ -48,6 +48,9 @@ class SparseData(Data):
             values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
         return SparseData(values, self.namespace, is_passing=self.is_passing)
 
+    is_pattern: ClassVar[bool] = False
+    """Whether entries that are not stored are missing, rather than zero."""
+
     # ---- sums
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
@@ -151,17 +154,18 @@ class SparseData(Data):
     def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
             U, V = as_dense(U), as_dense(V)
-        is_exact = self.values.dtype == np.float32 and is_small(math.prod(self.shape))
+        is_exact = not self.is_pattern and self.values.dtype == np.float32 and is_small(math.prod(self.shape))
         has_sparse = V is None or sparse.issparse(U) or sparse.issparse(V)
         at_non_zeros: _Way = self._gathered if is_exact or has_sparse else self._sampled
 
         def way(request: Request) -> _Way:
-            if not request.operand.on_pattern:
+            if not (self.is_pattern or request.operand.on_pattern):
                 return self._everywhere
             is_plain = request.operand.exponents is not None and request.matrix is not None and not sparse.issparse(request.matrix)
             return at_non_zeros if is_plain else self._gathered
 
-        way_of_logarithm = None if log_power is None else at_non_zeros if log_power else self._everywhere
+        without_data = self._gathered if self.is_pattern else self._everywhere
+        way_of_logarithm = None if log_power is None else at_non_zeros if log_power else without_data
         ways = [way(request) for request in requests]
         results: dict[int, Array] = {}
         logarithm = None

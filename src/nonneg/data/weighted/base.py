@@ -79,10 +79,43 @@ class Blend(NamedTuple):
     spread: float = 0.0
 
 
-class Partial(Data):
-    """Data of which some entries may be missing: what stands for X inside a form is `inside`, in which they are filled."""
+class Weighted(Data):
+    """Data with weights, which count in passes over entries. Products are those of `complete`, which has none."""
+
+    weighted: ClassVar[bool] = True
+    complete: Data
+    """X inside a form, with missing entries filled."""
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.complete.apply(M, transposed=transposed, sign=sign)
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        return self.complete.apply_after(M, transposed=transposed, sign=sign)
+
+    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+        return self.complete.apply_both(M, N)
+
+    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
+        return self.complete.apply_gram(M, transposed=transposed)
+
+    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
+        return self.complete.apply_and_gram(M)
+
+    def with_itself(self, first: bool, second: bool) -> Array:
+        return self.complete.with_itself(first, second)
+
+    def itself(self) -> Any:
+        return self.complete.itself()
+
+
+class Partial(Weighted):
+    """Data of which some entries may be missing: `inside` has them filled, by a model; without it, means do."""
 
     inside: Data | None
+
+    @property
+    def complete(self) -> Data:  # type: ignore[override]
+        return self.inside or self.items
 
     @property
     def has_gaps(self) -> bool:

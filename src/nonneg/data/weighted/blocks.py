@@ -85,7 +85,7 @@ class FilledBlocks(MadeBlocks):
 
 
 @dataclass(eq=False)
-class WeightedBlocks(Blocks, Partial):
+class WeightedBlocks(Partial, Blocks):
     """Blocks that have weights, each its own.
 
     Attributes
@@ -108,7 +108,6 @@ class WeightedBlocks(Blocks, Partial):
     namespace: Namespace = field(init=False)
     shape: tuple[int, int] = field(init=False)
     log: ReadingLog = field(init=False)
-    weighted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
@@ -157,9 +156,6 @@ class WeightedBlocks(Blocks, Partial):
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         return self.base.survey(totals)
 
-    def power_sum(self, exponent: float) -> float:
-        return self._total("power", exponent)
-
     @property
     def size(self) -> int:
         return self.base.size
@@ -205,24 +201,6 @@ class WeightedBlocks(Blocks, Partial):
         return (block for _, block in self.pieces())
 
     # ---- X itself
-
-    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
-
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
-        return (self.inside or self.items).apply_both(M, N)
-
-    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
-        return (self.inside or self.items).apply_gram(M, transposed=transposed)
-
-    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
-        return (self.inside or self.items).apply_and_gram(M)
-
-    def with_itself(self, first: bool, second: bool) -> Array:
-        return (self.inside or self.items).with_itself(first, second)
-
-    def itself(self) -> Any:
-        return (self.inside or self.items).itself()
 
     @cached_property
     def items(self) -> Data:

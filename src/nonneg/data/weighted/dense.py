@@ -6,17 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ...kernels.host import logarithm as log_of
 from ...kernels.namespace import Array, to_host
 from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
-from ..steps import ElementwiseOperand, Request, Unreached
-from ..visiting import Pass, row_blocks, share_out
+from ..steps import Request
+from ..visiting import row_blocks
 from .base import (
     Blend,
     DataTerm,
@@ -34,14 +33,13 @@ from .base import (
 
 
 @dataclass(eq=False)
-class WeightedDense(DenseData, Partial):
+class WeightedDense(Partial, DenseData):
     """A dense array with NaN where nothing is known, and weights of its shape, a `Pair` of them, or none where all are one."""
 
     weights: Any = None
     inside: Data | None = None
-    weighted: ClassVar[bool] = True
 
-    def rows(self, rows: slice) -> WeightedDense:
+    def _rows(self, rows: slice) -> WeightedDense:
         weights = Pair(self.weights.rows[rows], self.weights.columns) if isinstance(self.weights, Pair) else self.weights
         own = weights if weights is None or isinstance(weights, Pair) else weights[rows, :]
         return WeightedDense(self.values[rows, :], self.namespace, self.unit, own)
@@ -54,7 +52,7 @@ class WeightedDense(DenseData, Partial):
         some = WeightedDense(data.values[items], self.namespace, self.unit, own)
         return some if axis == 0 else some._turned
 
-    def weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array]:
+    def _weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array]:
         """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
         xp, x = self.namespace.xp, self._block(rows)
         one = xp.ones_like(x)
@@ -72,7 +70,7 @@ class WeightedDense(DenseData, Partial):
         found, observed = [], 0
         with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
             for rows in row_blocks(*self.shape, self.namespace.device):
-                x, weights = self.weighted_block(rows)
+                x, weights = self._weighted_block(rows)
                 seen = weights > 0
                 count = int(xp.count_nonzero(seen))
                 observed += count
@@ -85,9 +83,6 @@ class WeightedDense(DenseData, Partial):
             return Facts(0.0, 0.0, 0), [0.0] * len(totals)
         lowest, highest, non_zeros, *parts = zip(*found, strict=True)
         return Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros)), [float(np.sum(part)) for part in parts]
-
-    def power_sum(self, exponent: float) -> float:
-        return self._total("power", exponent)
 
     @property
     def observed(self) -> int:
@@ -102,34 +97,6 @@ class WeightedDense(DenseData, Partial):
     @property
     def zeros(self) -> int:
         return self.observed - self.facts.non_zeros
-
-    # ---- entry by entry
-
-    def visit(
-        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
-    ) -> tuple[list[Array], Any]:
-        def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
-            return self.rows(rows)._walk(U, V, requests, log_power)
-
-        return share_out(self, walk, U, requests) if self.namespace.is_host else self._walk(U, V, requests, log_power)
-
-    def _walk(
-        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
-    ) -> tuple[list[Array], Array | None]:
-        xp = self.namespace.xp
-        walk, logarithm = Pass(self, U, V, requests), None
-        for rows in row_blocks(*self.shape, self.namespace.device):
-            x, weights = self.weighted_block(rows)
-            approximation = xp.where(weights > 0, walk.approximation(rows), xp.ones_like(x))  # 0 · ∞ is NaN
-
-            def evaluate(operand: ElementwiseOperand, x: Array = x, w: Array = weights, a: Array = approximation) -> Array:
-                return operand.evaluate(xp, x, a) * (w if not isinstance(operand, Unreached) else xp.astype(w > 0, w.dtype))
-
-            walk.add(rows, evaluate)
-            if log_power is not None:
-                terms = weights * log_of(xp, approximation) * (x**log_power if log_power else 1.0)
-                logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
-        return walk.results, logarithm
 
     # ---- row by row
 
@@ -147,13 +114,13 @@ class WeightedDense(DenseData, Partial):
     def _sweep_observed(self, F: Array, B: Array, options: tuple[float, float, int, int, float], which: np.ndarray) -> None:
         """Go over some rows with what is observed of them."""
         for rows, known in self.known(which):
-            weights, own = self.weighted_block(rows)[1], np.ascontiguousarray(F[rows])
+            weights, own = self._weighted_block(rows)[1], np.ascontiguousarray(F[rows])
             sweep_entries(own, B, known.indptr, known.indices, known.data, weights[weights > 0], options)
             F[rows] = own
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
         for some in chunks(len(rows), self.shape[1]):
-            x, weights = self.weighted_block(rows[some])
+            x, weights = self._weighted_block(rows[some])
             seen = weights > 0
             indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
             yield rows[some], sparse.csr_array((x[seen], np.nonzero(seen)[1], indptr), shape=x.shape)
@@ -213,18 +180,6 @@ class WeightedDense(DenseData, Partial):
         for rows, block in super().blocks(transposed=transposed):
             yield rows, _without_nan(block)
 
-    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
-
-    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
-
-    def with_itself(self, first: bool, second: bool) -> Array:
-        return (self.inside or self.items).with_itself(first, second)
-
-    def itself(self) -> Array:
-        return (self.inside or self.items).itself()
-
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         if self.weights is not None:
             return None
@@ -251,7 +206,7 @@ class WeightedDense(DenseData, Partial):
         xp = self.namespace.xp
         pieces = []
         for rows in row_blocks(*self.shape, self.namespace.device):
-            x, weights = self.weighted_block(rows)
+            x, weights = self._weighted_block(rows)
             pieces.append(xp.where(weights > 0, x, values.U[rows, :] @ values.V))
         return DenseData(xp.concat(pieces), self.namespace)
 
@@ -290,7 +245,7 @@ class WeightedDense(DenseData, Partial):
             return Blend(self.filled(values))
         xp, pieces, spread = self.namespace.xp, [], 0.0
         for rows in row_blocks(*self.shape, self.namespace.device):
-            x, weights = self.weighted_block(rows)
+            x, weights = self._weighted_block(rows)
             weights, z = share * weights, values.U[rows, :] @ values.V
             pieces.append(z + weights * (x - z))
             spread += float(xp.sum(weights * (1 - weights) * (x - z) ** 2, dtype=xp.float64))

@@ -21,12 +21,12 @@ from .base import Blend, DataTerm, Levelled, LowRank, Partial, at_most, level_of
 
 
 @dataclass(eq=False)
-class ObservedData(SparseData, Partial):
+class ObservedData(Partial, SparseData):
     """A SciPy sparse array of which the stored entries, zeros among them, are all that is known; and their weights, unless one."""
 
     weights: sparse.csr_array | None = None
     inside: Data | None = None
-    weighted: ClassVar[bool] = True
+    is_pattern: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> ObservedData:
         inside = self.inside and self.inside.in_units(unit)
@@ -41,9 +41,6 @@ class ObservedData(SparseData, Partial):
             sums = [float(np.sum(each, dtype=np.float64)) for each in terms]
         return Facts(float(x.min()), float(x.max()), int(np.count_nonzero(x))), sums
 
-    def power_sum(self, exponent: float) -> float:
-        return self._total("power", exponent)
-
     @property
     def missing(self) -> int:
         return self.shape[0] * self.shape[1] - self.size
@@ -57,26 +54,6 @@ class ObservedData(SparseData, Partial):
         return ObservedData(_some(self.values, items, axis), self.namespace, weights)
 
     # ---- entry by entry
-
-    def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
-        if V is not None and V.shape[0] < min(self.shape):
-            U, V = as_dense(U), as_dense(V)
-        is_plain = V is not None and not sparse.issparse(U) and not sparse.issparse(V)
-        by_kernel = [
-            is_plain and operand.exponents is not None and matrix is not None and not sparse.issparse(matrix)
-            for operand, _, matrix in requests
-        ]
-        with_sum = bool(log_power) and is_plain
-        results: dict[int, Array] = {}
-        logarithm = None
-        for way, is_kernel in ((self._sampled, True), (self._gathered, False)):
-            where = [i for i, chosen in enumerate(by_kernel) if chosen == is_kernel]
-            power = log_power if with_sum == is_kernel else None
-            if where or power is not None:
-                products, total = way(U, V, [requests[i] for i in where], power)
-                results.update(zip(where, products, strict=True))
-                logarithm = logarithm if power is None else total
-        return [results[i] for i in range(len(requests))], logarithm
 
     def _weighed(self, operand: ElementwiseOperand | None, entries: np.ndarray) -> np.ndarray:
         return entries if self.weights is None or isinstance(operand, Unreached) else entries * self.weights.data
@@ -104,18 +81,6 @@ class ObservedData(SparseData, Partial):
         sweep_entries(F, B, X.indptr, X.indices, X.data, self._weights(transposed), options)
 
     # ---- X itself
-
-    def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
-        return (self.inside or self.items).apply(M, transposed=transposed, sign=sign)
-
-    def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
-        return (self.inside or self.items).apply_after(M, transposed=transposed, sign=sign)
-
-    def with_itself(self, first: bool, second: bool) -> np.ndarray:
-        return (self.inside or self.items).with_itself(first, second)
-
-    def itself(self) -> Any:
-        return (self.inside or self.items).itself()
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         if self.weights is not None:

@@ -18,13 +18,13 @@ from ..dense import DenseData
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass
-from .base import Blend, DataTerm, Levelled, LowRank, Pair, level_of_pair
+from .base import Blend, DataTerm, Levelled, LowRank, Pair, Weighted, level_of_pair
 from .dense import WeightedDense
 from .observed import FilledData
 
 
 @dataclass(eq=False)
-class PairWeighted(Data):
+class PairWeighted(Weighted):
     """Data of any kind, all entries of which are known, with the weights rowsᵢ · columnsⱼ.
 
     diag(rows) E diag(columns) times a matrix is what the data know of E, between two multiplications of small matrices. Where E is
@@ -34,7 +34,6 @@ class PairWeighted(Data):
     base: Data
     weights: Pair
     namespace: Namespace = field(init=False)
-    weighted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.namespace, self.gives = self.base.namespace, self.base.gives  # type: ignore[misc]
@@ -52,29 +51,15 @@ class PairWeighted(Data):
     def in_units(self, unit: float) -> PairWeighted:
         return PairWeighted(self.base.in_units(unit), self.weights)
 
-    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        return self.base.apply(M, transposed=transposed, sign=sign)
-
-    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        return self.base.apply_after(M, transposed=transposed, sign=sign)
+    @property
+    def complete(self) -> Data:  # type: ignore[override]
+        return self.base
 
     def take(self, items: np.ndarray, axis: int) -> Any:
         return self.base.take(items, axis)
 
-    def itself(self) -> Any:
-        return self.base.itself()
-
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
-        return self.base.apply_both(M, N)
-
-    def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
-        return self.base.apply_gram(M, transposed=transposed)
-
     def forms_gram(self, *, transposed: bool) -> bool:
         return self.base.forms_gram(transposed=transposed)
-
-    def with_itself(self, first: bool, second: bool) -> Array:
-        return self.base.with_itself(first, second)
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
         return self.base.blocks(transposed=transposed)
@@ -102,9 +87,6 @@ class PairWeighted(Data):
         every = float(xp.sum(rows, dtype=xp.float64)) * float(xp.sum(columns, dtype=xp.float64))
         sums = [float(xp.sum(next(found), dtype=xp.float64)) if total[0] == "logarithm" or total[1] else every for total in totals]
         return self.base.facts, sums
-
-    def power_sum(self, exponent: float) -> float:
-        return self._total("power", exponent)
 
     @property
     def missing(self) -> int:
