@@ -1,6 +1,8 @@
 """What is imported by whom: no heavy library by default, and inside the library only from lower layers."""
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +104,48 @@ def test_no_package_imports_the_privates_of_another(path):
             assert not [part for part in (unit, *rest) if part.startswith("_") and part != "__version__"], f"{own} imports {name}"
 
 
-KINDS = {"DenseData", "SparseData", "GramData", "SketchData", "SignedData"}
+def kinds():
+    """Names of all kinds of data and of weights, as far down as classes go."""
+    for module in pkgutil.walk_packages(nonneg.data.__path__, "nonneg.data."):
+        importlib.import_module(module.name)
+    found, left = set(), [nonneg.data.Data]
+    while left:
+        below = [kind for kind in left.pop().__subclasses__() if kind.__module__.startswith("nonneg.")]
+        found |= {kind.__name__ for kind in below}
+        left += below
+    return found | {name for name in nonneg.data.weighted.__all__ if isinstance(getattr(nonneg.data.weighted, name), type)}
+
+
+KINDS = kinds()
+FLAGS = {"is_far"}
+"""Flags of data that `Data.profile` states for others."""
+
+
+def test_all_kinds_are_known():
+    assert {"DenseData", "SparseData", "FileBlocks", "DaskBlocks", "TransposedData", "PairWeighted", "Pair"} <= KINDS
+    assert len(KINDS) >= 19
+
+
+def asked_for(node):
+    """Names of classes that an expression tells objects by: isinstance, a pattern, or a comparison of types."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, classes]):
+            asked = [classes]
+        case ast.MatchClass(cls=asked_class):
+            asked = [asked_class]
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=classes):
+            asked = classes
+        case _:
+            asked = []
+    names = [name for part in asked for name in ast.walk(part)]
+    return {getattr(name, "id", getattr(name, "attr", None)) for name in names}
+
+
+@pytest.mark.parametrize(
+    "code", ["isinstance(X, np.ndarray | DenseData)", "type(X) is data.DenseData", "match X:\n case DenseData(): pass"]
+)
+def test_questions_are_seen(code):
+    assert any("DenseData" in asked_for(node) for node in ast.walk(ast.parse(code)))
 
 
 def inside(path, *units):
@@ -113,12 +156,13 @@ def inside(path, *units):
     "path", [path for path in FILES if not inside(path, "data", "kernels")], ids=lambda path: path.relative_to(SOURCE).as_posix()
 )
 def test_only_the_data_know_what_kind_they_are(path):
-    """No kind of data is asked for by its class, nor which library its arrays are of."""
+    """Nobody outside the data asks for a kind of data or of weights, nor for the library of arrays."""
     tree = ast.parse(path.read_text(encoding="utf8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-            asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
-            assert not asked & KINDS, f"line {node.lineno} asks for a kind of data"
+        asked = asked_for(node) & KINDS
+        assert not asked, f"line {node.lineno} asks for {asked}, a kind of data or weights"
+        is_flag = isinstance(node, ast.Attribute) and node.attr in FLAGS and ast.unparse(node.value) not in ("table", "self")
+        assert not is_flag, f"line {node.lineno} asks for a flag of data: {ast.unparse(node)}"
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             text = ast.unparse(node)
             assert text.split(" is ")[-1].removeprefix("not ") != "np", f"line {node.lineno}: {text}"

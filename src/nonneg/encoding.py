@@ -18,7 +18,7 @@ from scipy import sparse
 from .constraints import Constraint, Entrywise, Free, Sparse
 from .data import Curve, Data, Descent, Observed, Request, read_data
 from .data.base import chunks
-from .data.weighted import DataTerm, Partial
+from .data.weighted import DataTerm, has_weights
 from .divergences import Beta, Objective
 from .exceptions import DataError
 from .factorization import factorize
@@ -55,14 +55,9 @@ def encode(
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
     """
-    if isinstance(X, Data) and X.weighted and X.is_far:
-        return np.concatenate([encode(some, components, divergence, constraint, tol, max_iter) for some in X.pieces_of_rows()])
-    if isinstance(X, Data) and X.weighted:
-        of_kind = _of_weighted if _has_weights(X) or (constraint is not None and constraint.is_signed) else _of_incomplete
-        return of_kind(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
     if isinstance(X, Data):
-        codes = [encode(block, components, divergence, constraint, tol, max_iter) for _, block in X.stored_blocks()]
-        return np.concatenate(codes)
+        pieces = ((piece, _of_known if piece is X else encode) for piece in X.pieces_of_rows())
+        return np.concatenate([codes_of(piece, components, divergence, constraint, tol, max_iter) for piece, codes_of in pieces])
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
@@ -74,9 +69,12 @@ def encode(
     return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
 
 
-def _has_weights(X: Any) -> bool:
-    """Whether entries have weights other than 0 and 1."""
-    return not isinstance(X, Partial) or getattr(X, "weights", None) is not None
+def _of_known(
+    X: Data, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
+) -> np.ndarray:
+    """The codes of samples in memory, with weights or with missing entries."""
+    of_kind = _of_weighted if has_weights(X) or (constraint is not None and constraint.is_signed) else _of_incomplete
+    return of_kind(X, within_reach(components, divergence.separable), divergence.separable, constraint, tol, max_iter)
 
 
 def _of_incomplete(

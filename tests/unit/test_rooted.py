@@ -17,7 +17,7 @@ OPTIONS = (0.0, 0.0, 0, 5, 1e-3)
 def both(rng, dtype=float, unit=1.0):
     X = (rng.random((60, 7)) * (rng.random((60, 7)) < 0.6)).astype(dtype)
     plain = read_data(X @ X.T)
-    rooted = with_root(plain.values, X, plain.namespace)
+    rooted = with_root(plain, X)
     assert isinstance(rooted, RootedData)
     return plain.in_units(unit), rooted.in_units(unit)
 
@@ -67,4 +67,4 @@ def test_estimator(store, rng, monkeypatch):
 
 def test_many_features(rng):
     X = rng.random((20, 30))
-    assert type(with_root(X @ X.T, X, read_data(X).namespace)) is DenseData
+    assert type(with_root(read_data(X @ X.T), X)) is DenseData

@@ -147,8 +147,22 @@ class Data(ABC):
 
     @property
     def missing(self) -> int:
-        """Entries that have no weight, so that nothing is known of them."""
+        """Entries without a weight, of which nothing is known."""
         return 0
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether missing entries must be filled before X can stand in a form."""
+        return False
+
+    @property
+    def imputed(self) -> Data:
+        """The data with missing entries filled, by their model or by means."""
+        return self
+
+    def imputed_by(self, inside: Data | None) -> Data:
+        """The data with missing entries filled, inside a form, as in others."""
+        return self
 
     def read(self, totals: Iterable[Total] = ()) -> Facts:
         """What the first reading tells; sums that are asked for then need no other."""
@@ -317,9 +331,9 @@ class Data(ABC):
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
         return DenseData(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
-    def pieces_of_rows(self) -> Iterator[Data]:
-        """The rows, some at a time, as data of their own, with their weights."""
-        return (self.subset(some, 0) for some in chunks(*self.shape))
+    def pieces_of_rows(self) -> Iterator[Any]:
+        """Rows in memory, some at a time: arrays, or data where entries have weights."""
+        return (block for _, block in self.stored_blocks())
 
     @property
     def items(self) -> Data:

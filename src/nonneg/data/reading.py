@@ -329,6 +329,21 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
     return _as_pair(found.toarray() if sparse.issparse(found) else found)
 
 
+def combined(weights: Any, of_rows: np.ndarray, data: Any) -> Any:
+    """Weights of entries, or a pair of them, times weights of rows; kept apart where entries' weights are read in blocks."""
+    if weights is None:
+        return of_rows, None
+    if isinstance(weights, tuple | list) and len(weights) == 2:
+        rows, columns = weights
+        return of_rows * (1.0 if rows is None else np.asarray(rows)), columns
+    if isinstance(data, Data) and data.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
+        return Scaled(weights, Pair(of_rows, np.ones(data.shape[1])))
+    weights = weights_in_memory(weights)
+    if sparse.issparse(weights):
+        return sparse.diags_array(of_rows.astype(np.float64)) @ weights
+    return of_rows[:, None] * np.asarray(weights)
+
+
 def _as_pair(weights: Array) -> Any:
     """Weights that are the same in all columns, or in all rows, as the pair that they are: it costs less, and proves more."""
     xp, first_column, first_row = namespace_of(weights).xp, weights[:, :1], weights[:1, :]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..kernels.host import multiplied
-from ..kernels.namespace import Array, Namespace
+from ..kernels.namespace import Array
+from .base import Data
 from .dense import DenseData
 from .steps import Sweep
 
@@ -44,7 +46,9 @@ class RootedData(DenseData):
         sweep_sparse(self._root, sweep._replace(Y=products), is_gram=False, is_identity=True)
 
 
-def with_root(K: np.ndarray, X: Array, namespace: Namespace) -> DenseData:
-    """K = X Xᵀ as data, which go by X where that has few entries beside K."""
+def with_root(K: Data, X: Any) -> Data:
+    """K = X Xᵀ with products through X, if K is dense and X has few entries beside it; else K as it is."""
+    if type(K) is not DenseData:
+        return K
     root = sparse.csr_array(X)
-    return RootedData(K, namespace, root=root) if _LESS * root.nnz <= K.size else DenseData(K, namespace)
+    return RootedData(K.values, K.namespace, root=root) if _LESS * root.nnz <= K.size else K

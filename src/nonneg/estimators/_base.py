@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -39,9 +38,7 @@ from ..data import (
     refuse_name,
 )
 from ..data.checking import check_observed
-from ..data.opening import weights_in_memory
-from ..data.reading import check_missing, with_nan
-from ..data.weighted import Pair, Partial, Scaled
+from ..data.reading import check_missing, combined, with_nan
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError
@@ -55,7 +52,7 @@ from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
 from ..solve.explaining import explain_strategy
 from ..solve.explanation import Explanation
-from ..solve.filling import must_be_filled
+from ..solve.filling import counts_filled
 from ..solve.interrupting import Stopped
 from ..solve.restarts import make_first_pass, solve_restarts
 from ..solve.shapes import infer_shapes
@@ -130,7 +127,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self._n_starts), context.watching(X):
             solution = self._fit(X, context)
-        X = X if not X.weighted else self._with_fills(X, solution)
+        X = X.imputed_by(solution.data)
         if X.log is not None:
             X.log.before = before  # what was fitted again within this fit had a count of its own
         scaled = in_scale(solution)
@@ -170,16 +167,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         else:
             given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
             X = read_weighted(given, missing=self.missing, weights=weights)
-        if isinstance(X, Data) and X.is_far:
+        if isinstance(X, Data) and X.profile.out_of_core:
             return X
         data = read_non_negative(X, unknown=not reset)
         if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
             warn_of_empty(self, given, is_fit=reset)
         return data
-
-    def _with_fills(self, X: Data, solution: Solution) -> Data:
-        """The data as the solution has left them: where they stand in the form, what is missing is filled."""
-        return X.with_inside(solution.data) if isinstance(X, Partial) and X.has_gaps and solution.data is not None else X
 
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
@@ -194,10 +187,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
-        solutions = [self._finished(self._with_fills(X, solution), solution) for solution in solutions]
+        solutions = [self._finished(X.imputed_by(solution.data), solution) for solution in solutions]
         self.objectives_ = np.array([solution.objective for solution in solutions])
         found = self._chosen(X, solutions)
-        return self._hardened(self._with_fills(X, found), found)
+        return self._hardened(X.imputed_by(found.data), found)
 
     @property
     def _n_starts(self) -> int:
@@ -320,8 +313,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        is_whole = not X.weighted or (X.is_far and not must_be_filled(model, X))  # else what is filled may count in the objective
-        if is_known and is_whole:
+        if is_known and not counts_filled(model, X):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 
@@ -520,17 +512,7 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
         )
     if not of_samples.any():
         raise DataError("Sample weights must contain at least one non-zero number: there is nothing to approximate.")
-    if weights is None:
-        return of_samples, None
-    if isinstance(weights, tuple | list) and len(weights) == 2:
-        rows, columns = weights
-        return of_samples * (1.0 if rows is None else np.asarray(rows)), columns
-    if isinstance(X, Data) and X.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
-        return Scaled(weights, Pair(of_samples, np.ones(X.shape[1])))
-    weights = weights_in_memory(weights)
-    if sparse.issparse(weights):
-        return sparse.diags_array(of_samples.astype(np.float64)) @ weights
-    return of_samples[:, None] * np.asarray(weights)
+    return combined(weights, of_samples, X)
 
 
 def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:

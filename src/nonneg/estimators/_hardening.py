@@ -11,7 +11,8 @@ import numpy as np
 
 from ..algebra.expression import parse
 from ..constraints import Disjoint, PartlyFixed, unit_length
-from ..data.weighted import PairWeighted, Partial
+from ..data import Data
+from ..data.weighted import with_equal_columns
 from ..divergences import Beta
 from ..exceptions import IncompatibleError
 from ..factorization import factorize
@@ -74,8 +75,7 @@ def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: f
     The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of
     X, on average. It rises in steps: all at once, components would die.
     """
-    if isinstance(X, PairWeighted):  # which line a feature is close to does not depend on how much it weighs
-        X = PairWeighted(X.base, X.weights._replace(columns=np.ones_like(X.weights.columns)))
+    X = with_equal_columns(X)  # the line that a feature is close to does not depend on its weight
     X = bind(_PROJECTIVE, X, W.shape[1]).data  # in a unit in which its squares are numbers; W does not depend on it
     last = degree**3
     for penalty in (*(step for step in _PENALTIES if step < last), *([last] if degree < 1 else [])):
@@ -104,9 +104,8 @@ def hardened(X: Any, solution: Solution, axes: Mapping[str, str], how: Any, max_
     """A solution with its orthogonal factors made so, and whatever else was learned fitted again to them."""
     process: Callable[[np.ndarray], np.ndarray]
     if is_partition(how):
-        degree, whole = 1.0 if how == "exact" else float(how), X
-        if isinstance(X, Partial):  # lines are fitted to whole features: what has no weight is filled as it was for the solution
-            whole = X.inside or X.items
+        degree = 1.0 if how == "exact" else float(how)
+        whole = X.imputed if isinstance(X, Data) else X  # lines are fitted to whole features
         process = (
             (lambda W: partitioned(whole, W)) if how == "exact" else (lambda W: less_overlapping(whole, W, degree, max_iter, tol))
         )

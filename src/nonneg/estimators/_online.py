@@ -20,11 +20,10 @@ import numpy as np
 
 from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
-from ..data.weighted import LowRank, Pair, Partial
+from ..data.weighted import LowRank, count_rows
 from ..divergences import Beta
 from ..exceptions import ShapeError
 from ..kernels.host import above_floor
-from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.binding import absorbed, bind, point_at
 from ..solve.initialization.items import Items, leading_singular
@@ -78,7 +77,7 @@ class OnlineMixin(Factorizer):
     def _seeded(self, X: Data) -> Stream:
         """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._model(), self._soft_factors["W"]
-        count = _count_samples(X)
+        count = count_rows(X)
         stream = Stream(W, choose_units(model, X).data, n_samples=count, n_steps=1, started_at=count)
         X = self._complete(X)
         X = X if stream.unit == 1 else X.in_units(stream.unit)
@@ -90,7 +89,7 @@ class OnlineMixin(Factorizer):
     def _complete(self, X: Any) -> Data:
         """Samples with missing entries filled inside the form; a sketch takes weights of samples, and none of entries."""
         X = absorbed(self._model(), X)
-        if isinstance(X, Partial) and X.has_gaps:
+        if X.has_gaps:
             inside = X.inside or X.filled(LowRank(self._settled(X), self.components_))
             return inside if self._has_sketch else X.with_inside(inside)
         return X.items if self._has_sketch else X
@@ -184,12 +183,6 @@ def _in_larger_units(stream: Stream, unit: float, degree: float | None) -> Strea
         numerator=stream.numerator * share**degree,
         denominator=stream.denominator * share**degree,
     )
-
-
-def _count_samples(X: Any) -> float:
-    """The number of samples, or the sum of their weights: a sample of weight 2 counts as two."""
-    weights = X.weights if X.weighted else None
-    return float(np.sum(to_host(weights.rows), dtype=np.float64)) if isinstance(weights, Pair) else X.shape[0]
 
 
 def projected(X: Data, W: np.ndarray) -> np.ndarray:

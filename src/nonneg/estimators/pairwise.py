@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..atomic import atomic_fit
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
-from ..data.dense import DenseData
 from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
@@ -332,7 +331,7 @@ class SymmetricNMF(_Pairwise):
     def _as_data(self, K: Any, X: Any) -> Data:
         found = read_data(K)
         is_linear = isinstance(self.affinity, str) and self.affinity == "linear"
-        return with_root(found.values, X, found.namespace) if is_linear and type(found) is DenseData else found
+        return with_root(found, X) if is_linear else found
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
         """V of W ≈ V VᵀW, from W with columns of unit length: W itself is one of many rotations."""

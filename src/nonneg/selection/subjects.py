@@ -18,7 +18,6 @@ from sklearn.base import clone
 
 from ..data import Observed, as_dense, is_elsewhere
 from ..data.compressed import checked
-from ..data.weighted import ObservedData
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
@@ -134,7 +133,8 @@ class Matrix(Subject):
         data: Any = clone(estimator)._read(X, reset=True)
         super().__init__(estimator, _to_be_compared(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
-        self.has_missing, self.is_observed = data.missing > 0, isinstance(data, ObservedData)
+        self.has_missing = data.missing > 0
+        self.is_observed = self.has_missing and sparse.issparse(data.values)
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -57,7 +57,7 @@ def absorbed(model: Model, data: Data) -> Data:
     With the Euclidean distance s‖x − x̂‖² = ‖√s x − √s x̂‖², and √s x̂ is what the form makes of √s x where it begins with X.
     """
     form, X = model.form, Letter(model.data)
-    if not data.weighted or not model.divergence.takes_signs or form.count(model.data) != 1:
+    if not model.divergence.takes_signs or form.count(model.data) != 1:
         return data
     rows, columns = form[0] == X, form[-1] == X
     return data.absorbed(rows, columns) if rows or columns else data
@@ -92,16 +92,15 @@ def _with_level(units: Units, model: Model, level: Levelled) -> Units:
 
 def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
     """The normalised weights, the data inside the form, and the data to be filled, as far as a model asks for them."""
-    if not data.weighted:
-        return None, data, None
     level = _levelled(model, data)
     if level is not None:
-        return (level, level.data.items, level.data) if level.data.weighted else (level, level.data, None)
-    inner: Any = absorbed(model, data)
+        inner = level.data.items
+        return level, inner, None if inner is level.data else level.data
+    inner = absorbed(model, data)
     if not must_be_filled(model, inner):
         return None, inner, None
-    filled = inner.inside or inner.items
-    return None, filled if counts_fills(model, inner) else inner.with_inside(filled), inner
+    filled = inner.imputed
+    return None, filled if counts_fills(model, inner) else inner.imputed_by(filled), inner
 
 
 def signature_of(model: Model, data: Any, rank: Any, init: Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Signature:
@@ -110,9 +109,9 @@ def signature_of(model: Model, data: Any, rank: Any, init: Mapping[str, Any] | N
         return bind(model, data, rank, init, horizon).signature
     _, inner, partial = _arrange(model, data)
     shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (init or {}).items()})
-    inner_model = model.with_weights() if inner.weighted else model
     horizon = horizon if partial is None else 1
-    return Signature.of(inner_model, inner, shapes, None, horizon, is_filled=partial is not None, has_weights=data.weighted)
+    has_weights = data.profile.weighted
+    return Signature.of(model, inner, shapes, None, horizon, is_filled=partial is not None, has_weights=has_weights)
 
 
 def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Problem:
@@ -129,10 +128,9 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon : int
         How many iterations to expect.
     """
-    user_model, data = _read_with_signs(model, X, init if isinstance(init, Mapping) else {})
-    level, inner, partial = _arrange(user_model, data)
+    model, data = _read_with_signs(model, X, init if isinstance(init, Mapping) else {})
+    level, inner, partial = _arrange(model, data)
     horizon = horizon if partial is None else 1  # products of X change with every fill
-    model = user_model.with_weights() if inner.weighted else user_model
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
     units = choose_units(model, data if level is None else level.data)
@@ -142,14 +140,14 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     units = units if level is None else _with_level(units, model, level)
     fixed = units.from_user({name: given[name] for name in model.fixed})
     scaled = inner if units.data == 1 else inner.in_units(units.data)
+    settings = {"is_filled": partial is not None, "has_weights": data.profile.weighted}
+    signature = Signature.of(units.model_from_user(model), scaled, shapes, fixed, horizon, **settings)
     return Problem(
-        Signature.of(
-            units.model_from_user(model), scaled, shapes, fixed, horizon, is_filled=partial is not None, has_weights=data.weighted
-        ),
+        signature,
         scaled,
         fixed,
         units=units,
-        user_model=user_model,
+        user_model=model,
         user_data=data,
         partial=partial if partial is None or units.data == 1 else partial.in_units(units.data),
     )
@@ -180,15 +178,13 @@ def _read_factor(value: Any, name: str, namespace: Namespace, *, fixed: bool, si
 
 def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     """A model with its data, at given factors: objective and gradients, in the units of its problem, are methods of it."""
-    user_model, data = _read_with_signs(model, X, factors)
-    inner = absorbed(user_model, data)
-    model = user_model.with_weights() if inner.weighted else user_model
+    model, data = _read_with_signs(model, X, factors)
+    inner = absorbed(model, data)
     arrays = {name: data.namespace.asarray(as_dense(factor)) for name, factor in factors.items()}
     shapes = infer_shapes(model, data.shape, None, {name: array.shape for name, array in arrays.items()})
     units = choose_units(model, data)
     arrays, scaled = units.from_user(arrays), inner if units.data == 1 else inner.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    model = units.model_from_user(model)
-    signature = Signature.of(model, scaled, shapes, fixed, horizon=1)
-    problem = Problem(signature, scaled, fixed, units=units, user_model=user_model, user_data=data)
+    signature = Signature.of(units.model_from_user(model), scaled, shapes, fixed, horizon=1)
+    problem = Problem(signature, scaled, fixed, units=units, user_model=model, user_data=data)
     return problem.point(arrays)

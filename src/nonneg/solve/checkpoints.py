@@ -93,9 +93,9 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
     return {
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
-        **({"storage of X": _blocks_of(data)} if data.is_far else {}),
+        **({"storage of X": _blocks_of(data)} if data.profile.out_of_core else {}),
         "entries of X": _of_data(data),
-        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.weighted else {}),
+        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.profile.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..algebra.expression import Letter
 from ..data import Data, as_dense
-from ..data.weighted import LowRank, Partial
+from ..data.weighted import LowRank, has_weights
 from ..kernels.host import as_type
 from ..kernels.namespace import to_host
 from ..model import Model
@@ -32,18 +32,24 @@ _SHARES = (1.0, 0.25)
 
 def must_be_filled(model: Model, data: Data) -> bool:
     """Whether X stands in the form, and has entries without a value."""
-    return isinstance(data, Partial) and data.weighted and model.data in model.form.names and data.has_gaps
+    return model.data in model.form.names and data.has_gaps
 
 
 def must_be_whole(model: Model, data: Data) -> bool:
     """Whether weights are to be made up for, since a constraint has another rule, with another result, where there are any."""
     wants = any(model.constraints[name].wants_whole for name in model.learned)
-    return wants and data.weighted and model.divergence.takes_signs and not model.signed and model.data not in model.form.names
+    takes_rule = model.divergence.takes_signs and not model.signed and model.data not in model.form.names
+    return wants and takes_rule and data.profile.weighted
 
 
 def counts_fills(model: Model, data: Any) -> bool:
     """Whether what is filled counts in the objective, which a step and a fill then lower in turn."""
-    return bool(model.divergence.takes_signs) and data.weights is None
+    return bool(model.divergence.takes_signs) and not has_weights(data)
+
+
+def counts_filled(model: Model, data: Data) -> bool:
+    """Whether the objective of a solution may count filled entries: of a constraint's rule without weights, or of such a form."""
+    return must_be_filled(model, data) or (data.profile.weighted and not data.profile.out_of_core)
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Probl
         blend = partial.blended(values, share)
         return problem.with_data(blend.data, values, _Squares(blend.spread))
     filled = partial.filled(values)
-    return problem.with_data(filled if not problem.data.weighted else partial.with_inside(filled), values)
+    return problem.with_data(filled if not problem.model.weighted else partial.with_inside(filled), values)
 
 
 def with_first_fill(problem: Problem, factors: dict[str, Any]) -> Problem:
@@ -158,7 +164,7 @@ def inside(problem: Problem) -> Data:
     if problem.partial is None:
         return problem.user_data
     data: Any = problem.data
-    filled = data.inside if data.weighted else data
+    filled = data.inside if problem.model.weighted else data
     return filled if problem.units.data == 1 else filled.in_units(1 / problem.units.data)
 
 

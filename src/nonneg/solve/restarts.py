@@ -259,7 +259,7 @@ def make_first_pass(
         Whether there is a checkpoint.
     """
     shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (given or {}).items()})
-    signature = Signature.of(model.with_weights() if data.weighted else model, data, shapes)
+    signature = Signature.of(model, data, shapes)
     collected = choose(signature, options).first_pass
     data.request(collected.totals, signed=collected.signed)
     if collected.surrogate is not None and not resumes:

@@ -65,7 +65,9 @@ class Signature:
     ) -> Signature:
         """The signature of a model for data, with the given values of fixed factors."""
         fixed_sizes = {name: float(matrix.nnz) for name, matrix in (fixed or {}).items() if hasattr(matrix, "nnz")}
-        return cls(model, data.profile, dict(shapes), fixed_sizes, horizon, is_filled, has_weights or data.weighted)
+        profile = data.profile
+        model = model.with_weights() if profile.weighted else model
+        return cls(model, profile, dict(shapes), fixed_sizes, horizon, is_filled, has_weights or profile.weighted)
 
     @property
     def learned(self) -> tuple[str, ...]:

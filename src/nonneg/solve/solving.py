@@ -63,7 +63,7 @@ def solve_from(
             run = surrogate.solve(factors, solver, stopping, callback, writer)
     assert run.status is not None
     point, model, units = run.best, problem.user_model, problem.units
-    own, is_plain = point.problem, point.problem.partial is None and not problem.data.weighted
+    own, is_plain = point.problem, point.problem.partial is None and not problem.model.weighted
     if writer is not None:
         writer.filling = own.filling
     learned = _with_scale_of_data(problem, point.factors)
@@ -85,14 +85,15 @@ def solve_from(
 def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     """The solution with its objective summed entry by entry, where as a difference of sums as large as ΣX² it has lost digits."""
     model, data, units = problem.model, problem.data, problem.units
-    stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if data.is_far else ()  # who would wait for a reading
+    out_of_core = problem.signature.data.out_of_core
+    stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if out_of_core else ()  # a pass takes long
     is_over = solution.status not in (*stopped, Status.NON_FINITE)
     is_whole = not (model.weighted or problem.partial is not None or model.signed or model.divergence != Beta(2))
     has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
     if not (is_over and is_whole and _has_all_entries(data)) or has_penalty or not solution.history:
         return solution
     rounding = data.namespace.eps * data.power_sum(2)
-    if solution.scaled_objective >= (_CANCELLED_FAR if data.is_far else _CANCELLED) * rounding:
+    if solution.scaled_objective >= (_CANCELLED_FAR if out_of_core else _CANCELLED) * rounding:
         return solution
     learned = {name: solution.factors[name] for name in problem.learned}
     value = problem.point(units.from_user(learned)).objective_by_entries()
@@ -113,7 +114,7 @@ def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, A
     data, form, xp = problem.data, problem.model.form, problem.namespace.xp
     if problem.partial is not None and problem.model.data not in form.names:
         data = problem.partial
-    if not data.weighted or not data.missing:
+    if not data.missing:
         return factors
     known = data.visit(
         problem.namespace.ones(data.shape[0], 1),

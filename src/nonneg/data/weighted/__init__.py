@@ -6,11 +6,11 @@ made of blocks of these kinds. `visit` multiplies every elementwise operand with
 X itself, as it stands inside a form, has none: there what is hidden has to be filled first, by `filled`.
 """
 
-from .base import Blend, DataTerm, Levelled, LowRank, Pair, Partial, mean_filling
+from .base import Blend, DataTerm, Levelled, LowRank, Pair, Partial, count_rows, has_weights, mean_filling, share_with_weights
 from .blocks import FilledBlocks, TurnedBlocks, WeightedBlocks
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
-from .pairs import PairWeighted
+from .pairs import PairWeighted, with_equal_columns
 from .weighing import Scaled, Weighing
 
 __all__ = [
@@ -29,5 +29,9 @@ __all__ = [
     "WeightedBlocks",
     "WeightedDense",
     "Weighing",
+    "count_rows",
+    "has_weights",
     "mean_filling",
+    "share_with_weights",
+    "with_equal_columns",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.host import as_type, in_double
-from ...kernels.namespace import Array
+from ...kernels.namespace import Array, to_host
 from ..base import Data
 from ..steps import Request
 
@@ -107,6 +108,9 @@ class Weighted(Data):
     def itself(self) -> Any:
         return self.complete.itself()
 
+    def pieces_of_rows(self) -> Iterator[Data]:
+        yield self
+
 
 class Partial(Weighted):
     """Data of which some entries may be missing: `inside` has them filled, by a model; without it, means do."""
@@ -119,12 +123,18 @@ class Partial(Weighted):
 
     @property
     def has_gaps(self) -> bool:
-        """Whether something has to be filled before X can stand in a form."""
         return self.missing > 0
 
     def with_inside(self, inside: Data) -> Any:
         """The same data with others inside the form."""
         return replace(self, inside=inside)  # type: ignore[type-var]
+
+    @property
+    def imputed(self) -> Data:
+        return self.complete
+
+    def imputed_by(self, inside: Data | None) -> Data:
+        return self if inside is None or not self.has_gaps else self.with_inside(inside)
 
     def lengths(self, axis: int) -> np.ndarray:
         return super().lengths(axis) if self.inside is None else self.inside.lengths(axis)
@@ -152,6 +162,22 @@ class Partial(Weighted):
         Codes of which nothing is known are those of `prior`.
         """
         return None
+
+
+def count_rows(data: Data) -> float:
+    """The number of rows, or the sum of their weights: a row of weight 2 counts as two."""
+    weights = getattr(data, "weights", None)
+    return float(np.sum(to_host(weights.rows), dtype=np.float64)) if isinstance(weights, Pair) else data.shape[0]
+
+
+def share_with_weights(data: Data) -> float:
+    """The share of entries in rows and columns that have a weight."""
+    return 1 - data.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
+
+
+def has_weights(data: Data) -> bool:
+    """Whether entries have weights other than 0 and 1."""
+    return data.weighted and getattr(data, "weights", None) is not None
 
 
 def settle(

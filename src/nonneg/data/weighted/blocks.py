@@ -277,6 +277,9 @@ class TurnedBlocks(TransposedData, Partial):
     def subset(self, items: np.ndarray, axis: int) -> Data:
         return _turned(self.inner.subset(items, 1 - axis))
 
+    def pieces_of_rows(self) -> Iterator[Data]:
+        return (self.subset(some, 0) for some in chunks(*self.shape))
+
     @property
     def items(self) -> Data:
         return TransposedData(self.inner.items)

@@ -282,6 +282,13 @@ class PairWeighted(Weighted):
                 return self.base.apply(matrix) if side == "right" else self.base.apply_after(matrix)
 
 
+def with_equal_columns(data: Data) -> Data:
+    """The data with the weights of rows alone, if they have weights of rows and of columns."""
+    if not isinstance(data, PairWeighted):
+        return data
+    return PairWeighted(data.base, data.weights._replace(columns=np.ones_like(data.weights.columns)))
+
+
 _PLAIN = ((0, 0), (0, 1), (1, 0))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...algebra.expression import Letter, Word
 from ...constraints import Entrywise
 from ...data import Sweep, as_dense
-from ...data.weighted import Pair
+from ...data.weighted import share_with_weights
 from ...kernels.host import as_type, inner, is_small, multiplied_in_double
 from ...kernels.namespace import Array
 from ...kernels.threads import over_rows
@@ -192,9 +192,8 @@ def _affordable(point: Point, F: Array) -> int:
     of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small. Rows and columns without
     weight are zeros, and do not count.
     """
-    data: Any = point.problem.data
-    known = 1 - data.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
-    return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * known)))
+    data = point.problem.data
+    return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * share_with_weights(data))))
 
 
 class Weighted(Subproblem):
