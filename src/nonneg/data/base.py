@@ -326,10 +326,10 @@ class Data(ABC):
 
     def subset(self, items: np.ndarray, axis: int) -> Data:
         """Some of the rows (axis 0) or columns (axis 1), as data of their own."""
-        from .dense import DenseData
+        from .device import dense
 
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
-        return DenseData(self.namespace.in_rows(some.T if axis else some), self.namespace)
+        return dense(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
     def pieces_of_rows(self) -> Iterator[Any]:
         """Rows in memory, some at a time: arrays, or data where entries have weights."""

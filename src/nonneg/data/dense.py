@@ -13,7 +13,6 @@ import numpy as np
 from ..kernels.host import gram_multiplied, in_double, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace, to_host
-from . import device
 from .base import Data, Facts, Total
 from .steps import Descent, ElementwiseOperand, Request, Sweep, Unreached
 from .visiting import Pass, row_blocks, share_out
@@ -143,10 +142,7 @@ class DenseData(Data):
         def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
             return self._rows(rows)._walk(U, V, requests, log_power)
 
-        if self.namespace.is_host:
-            return share_out(self, walk, U, requests)
-        found = device.visit(self.values, self.unit, self.namespace, U, V, requests, log_power)
-        return self._walk(U, V, requests, log_power) if found is None else found
+        return share_out(self, walk, U, requests) if self.namespace.is_host else self._walk(U, V, requests, log_power)
 
     def _walk(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None

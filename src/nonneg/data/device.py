@@ -1,4 +1,8 @@
-"""Work on CUDA arrays by kernels of our own, where they serve."""
+"""Arrays of PyTorch, CuPy and other libraries: which stay on their device, and how results become arrays of their library.
+
+An array in main memory is read as NumPy's without a copy, so that compiled kernels serve it. One on a device stays there, as
+`DeviceData`: products and passes over entries run there. Single rows come to the host, and so does what is not a factor.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,45 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from ..kernels.namespace import Array, Namespace
+import numpy as np
+
+from ..kernels.host import as_dense
+from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host
+from .base import Data
+from .dense import DenseData
 from .steps import Request, floor_of
+
+
+class DeviceData(DenseData):
+    """A dense array on a device. The product with a NumPy array is one, too."""
+
+    def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if not isinstance(M, np.ndarray):
+            return super().apply(M, transposed=transposed, sign=sign)
+        return to_host(super().apply(self.namespace.asarray(M), transposed=transposed, sign=sign))
+
+    def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
+        if not isinstance(M, np.ndarray):
+            return super().apply_after(M, transposed=transposed, sign=sign)
+        return to_host(super().apply_after(self.namespace.asarray(M), transposed=transposed, sign=sign))
+
+    def visit(
+        self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
+    ) -> tuple[list[Array], Any]:
+        if V is not None and self._has_kernels(U, requests):
+            from ..kernels import fused
+
+            return fused.visit(self.values, self.unit, U, V, requests, floor_of(self.namespace.xp, U.dtype), log_power)
+        return super().visit(U, V, requests, log_power)
+
+    def _has_kernels(self, U: Array, requests: Sequence[Request]) -> bool:
+        """Whether kernels that form no X̂ serve these requests."""
+        if not has_kernels(self.namespace) or any(r.operand.exponents is None or r.matrix is None for r in requests):
+            return False
+        from ..kernels import fused
+
+        widths = [r.matrix.shape[1 if r.side == "right" else 0] for r in requests if r.matrix is not None]
+        return bool(fused.can_visit(self.values, U.shape[1], *widths))
 
 
 @cache
@@ -21,21 +62,45 @@ def has_kernels(namespace: Namespace) -> bool:
     return namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device) and _has_triton()
 
 
-def visit(
-    values: Array,
-    unit: float,
-    namespace: Namespace,
-    U: Array,
-    V: Array | None,
-    requests: Sequence[Request],
-    log_power: float | None,
-) -> tuple[list[Array], Any] | None:
-    """The results of `Data.visit` for values/unit, by kernels that form no X̂; None where they do not serve."""
-    if V is None or not has_kernels(namespace) or any(r.operand.exponents is None or r.matrix is None for r in requests):
-        return None
-    from ..kernels import fused
+def dense(values: Array, namespace: Namespace, unit: float = 1.0) -> DenseData:
+    """A dense array as data, where it lies."""
+    return (DenseData if namespace.is_host else DeviceData)(values, namespace, unit)
 
-    widths = [r.matrix.shape[1 if r.side == "right" else 0] for r in requests if r.matrix is not None]
-    if not fused.can_visit(values, U.shape[1], *widths):
+
+def in_memory(data: Any) -> Any:
+    """A copy in main memory of data on a device; anything else as it is."""
+    if not isinstance(data, DeviceData):
+        return data
+    values = to_host(as_dense(data.itself()))
+    return DenseData(values, namespace_of(values))
+
+
+def library_of(X: Any) -> Namespace | None:
+    """Library and device of an array of another library than NumPy; None for anything else, as a Dask or a sparse array."""
+    if isinstance(X, np.ndarray | str | list | tuple | Data) or not hasattr(X, "ndim") or _is_lazy(X) or not is_array(X):
         return None
-    return fused.visit(values, unit, U, V, requests, floor_of(namespace.xp, U.dtype), log_power)
+    try:
+        return namespace_of(X)
+    except (AttributeError, TypeError):  # a dtype or a layout that the standard has not
+        return None
+
+
+def is_on_device(X: Any) -> bool:
+    """Whether an array is on a device, so that NumPy cannot read it where it lies."""
+    library = library_of(X)
+    return library is not None and not any(name in str(library.device).lower() for name in _HOST)
+
+
+_HOST = "cpu", "meta"
+"""Names of devices in main memory, and of the one of tensors that have no entries."""
+
+
+def _is_lazy(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] in ("dask", "scipy", "pandas", "h5py", "zarr")
+
+
+def as_library(array: Any, library: Namespace) -> Any:
+    """A NumPy array of numbers as one of another library, on its device; anything else as it is."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+        return array
+    return library.xp.asarray(np.ascontiguousarray(array), device=library.device)

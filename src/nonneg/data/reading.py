@@ -15,6 +15,7 @@ from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
 from .compressed import to_csr
 from .dense import DenseData
+from .device import dense
 from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
 from .gram import GramData
@@ -69,7 +70,7 @@ def read_data(
     if isinstance(X, SketchData):
         return X
     X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
-    data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else DenseData(*read_matrix(X, name))
+    data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else dense(*read_matrix(X, name))
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     if origin is not None:
@@ -144,12 +145,12 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         return _read_observed(Observed(stored(to_host(values), given, name, ignores)), name, given)
     data = WeightedDense(values, namespace, weights=given)
     if not ignores and given is None:
-        return DenseData(values, namespace)
+        return dense(values, namespace)
     if not ignores:
         refuse_nan(data, name)
     has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
     if given is None:
-        return data if has_nan else DenseData(values, namespace)
+        return data if has_nan else dense(values, namespace)
     if (
         has_nan
         or not isinstance(given, Pair)
@@ -157,7 +158,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         or not bool(namespace.xp.any(given.rows > 0))
     ):
         return data
-    return PairWeighted(DenseData(zero_without_weight(values, given, namespace), namespace), given)
+    return PairWeighted(dense(zero_without_weight(values, given, namespace), namespace), given)
 
 
 def _lie_elsewhere(weights: Any) -> bool:
@@ -174,7 +175,7 @@ def _read_small(blocks: FileBlocks, is_turned: bool, name: str, missing: str, we
     except DataError as error:
         raise DataError(f"{blocks.source.name}: {error}") from error
     if not isinstance(found, Data):
-        found = _read_sparse(found, name) if sparse.issparse(found) else DenseData(*read_matrix(found, name))
+        found = _read_sparse(found, name) if sparse.issparse(found) else dense(*read_matrix(found, name))
     found.log, found.origin = blocks.log, Origin(blocks.source, is_turned)
     return found
 
@@ -446,7 +447,7 @@ def _read_gram(X: Gram, name: str) -> GramData:
     label = f"the Gram matrix of {name}"
     if isinstance(X.kernel, Operator):
         return GramData(X.kernel, Namespace(np, np.dtype(np.float64), "cpu"), bounded=False)
-    data: Any = _read_sparse(X.kernel, label) if sparse.issparse(X.kernel) else DenseData(*read_matrix(X.kernel, label))
+    data: Any = _read_sparse(X.kernel, label) if sparse.issparse(X.kernel) else dense(*read_matrix(X.kernel, label))
     K, xp = data.values, data.namespace.xp
     if 0 in data.shape:
         raise DataError(f"The Gram matrix of {name} is empty.")

@@ -38,10 +38,12 @@ from ..data import (
     refuse_name,
 )
 from ..data.checking import check_observed
+from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
 from ..divergences import Objective
 from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError
+from ..kernels.namespace import to_host
 from ..metrics.bases import measure_overlap
 from ..model import Model
 from ..planning.plans import low_rank, multiply
@@ -63,6 +65,7 @@ from ..solve.strategy import Options, choose
 from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
+from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._parameters import Parameters
 from ._scale import in_scale
@@ -98,6 +101,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     _reconstructs: ClassVar[bool] = True
     """Whether samples can be made of codes."""
 
+    save, report = with_library(Shareable.save), with_library(Shareable.report)
+
     def _first_model(self) -> Model:
         """The model of the runs; another than `_model` where `_finished` goes on from their end with that."""
         return self._model()
@@ -105,6 +110,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     # ---- fitting
 
     @atomic_fit
+    @fit_with_library
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
         """Learn the factors of X.
@@ -161,6 +167,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = opened(X)
         refuse_name(X)
         ignores, given = self.missing == "ignore", X
+        if is_on_device(X):
+            data = read_non_negative(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
+            check_features(self, data.shape[1], None, reset=reset)
+            return data
         if isinstance(X, Data | Observed):
             check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
             X = read_weighted(X, missing=self.missing, weights=weights)
@@ -187,7 +197,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
-        solutions = [self._finished(X.imputed_by(solution.data), solution) for solution in solutions]
+        solutions = [_on_host(self._finished(X.imputed_by(solution.data), solution)) for solution in solutions]
         self.objectives_ = np.array([solution.objective for solution in solutions])
         found = self._chosen(X, solutions)
         return self._hardened(X.imputed_by(found.data), found)
@@ -333,7 +343,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             return solution
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            solution = hardened(self._data(X), solution, axes, how, self.max_iter, self.tol)
+            solution = hardened(in_memory(self._data(X)), solution, axes, how, self.max_iter, self.tol)
         self.orthogonality_ = {}
         for name, axis in axes.items():
             W = solution.factors[name] if axis == "columns" else solution.factors[name].T
@@ -365,6 +375,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return np.asarray(as_dense(multiply(right, solution.factors, {solution.model.data: X})))
 
     @available_if(_can_transform)
+    @with_library
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
@@ -436,6 +447,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return codes
 
     @available_if(lambda self: self._reconstructs)
+    @with_library
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples made of given codes. Those of a Dask array are one, too, and lazy.
 
@@ -458,6 +470,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             return read_codes(X, self.components_.shape[0]) @ self.components_
 
     @available_if(lambda self: self._reconstructs and _can_transform(self))
+    @with_library
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between X and what its codes give back, per sample; 0 is best.
 
@@ -492,6 +505,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 def best_of(solutions: Sequence[Solution]) -> Solution:
     """The solution with the lowest objective."""
     return min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
+
+
+def _on_host(solution: Solution) -> Solution:
+    """The solution with factors in main memory."""
+    return replace(solution, factors={name: to_host(factor) for name, factor in solution.factors.items()})
 
 
 def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:

@@ -14,6 +14,7 @@ from ..divergences import Beta, get_divergence
 from ..planning.plans import multiply
 from ..solve.solution import Solution
 from ._hardening import refitted
+from ._libraries import with_library
 
 
 class Coclusters(BiclusterMixin):
@@ -51,6 +52,7 @@ class Coclusters(BiclusterMixin):
         columns = self.column_labels_ == np.arange(self._shape[1])[:, None]
         return columns if self._is_paired else np.tile(columns, (self._shape[0], 1))
 
+    @with_library
     def predict(self, X: Any) -> np.ndarray:
         """The clusters that new samples belong to.
 

@@ -24,6 +24,7 @@ from ..data.weighted import LowRank, count_rows
 from ..divergences import Beta
 from ..exceptions import ShapeError
 from ..kernels.host import above_floor
+from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.binding import absorbed, bind, point_at
 from ..solve.initialization.items import Items, leading_singular
@@ -34,6 +35,7 @@ from ..solve.strategy import Options, choose
 from ..solve.surrogate import sketched
 from ..solve.units import Units, choose_units
 from ._base import Factorizer
+from ._libraries import fit_with_library
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""
@@ -83,7 +85,7 @@ class OnlineMixin(Factorizer):
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
             return replace(stream, sketch=projected(sketched(X, W.shape[1]), W), energy=X.power_sum(2))
-        numerator, denominator = point_at(model, X, {"W": W}).sides("W")
+        numerator, denominator = map(to_host, point_at(model, X, {"W": W}).sides("W"))
         return replace(stream, numerator=W * numerator / count, denominator=W * denominator / count)
 
     def _complete(self, X: Any) -> Data:
@@ -95,6 +97,7 @@ class OnlineMixin(Factorizer):
         return X.items if self._has_sketch else X
 
     @atomic_fit
+    @fit_with_library
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Go on learning from a batch of samples, which is then forgotten.
 
@@ -229,7 +232,7 @@ def averaged_step(X: Data, model: Any, solver: Any, stream: Stream) -> tuple[Str
     """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step."""
     rule, constraint, n, W = model.rules["W"], model.constraints["W"], X.shape[0], stream.W
     point = point_at(model, X, {"W": W})
-    sides = point.sides("W")
+    sides = map(to_host, point.sides("W"))
     weight = (n / stream.n_samples) ** _FORGETTING
     # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.
     numerator, denominator = (

@@ -17,6 +17,7 @@ from ..model import Model
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
 from ._base import Factorizer
+from ._libraries import with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
 
@@ -157,6 +158,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         sums = W.sum(axis=0)
         self.cluster_centers_ = np.asarray(X.apply(W / np.where(sums > 0, sums, 1), transposed=True), dtype=W.dtype).T
 
+    @with_library
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """How much of each sample is in each cluster, (n_samples, n_clusters): shares that sum to one. Those of a Dask collection
@@ -171,6 +173,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         lazy = lazily(codes, _shares, codes.shape[1], codes.dtype)
         return _shares(codes) if lazy is None else lazy
 
+    @with_library
     def predict(self, X: Any) -> np.ndarray:
         """The cluster whose centroid makes up most of each sample.
 
@@ -181,6 +184,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         """
         return self._codes(X).argmax(axis=1)
 
+    @with_library
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between X and what the centroids make of it, per sample; 0 is best.
 

@@ -28,6 +28,7 @@ from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
 from ._callbacks import told_to_callbacks, with_callbacks
 from ._kernels import check_kernel, kernel_options
+from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
 from .clustering import labelled
@@ -100,6 +101,7 @@ class _Pairwise(Factorizer):
         return check_non_negative(K)
 
     @atomic_fit
+    @fit_with_library
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the factor.
@@ -340,6 +342,7 @@ class SymmetricNMF(_Pairwise):
             V = factorize(W, "V V.T X", init={"V": np.maximum(unit, _LEAST_SHARE * unit.mean())}).factors["V"]
         return np.where(W.any(axis=1, keepdims=True), V, 0.0).astype(W.dtype)
 
+    @with_library
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The codes of items: how much of each component is in them, (n_samples, n_components).
@@ -353,6 +356,7 @@ class SymmetricNMF(_Pairwise):
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
         return encode(K, self.components_, self.model_.divergence)
 
+    @with_library
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the divergence between the similarities of items and what their codes give back, per item; 0 is best.
 
@@ -518,6 +522,7 @@ class KernelPNMF(_Pairwise):
             return math.nan
         return super()._error(X, solution)
 
+    @with_library
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
         """The products of samples with the components, K(X, X_fit) W, (n_samples, n_components).

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..exceptions import ShapeError
+from ..kernels.namespace import to_host
 from ..labelling import hard_labels
 from ..model import Model
 from ..solve.solvers import Multiplicative
@@ -191,7 +192,7 @@ class PNMF(OnlineMixin, Factorizer):
     def labels_(self) -> np.ndarray:
         """The component that has most of each feature; −1 for features that none has."""
         check_is_fitted(self)
-        return hard_labels(self.components_)
+        return hard_labels(to_host(self.components_))
 
     @property
     def sizes_(self) -> np.ndarray:

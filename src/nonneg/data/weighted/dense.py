@@ -14,6 +14,7 @@ from scipy import sparse
 from ...kernels.namespace import Array, to_host
 from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
+from ..device import dense
 from ..steps import Request
 from ..visiting import row_blocks
 from .base import (
@@ -208,7 +209,7 @@ class WeightedDense(Partial, DenseData):
         for rows in row_blocks(*self.shape, self.namespace.device):
             x, weights = self._weighted_block(rows)
             pieces.append(xp.where(weights > 0, x, values.U[rows, :] @ values.V))
-        return DenseData(xp.concat(pieces), self.namespace)
+        return dense(xp.concat(pieces), self.namespace)
 
     def levelled(self, rows: bool, columns: bool) -> Levelled:
         if self.weights is None:
@@ -231,7 +232,7 @@ class WeightedDense(Partial, DenseData):
         values = values if of_columns is None else values * of_columns[None, :]
         levelled: Data = WeightedDense(values, self.namespace, self.unit, weights)
         if weights is None and not levelled.missing:
-            levelled = DenseData(values, self.namespace, self.unit)
+            levelled = dense(values, self.namespace, self.unit)
         return Levelled(levelled, of_rows, of_columns, level)
 
     @property
@@ -249,11 +250,11 @@ class WeightedDense(Partial, DenseData):
             weights, z = share * weights, values.U[rows, :] @ values.V
             pieces.append(z + weights * (x - z))
             spread += float(xp.sum(weights * (1 - weights) * (x - z) ** 2, dtype=xp.float64))
-        return Blend(DenseData(xp.concat(pieces), self.namespace), spread)
+        return Blend(dense(xp.concat(pieces), self.namespace), spread)
 
     @cached_property
     def items(self) -> Data:
-        whole = DenseData(self.values, self.namespace, self.unit)
+        whole = dense(self.values, self.namespace, self.unit)
         return self.filled(mean_filling(self)) if self.missing else whole
 
 
