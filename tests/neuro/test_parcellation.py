@@ -196,7 +196,7 @@ class TestCompareAtlases:
         ours = compare_atlases(study.atlas, model)
         assert compare_atlases(tmp_path / "atlas.nii.gz", model.components_img_).ari == pytest.approx(ours.ari)
         fine = nibabel.Nifti1Image(np.kron(np.asarray(study.atlas.dataobj), np.ones((2, 2, 2), np.int16)), study.atlas.affine)
-        with pytest.raises(ValueError, match="b has .* voxels, and a has"):
+        with pytest.raises(ValueError, match=r"b has .* voxels, and a has"):
             compare_atlases(study.atlas, fine)
         affine = study.atlas.affine @ np.diag([0.5, 0.5, 0.5, 1])
         affine[:3, 3] -= affine[:3, :3] @ [0.5, 0.5, 0.5]

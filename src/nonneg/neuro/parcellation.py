@@ -228,8 +228,8 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ShapeError(f"n_components must be an int of at least 1; got {self.n_components!r}.")
         if self.n_components > n_subjects:
             raise ShapeError(
-                f"n_components={self.n_components} is more than the {n_subjects} subject{'s' if n_subjects > 1 else ''}: each would "
-                f"be a component of its own. Use at most {n_subjects}, or give more scans."
+                f"n_components={self.n_components} is more than the {n_subjects} subject{'s' if n_subjects > 1 else ''}: each "
+                f"would be a component of its own. Use at most {n_subjects}, or give more scans."
             )
 
     def _make_reader(self, scans: Scans) -> Any:
