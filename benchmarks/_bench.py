@@ -29,8 +29,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import nonneg
-from nonneg import metrics
-from nonneg_papers import FetchError
+from nonneg import datasets, metrics
 
 if TYPE_CHECKING:
     from nonneg.solve.solution import Progress
@@ -305,7 +304,7 @@ class Bench:
         """What goes wrong inside becomes a row that says what."""
         try:
             yield
-        except (ImportError, FetchError, FileNotFoundError) as error:
+        except (ImportError, datasets.FetchError, FileNotFoundError) as error:
             self._add(Row(problem, what, peer, start, note=f"left out: {error}"))
         except Exception as error:
             self.failed = True

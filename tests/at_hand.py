@@ -1,18 +1,20 @@
-"""The papers' data, if they are at hand: tests never download them, and say which file they would need."""
+"""The papers' data, where they are at hand: tests never download them, and say which file they would need."""
 
 import pytest
 
-from nonneg_papers import FetchError, cache, graphs, load_graph
+from nonneg.datasets import FetchError, _cache, graphs, load_graph
+from nonneg.datasets._registry import FILES
 
 
-def at_hand(*paths):
-    """Skip unless these files are in the folder that NONNEG_DATA names, or in the cache."""
+def at_hand(*paths, made=True):
+    """Skip unless these files are in the folder that NONNEG_DATA names, or in the cache; for made ones their sources do."""
     try:
-        folder = cache.folder()
-    except FetchError as error:
+        folder = _cache.folder()
+    except (ImportError, FetchError) as error:
         pytest.skip(f"the data sets are not at hand: {error}")
     for path in paths:
-        if not (folder / path).exists():
+        sources = FILES[path].sources if made and path in FILES else ()
+        if not (folder / path).exists() and not (sources and all((folder / source).exists() for source in sources)):
             pytest.skip(f"{path} is not in {folder}; set NONNEG_DATA to a folder that has it")
     return folder
 

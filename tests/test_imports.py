@@ -36,7 +36,7 @@ LAYERS = [
     ("graph", "hmm"),
     ("selection",),
     ("neuro",),
-    ("loading", "papers"),
+    ("catalogue", "cells", "loading"),
     ("__init__",),
     ("cli",),
     ("__main__",),

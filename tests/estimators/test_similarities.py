@@ -8,9 +8,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from at_hand import at_hand
-from nonneg import KernelPNMF, SymmetricNMF
+from nonneg import KernelPNMF, SymmetricNMF, datasets
 from nonneg.estimators import pairwise
-from nonneg_papers import load_olivetti
 
 
 def agreement(X, y, n_clusters, gamma=None):
@@ -34,7 +33,7 @@ def test_cancer(scaler, gamma):
 def test_olivetti():
     """40 people, mean similarity .96. Was .20, with 5 clusters empty."""
     at_hand("faces/olivetti/olivettifaces.mat")
-    data = load_olivetti()
+    data = datasets.load_olivetti()
     symmetric, projective, empty = agreement(data.data / data.data.max(), data.target, 40)
     assert empty == 0
     assert symmetric > projective - 0.05  # neither is better on all starts

@@ -67,6 +67,7 @@ from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
+from ._panels import restricted
 from ._parameters import Parameters
 from ._scale import in_scale
 
@@ -468,6 +469,24 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """What codes stand for; those of a block of a collection, where that is said."""
         with np.errstate(over="ignore", invalid="ignore"):  # codes as large as numbers are may stand for more
             return read_codes(X, self.components_.shape[0]) @ self.components_
+
+    @available_if(_can_transform)
+    def restrict(self, features: Any) -> Any:
+        """A copy for a panel: samples with these features only, in this order, are coded by what they have.
+
+        Components that are projected onto keep their lengths.
+
+        Parameters
+        ----------
+        features : sequence of str or int, or array of bool
+            Names, as in the fit; or numbers, or a mask.
+
+        Returns
+        -------
+        estimator
+            Fitted; it refuses other features by name.
+        """
+        return restricted(self, features)
 
     @available_if(lambda self: self._reconstructs and _can_transform(self))
     @with_library

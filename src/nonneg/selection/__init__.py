@@ -13,7 +13,7 @@ array([9, 9, 9, 9])
 """
 
 from . import criteria
-from .components import Atlas, Feature, Match, atlas, match_components, top_features
+from .components import Atlas, Feature, Match, atlas, match_components, select_features, top_features
 from .rules import Choice
 from .scan import RankScan, rank_scan
 
@@ -27,5 +27,6 @@ __all__ = [
     "criteria",
     "match_components",
     "rank_scan",
+    "select_features",
     "top_features",
 ]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from ..data import as_dense
+from ..data.annotated import matrix_of
 from ..data.compressed import checked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..labelling import hard_labels
-from ..naming import is_count
+from ..naming import is_count, is_one_of, unknown
+from ..plot.views import quietly
 
 
 class Match(NamedTuple):
@@ -91,40 +93,175 @@ def unit_rows(components: np.ndarray) -> np.ndarray:
 
 
 class Feature(NamedTuple):
-    """A feature and its weight in a component."""
+    """A feature and its weight in a component, or its lift or slope where these were asked for."""
 
     name: Any
     weight: float
 
 
-def top_features(model: Any, names: Sequence[Any] | None = None, count: int = 10) -> list[list[Feature]]:
-    """The features with the largest weights in each component, the largest first; those of weight zero are left out.
+def top_features(
+    model: Any, names: Any = None, count: int = 10, *, by: str = "weight", X: Any = None, codes: Any = None
+) -> list[list[Feature]]:
+    """The features that stand for each component, the foremost first; those of weight zero are left out.
 
     Parameters
     ----------
-    model : fitted estimator, or array of shape (n_components, n_features)
-    names : sequence of length n_features, optional
-        By default ``feature_names_in_`` if the estimator has it, the symbols of a chain, or numbers.
+    model : fitted estimator, Pipeline that ends with one, or array of shape (n_components, n_features)
+    names : sequence of length n_features, or vectorizer, optional
+        A vectorizer, or any transformer, has them as ``get_feature_names_out()``; so have the other steps of a pipeline. By default
+        ``feature_names_in_`` if the estimator has it, the symbols of a chain, or numbers.
     count : int, default=10
         The most features of one component.
+    by : {"weight", "lift", "zscore"}, default="weight"
+        What they are ranked by. "weight" is the entry of the component; features that are frequent everywhere lead many components.
+        "lift" is the share of the feature in the component over its share in all of X, among features with more than an even share
+        of the component: what is particular to it. "zscore" is the slope with which the feature, in standard deviations, grows with
+        the code of the component, by least squares over all codes: cNMF's scores of genes; it needs X.
+    X : array or sparse array of shape (n_samples, n_features), optional
+        The data. Without it, "lift" compares with the sum of all components, each as large as in the fit.
+    codes : array of shape (n_samples, n_components), optional
+        Codes of X; by default those that the estimator gives.
 
     Examples
     --------
     >>> from nonneg.selection import top_features
     >>> [[feature.name for feature in part] for part in top_features([[3, 0, 1], [0, 2, 0]], ["red", "green", "blue"])]
     [['red', 'blue'], ['green']]
+    >>> [part[0].name for part in top_features([[5, 3, 0, 0], [5, 0, 3, 0]], ["the", "cat", "dog", "cow"], by="lift")]
+    ['cat', 'dog']
     """
+    model, names = _with_names(model, names)
     components = read_components(model)
     if not is_count(count, 1):
         raise IncompatibleError(f"count must be an int of at least 1; got {count!r}.")
+    names = _read_names(model, names, components.shape[1])
+    scores = _scores(model, components, by, X, codes)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
+    return [[Feature(names[j], float(row[j])) for j in places if row[j] > 0] for row, places in zip(scores, order, strict=True)]
+
+
+def _with_names(model: Any, names: Any) -> tuple[Any, Any]:
+    """The estimator at the end of a pipeline, and the names that other steps give their features."""
+    if hasattr(model, "steps"):
+        before = model[:-1] if len(model) > 1 else None
+        model, names = model[-1], before if names is None else names
+    return model, names.get_feature_names_out() if hasattr(names, "get_feature_names_out") else names
+
+
+def _read_names(model: Any, names: Any, count: int) -> list[Any]:
+    """Names of features, one for each."""
     if names is None:
         held = (getattr(model, attribute, None) for attribute in ("feature_names_in_", "symbols_"))
-        names = next((found for found in held if found is not None), range(components.shape[1]))
+        names = next((found for found in held if found is not None), range(count))
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if len(names) != components.shape[1]:
-        raise ShapeError(f"names has {len(names)} names for {components.shape[1]} features; every feature needs one.")
-    order = np.argsort(-components, axis=1, kind="stable")[:, :count]
-    return [[Feature(names[j], float(row[j])) for j in places if row[j] > 0] for row, places in zip(components, order, strict=True)]
+    if len(names) != count:
+        raise ShapeError(f"names has {len(names)} names for {count} features; every feature needs one.")
+    return names
+
+
+_BY = ("weight", "lift", "zscore")
+
+
+def _scores(model: Any, components: np.ndarray, by: Any, X: Any, codes: Any) -> np.ndarray:
+    """The scores by which features are ranked in each component."""
+    if not is_one_of(by, _BY):
+        raise unknown("by", by, _BY)
+    if by == "weight":
+        return components
+    X = None if X is None else checked_data(X, components.shape[1])
+    if by == "lift":
+        return _lift(components, _sums(model, components) if X is None else np.asarray(X.sum(axis=0), dtype=np.float64).ravel())
+    if X is None:
+        raise IncompatibleError("by='zscore' compares features with codes over samples, so it needs X.")
+    if codes is None and not hasattr(model, "transform"):
+        raise IncompatibleError("by='zscore' needs codes: those of X, if model is an array of components.")
+    codes = np.asarray(quietly(model.transform, X) if codes is None else as_dense(codes), dtype=np.float64)
+    if codes.shape != (X.shape[0], len(components)):
+        raise ShapeError(f"codes has shape {codes.shape}, and X and the components need {(X.shape[0], len(components))}.")
+    return _slopes(X, codes)
+
+
+def checked_data(X: Any, width: int) -> Any:
+    """X in memory as an array, or a sparse array, with a column for each feature."""
+    X = matrix_of(X)
+    X = X if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.shape[1] != width:
+        raise ShapeError(f"X has shape {X.shape}; it must have a column for each of {width} features.")
+    return X
+
+
+def _lift(components: np.ndarray, overall: np.ndarray) -> np.ndarray:
+    """Shares of features in components over their shares in all; zero where a feature has less than an even share."""
+    sums = components.sum(axis=1, keepdims=True)
+    shares = components / np.where(sums > 0, sums, 1.0)
+    overall = overall / (overall.sum() or 1.0)
+    lift = shares / np.where(overall > 0, overall, np.inf)
+    return np.where(shares > 1 / components.shape[1], lift, 0.0)
+
+
+def _sums(model: Any, components: np.ndarray) -> np.ndarray:
+    """The sum of all components over samples, each as large as in the fit, or each of sum one."""
+    codes = _codes_of_fit(model, len(components))
+    sums = components.sum(axis=1)
+    weights = 1 / np.where(sums > 0, sums, 1.0) if codes is None else codes.sum(axis=0, dtype=np.float64)
+    return np.asarray(weights @ components)
+
+
+def _slopes(X: Any, codes: np.ndarray) -> np.ndarray:
+    """The slopes of standardized features over codes, by least squares with an intercept: (n_components, n_features)."""
+    centred = codes - codes.mean(axis=0)
+    means = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    squares = np.asarray((X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)).mean(axis=0)).ravel()
+    spread = np.sqrt(np.maximum(squares - means**2, 0.0))
+    products = np.asarray((X.T @ centred).T)  # centred columns: the means of features have no part in it
+    return np.linalg.pinv(centred.T @ centred, hermitian=True) @ products / np.where(spread > 0, spread, np.inf)
+
+
+def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
+    """The features of a panel by which samples can be coded: the largest of each component.
+
+    The component of which least is covered so far, as a share of its squared length, has its largest feature added, until there are
+    enough. scPNMF takes the largest of all components, of which a weak one may have none.
+
+    Parameters
+    ----------
+    model : fitted estimator, Pipeline that ends with one, or array of shape (n_components, n_features)
+        Best one whose components hardly overlap, such as `PNMF`.
+    count : int
+        How many features.
+    names : sequence of length n_features, or vectorizer, optional
+        As in `top_features`.
+
+    Returns
+    -------
+    array of shape (count,)
+        Names, in the order of the features; for ``model.restrict``.
+
+    Examples
+    --------
+    >>> from nonneg.selection import select_features
+    >>> select_features([[9, 8, 7, 0, 0], [0, 0, 0, 2, 1]], 3, list("abcde"))
+    array(['a', 'b', 'd'], dtype=object)
+    """
+    model, names = _with_names(model, names)
+    components = read_components(model)
+    if not is_count(count, 1) or count > components.shape[1]:
+        raise IncompatibleError(f"count must be an int from 1 to {components.shape[1]}, the number of features; got {count!r}.")
+    shares = unit_rows(components) ** 2
+    remaining = [[place for place in np.argsort(-row, kind="stable")[::-1] if row[place] > 0] for row in shares]
+    covered, chosen = np.zeros(len(shares)), np.zeros(components.shape[1], dtype=bool)
+    while chosen.sum() < count:
+        covered[[not places for places in remaining]] = np.inf
+        part = int(covered.argmin())
+        if not remaining[part]:
+            raise IncompatibleError(f"Only {chosen.sum()} features are not zero in all components; got count={count}.")
+        place = remaining[part].pop()
+        covered += 0 if chosen[place] else shares[:, place]
+        chosen[place] = True
+    places = np.flatnonzero(chosen)
+    found = np.empty(len(places), dtype=object)
+    found[:] = [_read_names(model, names, chosen.size)[place] for place in places]
+    return places if names is None and not hasattr(model, "feature_names_in_") else found
 
 
 class Atlas(NamedTuple):
@@ -178,11 +315,17 @@ def _clusters_of_features(model: Any) -> np.ndarray | None:
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:
     """The lengths of the columns of the factor of samples, where a form begins with one."""
+    codes = _codes_of_fit(model, count)
+    if codes is None:
+        return None
+    lengths = np.linalg.norm(codes / (np.abs(codes).max() or 1.0), axis=0)
+    return lengths if lengths.any() else None
+
+
+def _codes_of_fit(model: Any, count: int) -> np.ndarray | None:
+    """The factor of samples, where a form begins with one."""
     if not hasattr(model, "model_") or not hasattr(model, "factors_"):
         return None
     first = model.model_.form[0]
     codes = model.factors_.get(first.name)
-    if codes is None or first.transposed or codes.shape[1] != count:
-        return None
-    lengths = np.linalg.norm(codes / (np.abs(codes).max() or 1.0), axis=0)
-    return lengths if lengths.any() else None
+    return None if codes is None or first.transposed or codes.shape[1] != count else np.asarray(codes)

@@ -6,11 +6,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...exceptions import DataError
 from ...libraries import needed
 from ..memory import refuse_too_large
 from .base import CompressedRows, Source, refuse_key
 from .members import is_sparse_matrix, shape_of_sparse
+from .selected import Selected
 
 
 class _Stored(CompressedRows):
@@ -33,15 +36,30 @@ def open_file(path: Path, key: str | None) -> Source:
 
 
 def of_handle(handle: Any, key: str | None) -> Source | None:
-    """A matrix of an AnnData that is backed by a file; or its sparse `X`, or a layer, which is backed itself."""
+    """A matrix of an AnnData backed by a file, or of a view of it; or its sparse `X`, or a layer, which is backed itself."""
     if is_backed_sparse(handle):
         return _of_backed_sparse(handle.group, key)
-    if getattr(handle, "isbacked", False) and getattr(handle, "is_view", False):
-        raise DataError(
-            f"This AnnData is a view of {handle.filename}, of which all would be read. Give the whole, or what the view has, in "
-            "memory: adata.to_memory().X."
-        )
-    return open_file(Path(handle.filename), key) if getattr(handle, "isbacked", False) else None
+    if not getattr(handle, "isbacked", False):
+        return None
+    source = open_file(Path(handle.filename), key)
+    return _of_view(handle, source) if getattr(handle, "is_view", False) else source
+
+
+def _of_view(view: Any, source: Source) -> Source:
+    """The samples and features of a view of a file, found by name."""
+    places = []
+    for what, wanted, names in (
+        ("observations", view.obs_names, source.sample_names),
+        ("variables", view.var_names, source.columns),
+    ):
+        place = {name: number for number, name in enumerate(names or ())}
+        if names is None or len(place) < len(names) or not place.keys() >= set(map(str, wanted)):
+            raise DataError(
+                f"This AnnData is a view of {view.filename}, and names of {what} do not say which it has: in the file they are "
+                "missing, repeated or others. Give what the view has, in memory: adata.to_memory()."
+            )
+        places.append(np.array([place[str(name)] for name in wanted], dtype=np.int64))
+    return Selected(source, *places)
 
 
 def is_backed_sparse(X: Any) -> bool:

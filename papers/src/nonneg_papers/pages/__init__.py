@@ -1,1 +1,0 @@
-"""The pages of ``make reproduce``: the experiments of the papers, one module a page."""

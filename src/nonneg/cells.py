@@ -1,0 +1,283 @@
+"""Single cells: factorizations of an AnnData in scanpy's manner, results where scanpy looks for them.
+
+Cells are samples and genes are features. Each function leaves codes in ``obsm["X_nmf"]``, components in ``varm["nmf"]``, and
+parameters, objective and status in ``uns["nmf"]``; "nmf" is `key_added`. Any estimator of the library takes an AnnData, too, and
+`fit` leaves its results likewise.
+
+>>> import anndata, numpy as np, nonneg.cells
+>>> counts = np.random.default_rng(0).poisson(1.0, (30, 12)).astype(float)
+>>> adata = anndata.AnnData(counts)
+>>> nonneg.cells.nmf(adata, 3, divergence="kl")
+>>> adata.obsm["X_nmf"].shape, adata.varm["nmf"].shape, adata.uns["nmf"]["status"]
+((30, 3), (12, 3), 'converged')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .data.annotated import is_annotated
+from .data.opening import open_data
+from .estimators import NMF, OPNMF, PNMF, ConsensusNMF
+from .exceptions import DataError, IncompatibleError
+from .selection import top_features
+
+__all__ = ["consensus_nmf", "fit", "markers", "nmf", "opnmf", "pnmf"]
+
+_HIGHLY_VARIABLE = "highly_variable"
+
+
+_PARAMETERS = """
+
+    Parameters
+    ----------
+    adata : AnnData
+        In memory, a view, or backed by a file, which is then read in blocks.
+    n_components : int
+        How many programs.
+    layer : str, optional
+        The layer to factorize; X by default.
+    use_raw : bool, default=False
+        Whether to factorize ``adata.raw``.
+    mask_var : str or array of bool, default="auto"
+        The genes to use: a column of ``adata.var``, or an array. "auto" is "highly_variable" where there is such a column; None
+        takes all genes. Other genes have zeros in ``varm``.
+    key_added : str
+        Results are in ``obsm["X_" + key_added]``, ``varm[key_added]`` and ``uns[key_added]``; by default the name of the function.
+    copy : bool, default=False
+        Whether to return a copy with the results, and leave `adata` as it is.
+    random_state : int, Generator, RandomState or None, default=0
+    **parameters
+        Others of the estimator: ``divergence="kl"`` is right for counts, ``n_init``, ``n_jobs``, …
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for.
+    """
+
+
+def _function(name: str, estimator: type, sentence: str) -> Callable[..., Any]:
+    """The function that leaves the results of an estimator in an AnnData."""
+
+    def write(
+        adata: Any,
+        n_components: int,
+        *,
+        layer: str | None = None,
+        use_raw: bool = False,
+        mask_var: str | Sequence[bool] | None = "auto",
+        key_added: str = name,
+        copy: bool = False,
+        random_state: Any = 0,
+        **parameters: Any,
+    ) -> Any:
+        _check_annotated(adata)
+        model = estimator(n_components, random_state=random_state, **parameters)
+        if copy and getattr(adata, "isbacked", False):
+            raise IncompatibleError("copy=True needs adata in memory, and it is backed by a file. Give adata.to_memory().")
+        adata = adata.copy() if copy else adata
+        fit(adata, model, layer=layer, use_raw=use_raw, mask_var=mask_var, key_added=key_added)
+        return adata if copy else None
+
+    write.__name__ = write.__qualname__ = name
+    write.__doc__ = sentence + _PARAMETERS
+    return write
+
+
+nmf = _function("nmf", NMF, "Factorize cells by genes into programs, X ≈ W H; see `nonneg.NMF`.")
+pnmf = _function(
+    "pnmf", PNMF, "Project cells onto programs that hardly share genes, X ≈ X W Wᵀ, as scPNMF does; see `nonneg.PNMF`."
+)
+opnmf = _function("opnmf", OPNMF, "Project cells onto nearly orthogonal programs; see `nonneg.OPNMF`.")
+consensus_nmf = _function(
+    "consensus_nmf", ConsensusNMF, "Find programs that many runs have in common, as cNMF does; see `nonneg.ConsensusNMF`."
+)
+
+
+def fit(
+    adata: Any,
+    estimator: Any,
+    *,
+    layer: str | None = None,
+    use_raw: bool = False,
+    mask_var: str | Sequence[bool] | None = "auto",
+    key_added: str = "nmf",
+) -> Any:
+    """Fit any factorization to an AnnData, leave its results there, and return it fitted.
+
+    Parameters
+    ----------
+    adata : AnnData
+    estimator : estimator
+        With components and codes: ``nonneg.NMF(10, divergence="kl")``. It is cloned.
+    layer, use_raw, mask_var, key_added
+        As in `nmf`.
+
+    Returns
+    -------
+    estimator
+        For new cells, `top_features`, `select_features`, pictures and pages.
+    """
+    _check_annotated(adata)
+    _check_writable(adata)
+    if not isinstance(key_added, str) or not key_added:
+        raise IncompatibleError(f"key_added must be a name; got {key_added!r}.")
+    X, names, chosen = _matrix(adata, layer, use_raw, mask_var)
+    model = clone(estimator)
+    try:
+        codes = model.fit(X).transform(X)
+    except DataError as error:
+        if "egative" not in str(error):
+            raise
+        raise DataError(
+            f"{error} X may have been scaled or centred. Factorize counts, or their logarithms: layer='counts', or use_raw=True."
+        ) from None
+    components = np.asarray(model.components_)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    adata.obsm[f"X_{key_added}"] = np.asarray(codes)
+    found = {
+        "params": {
+            **{name: _storable(value) for name, value in model.get_params(deep=False).items() if value is not None},
+            "estimator": type(model).__name__,
+            "use_raw": bool(use_raw),
+            **({"layer": layer} if layer is not None else {}),
+            **({"mask_var": _called(mask_var)} if chosen is not None else {}),
+        },
+        "objective": float(model.objective_),
+        "status": str(model.status_.value),
+        "n_iter": int(model.n_iter_),
+        **({"stability": model.stability_} if hasattr(model, "stability_") else {}),
+    }
+    place = {name: number for number, name in enumerate(names)}
+    own = (
+        np.arange(len(names))
+        if chosen is None and not use_raw
+        else np.array([place.get(name, -1) for name in map(str, adata.var_names)])
+    )
+    adata.varm[key_added] = np.where(own[:, None] >= 0, components.T[own], 0.0)
+    if not place.keys() <= set(map(str, adata.var_names)):
+        found["genes"], found["components"] = np.array(names, dtype=str), components
+    adata.uns[key_added] = found
+    return model
+
+
+def _check_annotated(adata: Any) -> None:
+    if not is_annotated(adata) or not hasattr(adata, "obsm"):
+        raise IncompatibleError(
+            f"adata must be an AnnData; got {type(adata).__name__}. Estimators take arrays: nonneg.NMF(10).fit(X)."
+        )
+
+
+def _check_writable(adata: Any) -> None:
+    if getattr(adata, "isbacked", False) and getattr(adata, "is_view", False):
+        raise IncompatibleError(
+            "adata is a view of a backed AnnData, which has no place for results. Give adata.to_memory(), or the whole with "
+            "mask_var; or fit an estimator, which takes the view: nonneg.NMF(10).fit(adata)."
+        )
+
+
+def _matrix(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> tuple[Any, list[str], np.ndarray | None]:
+    """The matrix to factorize with the names of its genes, and the mask of genes, if there is one."""
+    if layer is not None and use_raw:
+        raise IncompatibleError("layer and use_raw are two different matrices. Give one of them.")
+    if layer is not None and layer not in adata.layers:
+        known = ", ".join(map(repr, adata.layers)) or "none"
+        raise IncompatibleError(f"adata has no layer {layer!r}; it has {known}.")
+    if use_raw and adata.raw is None:
+        raise IncompatibleError("use_raw=True, and adata.raw is None.")
+    of_genes = adata.raw if use_raw else adata
+    chosen = _mask(of_genes, mask_var)
+    names = [str(name) for name in of_genes.var_names]
+    is_backed = getattr(adata, "isbacked", False)
+    X: Any
+    if use_raw and is_backed and chosen is None:
+        X = open_data(adata.filename, key="raw/X")
+    elif use_raw:
+        X = adata.raw.X if chosen is None else adata.raw[:, chosen].X
+    elif layer is None:
+        X = adata if chosen is None else adata[:, chosen]
+        if not is_backed:
+            X = X.X
+            if X is None:
+                raise IncompatibleError(
+                    f"adata has no X. Give one of its layers: {', '.join(map(repr, adata.layers)) or 'it has none'}."
+                )
+    else:
+        X = adata.layers[layer]
+    if chosen is not None:
+        names = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+        if X.shape[1] == len(chosen) > len(names):
+            X = X[:, chosen]
+    return X, names, chosen
+
+
+def _mask(adata: Any, given: Any) -> np.ndarray | None:
+    """The genes to use; None for all."""
+    if isinstance(given, str) and given == "auto":
+        given = _HIGHLY_VARIABLE if _HIGHLY_VARIABLE in adata.var else None
+    if given is None:
+        return None
+    if isinstance(given, str) and given not in adata.var:
+        raise IncompatibleError(
+            f"mask_var is {given!r}, which is no column of adata.var; it has {', '.join(map(repr, adata.var))}."
+        )
+    mask = np.asarray(adata.var[given] if isinstance(given, str) else given)
+    if mask.shape != (adata.shape[1],) or mask.dtype != bool:
+        raise IncompatibleError(
+            f"mask_var must be True or False for each of {adata.shape[1]} genes; got {mask.dtype} of shape {mask.shape}."
+        )
+    if not mask.any():
+        raise IncompatibleError("mask_var leaves no gene.")
+    return None if mask.all() else mask
+
+
+def _called(mask_var: Any) -> str:
+    """The name of the column of a mask, or that it was an array."""
+    return (_HIGHLY_VARIABLE if mask_var == "auto" else mask_var) if isinstance(mask_var, str) else "array"
+
+
+def _storable(value: Any) -> Any:
+    """A parameter as .h5ad can hold it."""
+    return value if isinstance(value, str | bool | Real | np.ndarray) else repr(value)
+
+
+def markers(
+    adata: Any, *, key: str = "nmf", by: str = "lift", count: int = 20, layer: str | None = None, use_raw: bool = False
+) -> Any:
+    """The marker genes of each program, a DataFrame with a column for each.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the results of `nmf` or its like.
+    key : str, default="nmf"
+        The `key_added` of these.
+    by : {"lift", "weight", "zscore"}, default="lift"
+        How genes are ranked, as in `nonneg.selection.top_features`.
+    count : int, default=20
+        The most genes of a program.
+    layer, use_raw
+        The matrix that was factorized.
+    """
+    _check_annotated(adata)
+    if key not in adata.varm or key not in adata.uns:
+        raise IncompatibleError(f"adata has no results named {key!r}: call nonneg.cells.nmf(adata, ..., key_added={key!r}) first.")
+    import pandas
+
+    found, components = adata.uns[key], np.asarray(adata.varm[key]).T
+    used = components.any(axis=0)
+    names, components = np.array(adata.var_names, dtype=str)[used], components[:, used]
+    if "genes" in found:
+        names, components = np.asarray(found["genes"], dtype=str), np.asarray(found["components"])
+    of_genes = adata.raw if use_raw else adata
+    place = {str(name): number for number, name in enumerate(of_genes.var_names)}
+    X = of_genes.X if layer is None else adata.layers[layer]
+    X = X[:, [place[name] for name in names]]
+    tops = top_features(components, names, count, by=by, X=X, codes=adata.obsm[f"X_{key}"])
+    return pandas.DataFrame({f"{number + 1}": pandas.Series([feature.name for feature in top]) for number, top in enumerate(tops)})
