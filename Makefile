@@ -38,19 +38,19 @@ fuzz: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python fuzz --seconds $(FUZZ_SECONDS) --seed $(SEED) $(ARGS)
 
 bench: $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --editable ./papers
 	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers.txt
 	$(BIN)/python benchmarks $(GROUPS) $(ARGS)
 
 studies: $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --editable ./papers
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/observations.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/estimators.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/degrees.py
 
 reproduce: $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --editable '.[data,plot]'
-	OMP_NUM_THREADS=1 $(BIN)/python reproduce $(PAGES)
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --editable ./papers
+	OMP_NUM_THREADS=1 $(BIN)/python -m nonneg_papers $(PAGES)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -60,8 +60,8 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
-$(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/.test: pyproject.toml papers/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable ./papers
 	-test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet $(TORCH)
 	touch $@
 

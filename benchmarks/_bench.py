@@ -29,7 +29,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import nonneg
-from nonneg import datasets, metrics
+from nonneg import metrics
+from nonneg_papers import FetchError
 
 if TYPE_CHECKING:
     from nonneg.solve.solution import Progress
@@ -304,7 +305,7 @@ class Bench:
         """What goes wrong inside becomes a row that says what."""
         try:
             yield
-        except (ImportError, datasets.FetchError, FileNotFoundError) as error:
+        except (ImportError, FetchError, FileNotFoundError) as error:
             self._add(Row(problem, what, peer, start, note=f"left out: {error}"))
         except Exception as error:
             self.failed = True

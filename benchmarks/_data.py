@@ -15,7 +15,7 @@ from scipy import ndimage, sparse
 from scipy.io import loadmat
 from sklearn.decomposition._nmf import _initialize_nmf  # where opnmf has its starts from
 
-from nonneg import datasets
+from nonneg_papers import load_cbcl, load_ixi, load_olivetti
 
 TEXTS = {
     "reviews": ("text/reviews/reviews.mat", "dtm"),
@@ -34,12 +34,12 @@ def described(X: np.ndarray | sparse.sparray) -> str:
 @cache
 def faces(quick: bool = False) -> np.ndarray:
     """CBCL: 361 pixels × 2429 faces."""
-    return parts_and_noise(36, 120) if quick else np.ascontiguousarray(datasets.load_cbcl().data.T)
+    return parts_and_noise(36, 120) if quick else np.ascontiguousarray(load_cbcl().data.T)
 
 
 def olivetti(quick: bool = False) -> np.ndarray:
     """4096 pixels × 400 faces."""
-    return parts_and_noise(150, 40) if quick else np.ascontiguousarray(datasets.load_olivetti().data.T)
+    return parts_and_noise(150, 40) if quick else np.ascontiguousarray(load_olivetti().data.T)
 
 
 def uniform(quick: bool = False) -> np.ndarray:
@@ -82,7 +82,7 @@ def brains(quick: bool = False) -> np.ndarray:
     """
     if quick:
         return parts_and_noise(400, 30, seed=1)
-    people, rng = datasets.load_ixi(), np.random.default_rng(0)
+    people, rng = load_ixi(), np.random.default_rng(0)
     box = np.array((48, 56, 44))
     columns, coverage = [], np.zeros(box)
     for image, label in zip(people.images, people.labels, strict=True):

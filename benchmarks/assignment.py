@@ -1,6 +1,6 @@
 """Quadratic assignment: how far from the optima of QAPLIB `match_graphs` and SciPy end. Takes a minute or two.
 
-``python benchmarks/assignment.py [NAME ...]``; without names, all instances of `nonneg.datasets.assignment_names`.
+``python benchmarks/assignment.py [NAME ...]``; without names, all instances of `nonneg_papers.assignment_names`.
 """
 
 import sys
@@ -10,8 +10,8 @@ from time import process_time
 import numpy as np
 from scipy.optimize import quadratic_assignment
 
-from nonneg import datasets
 from nonneg.graph import match_graphs
+from nonneg_papers import assignment_names, load_assignment
 
 SEEDS = range(3)
 STARTS = 10
@@ -46,7 +46,7 @@ def rows(names: list[str]) -> Iterator[list[str]]:
     match_graphs(np.eye(3), np.ones((3, 3)))  # so that no time is the compiler's
     yield ["instance", "n", "optimum", *(f"{name}: reached, mean % above, seconds of one core" for name in SOLVERS)]
     for name in names:
-        problem = datasets.load_assignment(name)
+        problem = load_assignment(name)
         F, D = problem.flows, problem.distances
         cells = []
         for solve in SOLVERS.values():
@@ -60,5 +60,5 @@ def rows(names: list[str]) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    for row in rows(sys.argv[1:] or datasets.assignment_names()):
+    for row in rows(sys.argv[1:] or assignment_names()):
         print(f"| {' | '.join(row)} |", flush=True)

@@ -20,6 +20,7 @@ import numpy as np
 from _bench import Bench, Timed, threads, timed
 from nonneg import NNMFHMM, QNMFHMM, Model, datasets, factorize
 from nonneg.hmm._starts import STARTS, uniform
+from nonneg_papers import load_codon_pairs, load_letter_pairs
 
 TITLE = "Hidden Markov chains: default and plain rule, Baum–Welch"
 WITHIN = 1e-3
@@ -30,8 +31,8 @@ def run(bench: Bench) -> None:
     factorize(np.eye(3) + 1, Model("W Y W.T", "euclidean", CONSTRAINTS), 2)  # so that no time is the compiler's
     data: dict[str, tuple[Callable[[], Any], int]] = {
         "synthetic 22 × 22": (lambda: datasets.make_hidden_chain(4, 22, overlap=0.1), 4),
-        "letters 26 × 26": (datasets.load_letter_pairs, 6),
-        "codons 61 × 61": (datasets.load_codon_pairs, 6),
+        "letters 26 × 26": (load_letter_pairs, 6),
+        "codons 61 × 61": (load_codon_pairs, 6),
     }
     for name, (load, n_states) in data.items():
         with bench.attempt(name, TITLE), threads(1):

@@ -15,8 +15,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from _bench import Bench, threads
-from nonneg import datasets
 from nonneg.graph import GraphClustering
+from nonneg_papers import load_graph
 
 TITLE = "Graphs: communities"
 SEEDS = 3
@@ -89,7 +89,7 @@ def planted(sizes: list[int], inside: float, across: float, seed: int) -> Case:
 
 
 def blogs() -> Case:
-    graph = datasets.load_graph("PolBlogs", drop_isolated=True)
+    graph = load_graph("PolBlogs", drop_isolated=True)
     return sparse.csr_array(graph.adjacency.maximum(graph.adjacency.T)), graph.target
 
 

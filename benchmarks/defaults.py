@@ -37,6 +37,7 @@ from _data import described, made_up_counts, parts_and_noise
 from _peers import euclidean, projection, tri_factorized
 from nonneg import datasets, metrics
 from nonneg.graph import GraphClustering
+from nonneg_papers import load_cbcl, load_feret, load_graph, load_letter_pairs, load_orl, load_text, load_yale
 
 TITLE = "Defaults: plain calls beside peers'"
 PATIENCE = 30.0
@@ -65,12 +66,12 @@ def _halved(images: np.ndarray) -> np.ndarray:
 
 DENSE: dict[str, Callable[[], np.ndarray]] = {
     "digits": lambda: load_digits().data,
-    "CBCL": lambda: datasets.load_cbcl().data,
-    "ORL 32 × 32": lambda: datasets.load_orl("32x32").data,
-    "Yale 32 × 32": lambda: datasets.load_yale().data,
-    "FERET 16 × 16": lambda: _halved(datasets.load_feret().data.reshape(-1, 32, 32)),
-    "FERET 32 × 32": lambda: datasets.load_feret().data,
-    "ORL 16 × 16": lambda: _halved(datasets.load_orl("32x32").data.reshape(-1, 32, 32)),
+    "CBCL": lambda: load_cbcl().data,
+    "ORL 32 × 32": lambda: load_orl("32x32").data,
+    "Yale 32 × 32": lambda: load_yale().data,
+    "FERET 16 × 16": lambda: _halved(load_feret().data.reshape(-1, 32, 32)),
+    "FERET 32 × 32": lambda: load_feret().data,
+    "ORL 16 × 16": lambda: _halved(load_orl("32x32").data.reshape(-1, 32, 32)),
 }
 TEXTS = ("tr11", "re0", "cstr")
 
@@ -79,7 +80,7 @@ TEXTS = ("tr11", "re0", "cstr")
 def data(name: str, quick: bool = False) -> Any:
     """Samples in rows."""
     if name in TEXTS:
-        return made_up_counts(60, 90) if quick else sparse.csr_array(datasets.load_text(name).data).astype(float)
+        return made_up_counts(60, 90) if quick else sparse.csr_array(load_text(name).data).astype(float)
     return parts_and_noise(60, 40) if quick else np.ascontiguousarray(DENSE[name](), dtype=float)
 
 
@@ -280,7 +281,7 @@ def biclusters(bench: Bench) -> None:
             if bench.quick:
                 X, target = made_up_counts(90, 60), np.arange(90) % 3
             else:
-                bunch = datasets.load_text(name, drop_empty=True)
+                bunch = load_text(name, drop_empty=True)
                 X, target = sparse.csr_array(bunch.data).astype(float), bunch.target
             rows, columns = (np.asarray(X.sum(axis=axis)).ravel() > 0 for axis in (1, 0))
             X, target = sparse.csr_array(X[rows][:, columns]), target[rows]
@@ -314,7 +315,7 @@ def similarities(bench: Bench) -> None:
 def graphs(bench: Bench) -> None:
     for name in () if bench.quick else ("karate", "polbooks", "Football", "PolBlogs"):
         with bench.attempt(name, "GraphClustering", "SpectralClustering"):
-            graph = datasets.load_graph(name, drop_isolated=True)
+            graph = load_graph(name, drop_isolated=True)
             A, target = sparse.csr_array(graph.adjacency.maximum(graph.adjacency.T)).astype(float), graph.target
             k = len(np.unique(target))
 
@@ -408,11 +409,11 @@ def slow() -> Iterator[str]:
         places = rng.integers(rows, size=count), rng.integers(columns, size=count)
         return sparse.csr_array(sparse.coo_array((1.0 + rng.random(count), places), shape=(rows, columns)))
 
-    karate = datasets.load_graph("karate").adjacency
-    texts = {name: datasets.load_text(name, drop_empty=True) for name in ("re0", "tr11")}
+    karate = load_graph("karate").adjacency
+    texts = {name: load_text(name, drop_empty=True) for name in ("re0", "tr11")}
     wide, large = few(200, 20_000, 100_000), few(100_000, 100_000, 1_000_000)
     classes = np.arange(200) % 2
-    letters = datasets.load_letter_pairs().data
+    letters = load_letter_pairs().data
     cases: dict[str, Callable[[], Any]] = {
         "SymmetricNMF(10), digits, linear": lambda: nonneg.SymmetricNMF(10, affinity="linear", random_state=0).fit(
             load_digits().data

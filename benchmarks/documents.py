@@ -20,8 +20,9 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from _bench import Bench, in_turns, seconds_of, threads, timed
 from _data import made_up_counts
-from nonneg import NMF, ONMTF, BiQNMF, datasets
+from nonneg import NMF, ONMTF, BiQNMF
 from nonneg.metrics import clustering_accuracy
+from nonneg_papers import load_text
 
 TITLE = "Documents: clusters beside scikit-learn"
 SETS = ("classic", "reviews", "k1b", "la12", "ohscal")
@@ -79,7 +80,7 @@ def collection(name: str, quick: bool) -> tuple[sparse.csr_array, np.ndarray]:
     if quick:
         X, target = made_up_counts(300, 200, 0.1), np.arange(300) % 3
     else:
-        bunch = datasets.load_text(name, drop_empty=True)
+        bunch = load_text(name, drop_empty=True)
         X, target = bunch.data, bunch.target
     X = sparse.csr_array(TfidfTransformer().fit_transform(X))
     kept = np.asarray(X.sum(axis=1)).ravel() > 0

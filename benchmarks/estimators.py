@@ -11,16 +11,17 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import minmax_scale, scale
 
-from nonneg import ONMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF, datasets
+from nonneg import ONMF, OPNMF, PNMF, KernelPNMF, SymmetricNMF
+from nonneg_papers import FetchError, load_cbcl, load_olivetti, load_orl
 
 
 def collections() -> Iterator[tuple[str, np.ndarray, int]]:
     """Pictures, samples in rows, and how many components to look for; those that are at hand."""
     yield "digits", load_digits().data, 16
-    for name, load, rank in (("CBCL", datasets.load_cbcl, 25), ("ORL", lambda: datasets.load_orl("32x32"), 25)):
+    for name, load, rank in (("CBCL", load_cbcl, 25), ("ORL", lambda: load_orl("32x32"), 25)):
         try:
             yield name, load().data, rank
-        except (datasets.FetchError, ImportError) as error:
+        except (FetchError, ImportError) as error:
             print(f"without {name}: {error}")
 
 
@@ -78,9 +79,9 @@ def labelled() -> Iterator[tuple[str, np.ndarray, np.ndarray, tuple[float | None
     yield "breast cancer from 0 to 1", minmax_scale(cancer.data), cancer.target, (None,)
     yield "breast cancer standardized", scale(cancer.data), cancer.target, (0.001, 0.01, None, 0.1)
     try:
-        olivetti = datasets.load_olivetti()
+        olivetti = load_olivetti()
         yield "Olivetti, 40 people", olivetti.data, olivetti.target, (None, 0.01)
-    except (datasets.FetchError, ImportError) as error:
+    except (FetchError, ImportError) as error:
         print(f"without Olivetti: {error}")
     yield "digits, first 600", digits.data[:600] / 16, digits.target[:600], (None,)
     yield "wine standardized", scale(wine.data), wine.target, (0.01,)

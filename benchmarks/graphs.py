@@ -13,8 +13,8 @@ from scipy.optimize import quadratic_assignment
 
 from _bench import Bench, Timed, apart, in_turns, seconds_of, threads, timed
 from _data import rewired
-from nonneg import datasets
 from nonneg.graph import match_graphs
+from nonneg_papers import graph_names, load_graph
 
 TITLE = "Graphs: planted partitions, matching"
 BLOCKS = 20
@@ -48,8 +48,8 @@ def planted(bench: Bench, vertices: int, edges: int, inside: float) -> None:
 
 def matching(bench: Bench) -> None:
     """The same time for both: FAQ, at least ten random starts, and more as long as ours takes."""
-    names = datasets.graph_names("matching")[:2] if bench.quick else datasets.graph_names("matching")
-    graphs = [(datasets.load_graph(name).adjacency.toarray() > 0).astype(float) for name in names]
+    names = graph_names("matching")[:2] if bench.quick else graph_names("matching")
+    graphs = [(load_graph(name).adjacency.toarray() > 0).astype(float) for name in names]
     match_graphs(graphs[0], graphs[0])
     for share in (0.02, 0.05, 0.1):
         agreements: dict[str, list[float]] = {"ours": [], "theirs": []}

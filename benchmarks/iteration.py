@@ -21,9 +21,10 @@ from sklearn.datasets import load_digits
 
 from _bench import Bench, Timed, in_turns, processed, seconds_of, threads
 from _data import described, documents, faces, spatial
-from nonneg import datasets, factorize
+from nonneg import factorize
 from nonneg.solve.solution import Progress
 from nonneg.solvers import Multiplicative
+from nonneg_papers import load_feret, load_orl
 
 TITLE = "An iteration beside its bare products"
 ORTHOGONAL = {"constraints": {"W": "orthogonal"}}
@@ -104,8 +105,8 @@ def by_model(wanted: Sequence[str], rounds: int = 5) -> Iterator[str]:
     sets: dict[str, tuple[Callable[[], np.ndarray], int]] = {
         "CBCL, r = 25": (faces, 25),
         "CBCL, r = 49": (faces, 49),
-        "FERET, r = 25": (lambda: datasets.load_feret().data.T, 25),
-        "ORL 32 × 32, r = 25": (lambda: datasets.load_orl("32x32").data.T, 25),
+        "FERET, r = 25": (lambda: load_feret().data.T, 25),
+        "ORL 32 × 32, r = 25": (lambda: load_orl("32x32").data.T, 25),
         "digits, r = 16": (lambda: load_digits().data.T, 16),
     }
     models: tuple[tuple[str, str, dict[str, Any], int, float | None], ...] = (

@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from communities import BLOCKS, planted
-from nonneg import FONT, ONMTF, BiORNM3F, Model, Solution, datasets, factorize, metrics
+from nonneg import FONT, ONMTF, BiORNM3F, Model, Solution, factorize, metrics
 from nonneg.constraints import Orthogonal
 from nonneg.graph import SIMILARITIES, GraphClustering
 from nonneg.graph._partitions import Mover, trace_of
 from nonneg.solvers import Multiplicative
+from nonneg_papers import FetchError, load_feret, load_graph
 
 
 def rises(solution: Solution) -> int:
@@ -91,8 +92,8 @@ def plateau() -> Iterator[str]:
 def faces() -> Iterator[str]:
     """NNP's orthogonality of the learned basis, 1024 pixels and rank 25, with the printed rules."""
     try:
-        X = datasets.load_feret().data.T
-    except (datasets.FetchError, ImportError) as error:
+        X = load_feret().data.T
+    except (FetchError, ImportError) as error:
         yield f"left out: {error}"
         return
     for name, form, constraints, sweeps in (
@@ -109,8 +110,8 @@ def faces() -> Iterator[str]:
 def lonely_vertices() -> Iterator[str]:
     """What becomes of the classes of Journals where every vertex may move wherever the trace grows; beside the default."""
     try:
-        journals = datasets.load_graph("Journals")
-    except (datasets.FetchError, ImportError) as error:
+        journals = load_graph("Journals")
+    except (FetchError, ImportError) as error:
         yield f"left out: {error}"
         return
     A, count = journals.adjacency.toarray() + np.diag(journals.readers), 28

@@ -32,6 +32,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from nonneg import NMF, ONMTF, OPNMF, QNMFHMM, SymmetricNMF
 from nonneg.selection import RankScan, rank_scan
 from nonneg.selection.criteria import Error, Gabriel, Halves, Likelihood, Restarts, Speckled
+from nonneg_papers import load_cbcl, load_ixi, load_text
 
 TITLE = "Ranks: planted ones, and none"
 FILE = Path(__file__).parents[1] / "bench" / "ranks.jsonl"
@@ -276,12 +277,10 @@ def real(path: Path) -> None:
     import matplotlib.pyplot as plt
     from sklearn.datasets import load_digits
 
-    from nonneg import datasets
-
-    ixi = datasets.load_ixi().data
-    texts = datasets.load_text("tr11", drop_empty=True).data
+    ixi = load_ixi().data
+    texts = load_text("tr11", drop_empty=True).data
     cases = {
-        "faces, CBCL 2429 × 361, OPNMF": (OPNMF(), datasets.load_cbcl().data, [1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40]),
+        "faces, CBCL 2429 × 361, OPNMF": (OPNMF(), load_cbcl().data, [1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40]),
         "digits, 1797 × 64, OPNMF": (OPNMF(), load_digits().data, [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28]),
         f"text, tr11 {texts.shape[0]} × {texts.shape[1]}, NMF": (NMF(), texts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15]),
         "brains, IXI 10 × 145, OPNMF": (OPNMF(), ixi / ixi.mean(axis=0), [1, 2, 3, 4, 5]),
@@ -304,10 +303,8 @@ def scans() -> None:
 
     from opnmf.opnmf import opnmf
 
-    from nonneg import datasets
-
     logging.disable(logging.CRITICAL)
-    X = datasets.load_cbcl().data
+    X = load_cbcl().data
     OPNMF(20, random_state=0).fit(X)  # kernels are compiled, or loaded
     for ranks in (range(2, 21, 2), range(5, 51, 5)):
         for criterion in (Restarts(10), Halves(10)):

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import nonneg
 from _bench import threads
-from nonneg import datasets
+from nonneg_papers import load_cbcl, load_text
 
 FILE = Path(__file__).parent / "recorded_defaults.json"
 SEEDS = range(10)
@@ -54,9 +54,9 @@ ESTIMATORS: dict[str, Callable[[int, int], Any]] = {
 
 def collections() -> Iterator[tuple[str, Any, int]]:
     """Samples in rows, and how many components to look for."""
-    yield "faces", np.ascontiguousarray(datasets.load_cbcl().data[::12]), 9
+    yield "faces", np.ascontiguousarray(load_cbcl().data[::12]), 9
     yield "digits", np.ascontiguousarray(load_digits().data[::5]), 10
-    yield "texts", datasets.load_text("re0", largest=4, per_class=150, min_df=3, drop_empty=True, random_state=0).data, 4
+    yield "texts", load_text("re0", largest=4, per_class=150, min_df=3, drop_empty=True, random_state=0).data, 4
 
 
 def yardstick() -> float:

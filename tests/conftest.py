@@ -59,7 +59,7 @@ ONE_IN = {
     "unit/test_starts.py": 6,
     "unit/test_storages.py": 40,
     "unit/test_selection.py": 4,
-    "unit/test_text_datasets.py": 2,
+    "papers/test_texts.py": 2,
     "unit/test_units.py": 2,
     "unit/test_weighted.py": 3,
     "unit/test_weighted_blocks.py": 6,

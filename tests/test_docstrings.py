@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nonneg
+import nonneg_papers
 from nonneg import (
     constraints,
     datasets,
@@ -27,7 +28,7 @@ from nonneg import (
 from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
-MODULES += (selection, selection.criteria, files, neuro, plot, pages)
+MODULES += (selection, selection.criteria, files, neuro, plot, pages, nonneg_papers)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES
@@ -35,7 +36,7 @@ PUBLIC = {
     if callable(getattr(module, name))
 } | {
     "nonneg.encoding.encode": encoding.encode,
-    "nonneg.methods": getattr(nonneg.methods, "methods", nonneg.methods),
+    "nonneg.methods": nonneg.methods,
 }
 ESTIMATORS = {name: getattr(estimators, name) for name in estimators.__all__ if name != "Orthogonality"}
 

@@ -36,7 +36,7 @@ LAYERS = [
     ("graph", "hmm"),
     ("selection",),
     ("neuro",),
-    ("catalogue", "cells", "loading"),
+    ("cells", "loading", "papers"),
     ("__init__",),
     ("cli",),
     ("__main__",),

@@ -17,6 +17,7 @@ from nonneg.selection import criteria
 from nonneg.solve import initialization
 
 ROOT = Path(__file__).parents[1]
+CATALOGUE = "papers/src/nonneg_papers/catalogue.py"
 
 
 def text(path):
@@ -61,7 +62,7 @@ PLACES = {
     ],
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
-        (OF_PAPERS, "src/nonneg/catalogue.py", text("src/nonneg/catalogue.py")),
+        (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),
         (ESTIMATORS, "README.md", text("README.md")),
         (ESTIMATORS, "docs/estimators.md", text("docs/estimators.md") + text("docs/discriminants.md")),
         (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),

@@ -8,7 +8,6 @@ from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import cells, coclusters, constraints, datasets, divergences, files, graph, metrics, neuro, plot, selection, solvers
-    from .catalogue import methods
     from .data.given import Gram, Observed
     from .data.opening import open_data
     from .estimators import (
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
     from .model import Model
+    from .papers import methods
     from .rayleigh import maximize_rayleigh
     from .solve.checkpoints import Checkpoint
     from .solve.solution import Solution, Status
@@ -117,7 +117,7 @@ _ELSEWHERE = {
     "factorize": "factorization",
     "load": "loading",
     "maximize_rayleigh": "rayleigh",
-    "methods": "catalogue",
+    "methods": "papers",
     "open_data": "data.opening",
 }
 """Where names are that are not those of modules, nor of estimators."""

@@ -22,13 +22,15 @@ import pytest
 from scipy import sparse
 
 import nonneg
+import nonneg_papers
 from nonneg.exceptions import FileError
 from nonneg.plot.views import column_labels
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
 COMMANDS = ["cocluster", "datasets", "fit", "hmm", "lda", "match", "methods", "model", "partition", "rank", "report", "transform"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(nonneg.__file__).parents[1]), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+SOURCES = os.pathsep.join(str(Path(package.__file__).parents[1]) for package in (nonneg, nonneg_papers))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCES, "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
 
 
 def start(*arguments, cwd, **settings):
@@ -464,8 +466,8 @@ class TestFit:
         affine, and new volumes are read in the same mask."""
         nibabel = pytest.importorskip("nibabel")
         try:
-            brain = nonneg.datasets.load_mni152()
-        except (nonneg.datasets.FetchError, ImportError) as error:
+            brain = nonneg_papers.load_mni152()
+        except nonneg_papers.FetchError as error:
             pytest.skip(str(error))
         step, rng = 8, np.random.default_rng(0)
         grey = brain.images[1][::step, ::step, ::step] / 255
@@ -829,6 +831,17 @@ class TestWhatGoesWrong:
 
     def test_no_such_data_set(self, tmp_path):
         fails("datasets", "digitz", "-o", "X.npz", cwd=tmp_path, match="Did you mean 'digits'")
+        fails("datasets", "graph:karat", "-o", "X.npz", cwd=tmp_path, match="Did you mean 'graph:karate'")
+
+    def test_data_of_the_papers_without_their_package(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "nonneg_papers", None)
+        status, out, _ = run("datasets", cwd=tmp_path)
+        assert status == 0
+        assert re.search(r"^digits ", out, re.MULTILINE)
+        assert "pip install ./papers" in out
+        fails("datasets", "cbcl", "-o", "X.npz", cwd=tmp_path, match="pip install ./papers")
+        monkeypatch.setitem(sys.modules, "nonneg_papers.catalogue", None)
+        fails("methods", cwd=tmp_path, match="pip install ./papers")
 
     def test_forms(self, tmp_path):
         fails("model", "X X", cwd=tmp_path, match="nothing to learn")

@@ -8,8 +8,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from at_hand import at_hand
-from nonneg import KernelPNMF, SymmetricNMF, datasets
+from nonneg import KernelPNMF, SymmetricNMF
 from nonneg.estimators import pairwise
+from nonneg_papers import load_olivetti
 
 
 def agreement(X, y, n_clusters, gamma=None):
@@ -33,7 +34,7 @@ def test_cancer(scaler, gamma):
 def test_olivetti():
     """40 people, mean similarity .96. Was .20, with 5 clusters empty."""
     at_hand("faces/olivetti/olivettifaces.mat")
-    data = datasets.load_olivetti()
+    data = load_olivetti()
     symmetric, projective, empty = agreement(data.data / data.data.max(), data.target, 40)
     assert empty == 0
     assert symmetric > projective - 0.05  # neither is better on all starts

@@ -5,14 +5,15 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from at_hand import at_hand
-from nonneg import OPNMF, Model, datasets, factorize, metrics
+from nonneg import OPNMF, Model, factorize, metrics
 from nonneg.solvers import Multiplicative
+from nonneg_papers import load_opnmf_reference
 
 
 @pytest.fixture(scope="module")
 def reference():
     at_hand("faces/opnmf_ref/faces_data.mat")
-    return datasets.load_opnmf_reference()
+    return load_opnmf_reference()
 
 
 def in_order_of(W, other):

@@ -1,614 +1,75 @@
-"""The loaders: on the real files where they are at hand, and on small made-up ones for everything that can go wrong."""
+"""The data sets that need no download."""
 
-import ast
-import bz2
-import gzip
-import hashlib
-import os
-import re
-import shutil
-import struct
+import importlib
 import subprocess
 import sys
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from at_hand import at_hand
-from nonneg import datasets
-from nonneg.datasets import FetchError, _cache, _formats, _registry, assignment_names, faces, load_assignment
-from nonneg.datasets._registry import ASSIGNMENTS, CHAINS, FACES, FILES, GRAPHS, MRI, ORL_IMAGES, TEXTS, File
-from nonneg.graph import match_graphs
-
-SOURCE = Path(datasets.__file__).parent
-LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
-REAL = os.environ.get("NONNEG_DATA")
+import nonneg_papers
+from nonneg import OPNMF, datasets
+from nonneg.exceptions import IncompatibleError, ShapeError
+from nonneg.metrics import clustering_accuracy
 
 
-def paths(prefix):
-    """The files of a data set."""
-    return [file.path for file in (*FACES, *MRI) if file.path.startswith(prefix)]
+def test_digits():
+    digits = datasets.load_digits()
+    assert (digits.data.shape, digits.images.shape, digits.feature_shape) == ((1797, 64), (1797, 8, 8), (8, 8))
+    assert (digits.data.min(), digits.data.max()) == (0, 16)
+    np.testing.assert_array_equal(np.unique(digits.target), np.arange(10))
 
 
-# ---------------------------------------------------------------- the real data
-
-PICTURES = {
-    "cbcl": ("faces/cbcl/", lambda: datasets.load_cbcl(), (2429, 19, 19), 0, 1, None),
-    "cbcl lee-seung": ("faces/cbcl/", lambda: datasets.load_cbcl("lee-seung"), (2429, 19, 19), 0, 1, None),
-    "cbcl equalized": ("faces/cbcl/", lambda: datasets.load_cbcl("equalized"), (2429, 19, 19), 0, 254 / 255, None),
-    "cbcl test": ("faces/cbcl/", lambda: datasets.load_cbcl("equalized", subset="test"), (472, 19, 19), 0, 254 / 255, None),
-    "cbcl negative": ("faces/cbcl/", lambda: datasets.load_cbcl("negative"), (2429, 19, 19), 1 / 256, 1, None),
-    "feret": ("faces/feret/", lambda: datasets.load_feret(), (2409, 32, 32), 0, 1, None),
-    "olivetti": ("faces/olivetti/", lambda: datasets.load_olivetti(), (400, 64, 64), 0, 242 / 255, (40, 10)),
-    "orl": ("faces/orl_112x92/", lambda: datasets.load_orl(), (400, 112, 92), 0, 251 / 255, (40, 10)),
-    "orl small": ("faces/orl_32x32/", lambda: datasets.load_orl("32x32"), (400, 32, 32), 2 / 255, 235 / 255, (40, 10)),
-    "yale": ("faces/yale_32x32/", lambda: datasets.load_yale(), (165, 32, 32), 0, 1, (15, 11)),
-    "pie": ("faces/pie_pose27/", lambda: datasets.load_pie(), (2856, 32, 32), 0, 1, (68, 42)),
-    "swimmer": ("faces/swimmer/", lambda: datasets.load_swimmer(), (256, 32, 32), 0, 1, None),
-    "swimmer small": ("faces/swimmer_9x14/", lambda: datasets.load_swimmer("9x14"), (256, 9, 14), 0, 1, None),
-    "opnmf": ("faces/opnmf_ref/", lambda: datasets.load_opnmf_reference(), (400, 64, 64), 0, 1, None),
-}
+def test_karate_is_that_of_networkx():
+    networkx = pytest.importorskip("networkx")
+    club, theirs = datasets.load_karate(), networkx.karate_club_graph()
+    np.testing.assert_array_equal(club.adjacency.toarray(), networkx.to_numpy_array(theirs, weight=None))
+    sides = [club.target_names[side] for side in club.target]
+    assert sides == [theirs.nodes[member]["club"] for member in theirs]
+    assert club.names.tolist() == [str(number) for number in range(1, 35)]
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures(name):
-    prefix, load, shape, least, largest, classes = PICTURES[name]
-    at_hand(*paths(prefix))
-    bunch = load()
-    assert (bunch.images.shape, bunch.feature_shape) == (shape, shape[1:])
-    assert (bunch.data.shape, bunch.data.dtype) == ((shape[0], shape[1] * shape[2]), np.float64)
-    np.testing.assert_array_equal(bunch.data.reshape(shape), bunch.images)
-    assert np.isfinite(bunch.data).all()
-    assert (bunch.data.min(), bunch.data.max()) == (least, largest)
-    assert "Licence: " in bunch.DESCR
-    assert "Source: " in bunch.DESCR
-    assert ("target" in bunch) == (classes is not None)
-    if classes:
-        np.testing.assert_array_equal(np.bincount(bunch.target), np.full(*classes))
+def test_planted_parts_are_found():
+    planted = datasets.make_parts(300, 40, 5, noise=0.1, random_state=3)
+    np.testing.assert_allclose(planted.parts @ planted.parts.T, np.eye(5), atol=1e-12)
+    assert planted.data.min() >= 0
+    found = OPNMF(5, random_state=0).fit(planted.data).components_
+    assert clustering_accuracy(planted.labels, found.argmax(axis=0)) == 1.0
 
 
-UPRIGHT = ["cbcl", "cbcl equalized", "feret", "olivetti", "orl small", "yale", "pie", "opnmf"]
-
-
-@pytest.mark.parametrize("name", UPRIGHT)
-def test_faces_are_upright_and_no_negatives(name):
-    """The mean face: closer to its mirror image than to itself turned over, a dark eye high on the left, beside a bright nose."""
-    prefix, load, (_, height, width), *_ = PICTURES[name]
-    at_hand(*paths(prefix))
-    mean = load().images.mean(axis=0)
-    assert np.abs(mean - mean[:, ::-1]).mean() < np.abs(mean - mean[::-1]).mean()  # fails for a transposed face
-    top, left = height // 6, width // 6
-    within = mean[top:-top, left : width // 2]
-    row, column = np.add(np.unravel_index(within.argmin(), within.shape), (top, left))
-    assert row < height / 3  # 0.21 … 0.25 of the height; from 0.72 if turned over
-    assert mean[row, width // 2] - mean[row, column] > 0.2  # 0.32 … 0.57; at most 0.09 in a negative
-
-
-def test_cbcl_versions_are_of_the_same_faces():
-    at_hand(*paths("faces/cbcl/"))
-    raw, negative = datasets.load_cbcl(), datasets.load_cbcl("negative")
-    greys = np.rint(255 * raw.data)
-    np.testing.assert_array_equal(256 - 256 * negative.data, greys)
-    assert len(np.unique(greys, axis=0)) == 2426
-    standardized = (greys - greys.mean(axis=1, keepdims=True)) / greys.std(axis=1, ddof=1, keepdims=True)
-    expected = np.floor(255 * np.clip(0.25 + 0.25 * standardized, 0, 1))
-    np.testing.assert_array_equal(np.rint(255 * datasets.load_cbcl("lee-seung").data), expected)
-    equalized = datasets.load_cbcl("equalized").data
-    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(greys[::100], equalized[::100], strict=True)]
-    assert min(correlation) > 0.75  # 0.85, since equalizing changes the greys; at most 0.64 with transposed faces
+def test_planted_parts_without_noise_are_the_product():
+    planted = datasets.make_parts(20, 12, 3, noise=0)
+    np.testing.assert_allclose(planted.data, planted.codes @ planted.parts)
+    np.testing.assert_array_equal(planted.target, planted.codes.argmax(axis=1))
+    np.testing.assert_array_equal(planted.data, datasets.make_parts(20, 12, 3, noise=0).data)
 
 
 @pytest.mark.parametrize(
-    ("made", "load"),
+    ("parameters", "error", "match"),
     [
-        ("faces/cbcl/cbcl_raw_361x2429.npz", lambda: datasets.load_cbcl()),
-        ("faces/cbcl/cbcl_histeq_train_test.npz", lambda: datasets.load_cbcl("equalized")),
-        ("faces/cbcl/cbcl_histeq_train_test.npz", lambda: datasets.load_cbcl("equalized", subset="test")),
-        ("faces/feret/feret_2409x1024.npz", lambda: datasets.load_feret()),
+        ({"n_samples": 0}, IncompatibleError, "n_samples must be an int of at least 1; got 0"),
+        ({"n_parts": 2.5}, IncompatibleError, r"n_parts must be an int of at least 1; got 2\.5"),
+        ({"noise": -1}, IncompatibleError, "noise must be a number of at least 0; got -1"),
+        ({"n_features": 3, "n_parts": 4}, ShapeError, "n_parts=4: 3 features are too few"),
     ],
 )
-def test_what_is_made_here_is_what_was_made_there(made, load, tmp_path, monkeypatch):
-    """A folder with the sources alone gives the very numbers of the derived file."""
-    folder = at_hand(made, *FILES[made].sources, made=False)
-    expected = load().data
-    for source in FILES[made].sources:
-        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / source, tmp_path / source)
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
-    np.testing.assert_array_equal(load().data, expected)
+def test_planted_parts_that_cannot_be(parameters, error, match):
+    with pytest.raises(error, match=match):
+        datasets.make_parts(**parameters)
 
 
-def test_orl_from_its_400_pictures(tmp_path, monkeypatch):
-    name = "faces/orl_112x92/orl_112x92.npz"
-    images = _formats.read_npz(at_hand(name, made=False) / name)["images"]
-    expected = datasets.load_orl().data
-    for file, image in zip(ORL_IMAGES, images, strict=True):
-        path = tmp_path / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"P5\n# Generated by OpenCV 3.3.1-dev\n92 112\n255\n" + image.tobytes())
-        assert path.stat().st_size == file.bytes
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
-    np.testing.assert_array_equal(datasets.load_orl().data, expected)
-    path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    with pytest.raises(FetchError, match=rf"att_faces.*{_registry.ORL_PIXELS}.*found [0-9a-f]{{64}}.*Delete"):
-        datasets.load_orl()
+@pytest.mark.parametrize("name", nonneg_papers.__all__)
+def test_the_data_of_the_papers_are_elsewhere(name):
+    with pytest.raises(ImportError, match=f"{name} is in the package nonneg-papers: from nonneg_papers import {name}"):
+        getattr(datasets, name)
 
 
-def test_large_and_small_orl_and_olivetti_show_the_same_people():
-    at_hand(*paths("faces/orl_112x92/"), *paths("faces/orl_32x32/"), *paths("faces/olivetti/"))
-    small, olivetti = datasets.load_orl("32x32").images, datasets.load_olivetti().images
-    halved = olivetti.reshape(400, 32, 2, 32, 2).mean(axis=(2, 4))
-    for i in (0, 137, 399):
-        distances = ((small - halved[i]) ** 2).sum(axis=(1, 2))
-        assert distances.argmin() == i
-
-
-@pytest.mark.parametrize(("size", "body", "ever"), [("32x32", 37, 97), ("9x14", 24, None)])
-def test_swimmer(size, body, ever):
-    at_hand(*paths("faces/swimmer"))
-    data = datasets.load_swimmer(size).data
-    assert set(np.unique(data)) == {0, 1}
-    assert set(data.sum(axis=1)) == {body}
-    assert np.linalg.matrix_rank(data) == 13
-    assert len(np.unique(data, axis=0)) == 256
-    assert ever in (None, int(data.any(axis=0).sum()))
-
-
-def test_opnmf_reference():
-    at_hand(*paths("faces/opnmf_ref/"), *paths("faces/olivetti/"))
-    bunch = datasets.load_opnmf_reference()
-    X = bunch.data
-    assert bunch.init_W.shape == (400, 6)
-    for code, rounding in (("matlab", 1e-5), ("R", 1e-12)):  # MATLAB's H is float32
-        W, H = bunch[f"W_{code}"], bunch[f"H_{code}"]
-        np.testing.assert_allclose(H, W.T @ X, rtol=0, atol=rounding)
-        assert np.linalg.norm(X - W @ H) / np.linalg.norm(X) == pytest.approx(0.180991, abs=2e-6)
-        assert np.diag(W.T @ W).min() == pytest.approx(0.605, abs=1e-3)
-    np.testing.assert_allclose(bunch.H_pixels, bunch.W_pixels.T @ X.T, rtol=0, atol=1e-10)
-    error = np.linalg.norm(X.T - bunch.W_pixels @ bunch.H_pixels) / np.linalg.norm(X)
-    assert error == pytest.approx(0.178065, abs=2e-6)
-    assert bunch.n_iter_pixels == 24812
-    known = {np.float32(row).tobytes() for row in datasets.load_olivetti().data * 255 / 242}
-    assert sum(np.float32(row).tobytes() in known for row in X) == 400
-
-
-def test_mni152():
-    at_hand(*paths("mri/mni152/"))
-    bunch = datasets.load_mni152()
-    assert bunch.feature_shape == bunch.mask.shape == (197, 233, 189)
-    assert bunch.sample_names == ["t1", "gm", "wm"]
-    assert list(np.count_nonzero(bunch.data, axis=1)) == [1886539, 1961850, 1679097]
-    assert (bunch.data.dtype, bunch.data.min(), bunch.data.max()) == (np.float64, 0, 1)
-    np.testing.assert_array_equal(bunch.images[1][bunch.mask] / 255, bunch.data[1])
-    np.testing.assert_array_equal(bunch.affine, [[1, 0, 0, -98], [0, 1, 0, -134], [0, 0, 1, -72], [0, 0, 0, 1]])
-
-
-@pytest.mark.parametrize(("regions", "count"), [("single", 145), ("all", 260)])
-def test_ixi(regions, count):
-    at_hand(*paths("mri/ixi_n10/"))
-    bunch = datasets.load_ixi(regions)
-    assert bunch.data.shape == (10, count)
-    assert bunch.feature_shape == (count,) == (len(bunch.feature_names),)
-    assert bunch.data.min() > 0
-    assert sorted(bunch.sex) == ["F"] * 3 + ["M"] * 7
-    assert (bunch.target[0], bunch.sample_names[0]) == (38.78, "IXI012-HH-1211")
-    assert bunch.images.shape == bunch.labels.shape == (10, 90, 120, 120)
-    assert bunch.images.max() > 255  # the stored scale has been applied
-    np.testing.assert_array_equal(np.abs(bunch.affines[:, :3, :3]), np.broadcast_to(2 * np.eye(3), (10, 3, 3)))
-    counted = [[8 * np.count_nonzero(labels == int(name)) for name in bunch.feature_names[-3:]] for labels in bunch.labels]
-    np.testing.assert_array_equal(bunch.data[:, -3:], counted)  # voxels of 2 × 2 × 2 mm
-    if regions == "all":
-        single = datasets.load_ixi().data
-        np.testing.assert_array_equal(single.sum(axis=1), bunch.data[:, bunch.feature_names.index("701")])
-
-
-# ---------------------------------------------------------------- the registry
-
-
-def test_registry_is_complete():
-    assert len(FILES) == len(FACES) + len(MRI) + len(ORL_IMAGES) + len(GRAPHS) + len(TEXTS) + len(CHAINS) + len(ASSIGNMENTS)
-    assert (len(FACES), len(MRI), len(ORL_IMAGES), len(CHAINS)) == (18, 25, 400, 2)
-    for path, file in FILES.items():
-        assert path == file.path
-        assert re.fullmatch(r"(faces|mri|graphs|text|words|genes|qaplib)(/[\w-][\w.+-]*)+", path)
-        assert file.bytes > 0
-        assert (file.url is None) == bool(file.sources)
-        assert set(file.sources) <= FILES.keys()
-        if file.url is not None:
-            assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./-]+", file.url)
-    sources = [(file.url, file.member) for file in FILES.values() if file.url]
-    assert len(set(sources)) == len(sources)
-    for file in (*FACES, *MRI, *CHAINS, *ASSIGNMENTS):
-        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
-
-
-def test_registry_agrees_with_the_manifest():
-    manifest = Path(REAL or ".") / "MANIFEST-matrices.json"
-    if not manifest.exists():
-        pytest.skip("there is no MANIFEST-matrices.json in NONNEG_DATA")
-    import json
-
-    listed = {file["path"]: file for entry in json.loads(manifest.read_text(encoding="utf8")) for file in entry["files"]}
-    listed = {path: file for path, file in listed.items() if path.startswith(("faces/", "mri/")) or path in FILES}
-    listed = {path: file for path, file in listed.items() if not path.startswith("text/")}
-    assert listed.keys() == {file.path for file in (*FACES, *MRI, *CHAINS)}
-    for path, file in listed.items():
-        assert (FILES[path].sha256, FILES[path].bytes) == (file["sha256"], file["bytes"])
-        if file["source"].startswith("github") and FILES[path].url:
-            repository = file["source"].removeprefix("github ")
-            assert FILES[path].url.endswith(f".com/{repository}/{file['commit']}/{file['source_path']}")
-
-
-def test_every_file_that_a_loader_names_is_registered():
-    """Read from the source: plain names in full, those with a part to fill in by their pattern."""
-    named = 0
-    for module in ("faces", "mri"):
-        for node in ast.walk(ast.parse((SOURCE / f"{module}.py").read_text(encoding="utf8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"(faces|mri)/\S+\.\w+", node.value):
-                assert node.value in FILES
-                named += 1
-    assert named > 10
-
-
-# ---------------------------------------------------------------- quadratic assignment
-
-
-def test_assignment(tmp_path, monkeypatch):
-    """Numbers in any layout, as in QAPLIB: the size, the flows, the distances."""
-    content = b"2\n\n 0 3\n 4 0\n\n0 5 6\n0"
-    monkeypatch.setitem(FILES, "qaplib/nug12.dat", File("qaplib/nug12.dat", hashlib.sha256(content).hexdigest(), len(content), "x"))
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
-    (tmp_path / "qaplib").mkdir()
-    (tmp_path / "qaplib" / "nug12.dat").write_bytes(content)
-    bunch = load_assignment("nug12")
-    np.testing.assert_array_equal(bunch.flows, [[0, 3], [4, 0]])
-    np.testing.assert_array_equal(bunch.distances, [[0, 5], [6, 0]])
-    assert bunch.optimum == 578
-    assert bunch.DESCR.startswith("nug12: ")
-
-
-def test_assignment_that_is_not_known():
-    with pytest.raises(ValueError, match=r"Unknown name 'nug13'\. Did you mean 'nug30'\? Known names: 'chr12a'"):
-        load_assignment("nug13")
-
-
-@pytest.mark.parametrize("name", assignment_names())
-def test_assignment_as_registered(name):
-    """For twelve places the optimum is reached, so flows and distances are what they should be; for more it takes long."""
-    at_hand(f"qaplib/{name}.dat")
-    problem = load_assignment(name)
-    F, D, size = problem.flows, problem.distances, int(re.sub(r"\D", "", name))
-    assert F.shape == D.shape == (size, size)
-    if size == 12:
-        p = match_graphs(D.max() - D, F, random_state=0).permutation
-        assert (F * D[np.ix_(p, p)]).sum() == problem.optimum
-
-
-# ---------------------------------------------------------------- fetching
-
-CONTENT = b"some greys, " * 50
-NAME = "faces/small/small.bin"
-
-
-@pytest.fixture
-def small(monkeypatch, tmp_path):
-    """A registered file, and an empty folder that NONNEG_DATA names."""
-    file = File(NAME, hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), "https://example.invalid/small.bin")
-    monkeypatch.setitem(FILES, NAME, file)
-    folder = tmp_path / "data"
-    folder.mkdir()
-    monkeypatch.setenv("NONNEG_DATA", str(folder))
-    return folder / NAME
-
-
-class Downloads:
-    """What a network that serves this content would do; an exception is raised instead."""
-
-    def __init__(self, content):
-        self.content, self.urls = content, []
-
-    def HTTPDownloader(self, **options):
-        return self
-
-    def __call__(self, url, output, pooch):
-        self.urls.append(url)
-        if isinstance(self.content, Exception):
-            raise self.content
-        Path(output).write_bytes(self.content)
-
-
-@pytest.fixture
-def network(monkeypatch):
-    def serving(content):
-        downloads = Downloads(content)
-        monkeypatch.setitem(sys.modules, "pooch", downloads)
-        return downloads
-
-    return serving
-
-
-def test_a_file_that_is_there_is_not_downloaded(small, network):
-    downloads = network(ConnectionError("no network"))
-    small.parent.mkdir(parents=True)
-    small.write_bytes(CONTENT)
-    assert _cache.fetch(NAME) == _cache.locate(NAME) == small
-    assert downloads.urls == []
-
-
-def test_a_download_lands_in_its_place_and_happens_once(small, network):
-    downloads = network(CONTENT)
-    assert _cache.locate(NAME) is None
-    assert _cache.fetch(NAME) == _cache.fetch(NAME) == small
-    assert small.read_bytes() == CONTENT
-    assert downloads.urls == ["https://example.invalid/small.bin"]
-    assert [path.name for path in small.parent.iterdir()] == ["small.bin"]
-
-
-def test_a_real_download_by_pooch(small, tmp_path, monkeypatch):
-    pytest.importorskip("pooch", reason="pooch is not installed")
-    served = tmp_path / "served"
-    served.mkdir()
-    (served / "small.bin").write_bytes(CONTENT)
-
-    class Handler(SimpleHTTPRequestHandler):
-        def __init__(self, *args):
-            super().__init__(*args, directory=str(served))
-
-        def log_message(self, *args):
-            pass
-
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            here = f"http://127.0.0.1:{server.server_port}"
-            monkeypatch.setitem(FILES, NAME, File(NAME, hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), f"{here}/small.bin"))
-            assert _cache.fetch(NAME).read_bytes() == CONTENT
-            small.unlink()
-            monkeypatch.setitem(FILES, NAME, File(NAME, "0" * 64, 1, f"{here}/gone.bin"))
-            with pytest.raises(FetchError, match=rf"{NAME} could not be downloaded from {here}/gone.bin: 404.*NONNEG_DATA"):
-                _cache.fetch(NAME)
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-@pytest.mark.parametrize(
-    "content", [CONTENT[:-1], b"", CONTENT.replace(b"greys", b"grays", 1)], ids=["cut off", "empty", "altered"]
-)
-def test_a_wrong_file_in_the_folder(small, content):
-    small.parent.mkdir(parents=True)
-    small.write_bytes(content)
-    expected, found = (hashlib.sha256(c).hexdigest() for c in (CONTENT, content))
-    with pytest.raises(
-        FetchError, match=rf"small\.bin is not.*{expected} \(600 bytes\), found {found} \({len(content)} bytes\).*Delete"
-    ):
-        _cache.fetch(NAME)
-    assert small.read_bytes() == content  # it may be the user's: only they delete it
-
-
-def test_a_wrong_download_is_not_kept(small, network):
-    network(CONTENT[:100])
-    with pytest.raises(
-        FetchError, match=r"https://example.invalid/small.bin is not.*Expected.*found.*\(100 bytes\).*Try again.*NONNEG_DATA"
-    ):
-        _cache.fetch(NAME)
-    assert list(small.parent.iterdir()) == []
-
-
-def test_a_folder_in_the_place_of_the_file(small):
-    small.mkdir(parents=True)
-    with pytest.raises(FetchError, match=r"small\.bin is not a file"):
-        _cache.fetch(NAME)
-
-
-def test_no_network(small, network):
-    network(ConnectionError("Name or service not known"))
-    with pytest.raises(
-        FetchError, match=rf"{NAME} could not be downloaded from https://example.invalid/.*Name or.*NONNEG_DATA to a folder"
-    ):
-        _cache.fetch(NAME)
-    assert not small.exists()
-
-
-def test_without_pooch(small, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=rf"downloads {NAME}.*pip install 'nonneg\[data\]'.*NONNEG_DATA"):
-        _cache.fetch(NAME)
-    small.parent.mkdir(parents=True)
-    small.write_bytes(CONTENT)
-    assert _cache.fetch(NAME) == small
-    monkeypatch.setenv("NONNEG_DATA", "")
-    with pytest.raises(ImportError, match=r"cache.*pip install 'nonneg\[data\]'"):
-        _cache.folder()
-
-
-def test_the_cache_is_the_default(monkeypatch):
-    pooch = pytest.importorskip("pooch", reason="pooch is not installed")
-    monkeypatch.delenv("NONNEG_DATA", raising=False)
-    assert _cache.folder() == Path(pooch.os_cache("nonneg"))
-
-
-def test_a_folder_that_does_not_exist(monkeypatch, tmp_path):
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FetchError, match=r"NONNEG_DATA is '.*nowhere', which does not exist. Make it"):
-        datasets.load_yale()
-
-
-def test_a_folder_that_is_a_file(monkeypatch, tmp_path):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path / "file"))
-    with pytest.raises(FetchError, match=r"NONNEG_DATA is '.*file', which is a file. Make it"):
-        datasets.load_yale()
-
-
-def test_a_read_only_folder_that_has_the_file(small, network):
-    network(ConnectionError("no network"))
-    small.parent.mkdir(parents=True)
-    small.write_bytes(CONTENT)
-    for path in (small, small.parent, small.parent.parent):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    try:
-        assert _cache.fetch(NAME) == small
-    finally:
-        small.parent.chmod(0o755)
-        small.parent.parent.chmod(0o755)
-
-
-def test_a_read_only_folder_that_has_it_not(small, network, monkeypatch):
-    """The refusal is feigned, since nothing is refused to root."""
-    network(CONTENT)
-
-    def refuse(*args, **kwargs):
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(
-        FetchError, match=rf"cannot be written: .*Read-only file system.*to a folder that can be written.*has {NAME}"
-    ):
-        _cache.fetch(NAME)
-
-
-def test_a_file_where_a_folder_should_be(small, network):
-    network(CONTENT)
-    small.parent.parent.write_text("not a folder")
-    with pytest.raises(FetchError, match="cannot be written"):
-        _cache.fetch(NAME)
-
-
-def test_a_file_that_is_made_cannot_be_fetched(small):
-    with pytest.raises(FetchError, match=r"cannot be downloaded: it is made from faces/feret/faces\.rda"):
-        _cache.fetch("faces/feret/feret_2409x1024.npz")
-
-
-def test_a_wrong_derived_file_is_not_passed_over(monkeypatch, tmp_path):
-    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
-    made = tmp_path / "faces/feret/feret_2409x1024.npz"
-    made.parent.mkdir(parents=True)
-    made.write_bytes(b"something else")
-    with pytest.raises(FetchError, match=r"feret_2409x1024\.npz is not the file it should be.*made anew"):
-        datasets.load_feret()
-
-
-# ---------------------------------------------------------------- loaders and formats, without data
-
-
-@pytest.mark.parametrize(
-    ("load", "match"),
-    [
-        (lambda: datasets.load_cbcl("foo"), r"version='foo' is not known; it can be 'raw', 'lee-seung', 'equalized', 'negative'"),
-        (lambda: datasets.load_cbcl(subset="foo"), r"subset='foo' is not known; it can be 'train', 'test'"),
-        (lambda: datasets.load_cbcl(subset="test"), r"no version 'raw'.*version='equalized' only"),
-        (lambda: datasets.load_orl(32), r"size=32 is not known; it can be '112x92', '32x32'"),
-        (lambda: datasets.load_swimmer("big"), r"size='big' is not known; it can be '32x32', '9x14'"),
-        (lambda: datasets.load_ixi("some"), r"regions='some' is not known; it can be 'single', 'all'"),
-    ],
-)
-def test_unknown_choices(load, match):
-    with pytest.raises(ValueError, match=match):
-        load()
-
-
-def test_pixels_by_columns():
-    images = np.arange(12).reshape(2, 3, 2)
-    rows = np.stack([image.ravel(order="F") for image in images])
-    np.testing.assert_array_equal(faces._by_columns(rows, (3, 2)), images)
-
-
-def test_cbcl_is_turned_from_the_negative(monkeypatch, tmp_path):
-    """White, 255, is stored as 1/256, and black as 1; as unsigned bytes 256 would be 0."""
-    monkeypatch.setattr(faces, "locate", lambda path: None)
-    monkeypatch.setattr(faces, "fetch", lambda path: tmp_path)
-    monkeypatch.setattr(faces, "read_mat", lambda path: {"M": np.linspace(1 / 256, 1, 256)[:, None]})
-    np.testing.assert_array_equal(faces._cbcl_raw().ravel(), np.arange(256)[::-1])
-
-
-def test_pickles_are_refused(tmp_path):
-    np.savez(tmp_path / "a.npz", a=np.array([{}], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle"):
-        _formats.read_npz(tmp_path / "a.npz")
-
-
-def test_pgm(tmp_path):
-    path = tmp_path / "a.pgm"
-    path.write_bytes(b"P5\n# a comment\n3 2\n255\n\n \x00\x01\x02\xff")
-    np.testing.assert_array_equal(_formats.read_pgm(path), [[10, 32, 0], [1, 2, 255]])  # pixels may look like white space
-    path.write_bytes(b"P5\n3 2\n255\n\n \x00\x01\x02")
-    with pytest.raises(FetchError, match=r"a\.pgm says 2 × 3 pixels and has 5"):
-        _formats.read_pgm(path)
-    path.write_bytes(b"<html>404</html>")
-    with pytest.raises(FetchError, match=r"a\.pgm is not a binary 8-bit PGM picture: it starts with b'<html>"):
-        _formats.read_pgm(path)
-
-
-def nifti(volume, affine, scale, kind=2):
-    header = bytearray(360)
-    struct.pack_into("<i", header, 0, 348)
-    struct.pack_into("<8h", header, 40, 3, *volume.shape, 1, 1, 1, 1)
-    struct.pack_into("<2h", header, 70, kind, 8)
-    struct.pack_into("<3f", header, 108, 360, scale, 0)
-    struct.pack_into("<h", header, 254, 1)
-    struct.pack_into("<12f", header, 280, *np.ravel(affine[:3]))
-    header[344:348] = b"n+1\0"
-    return gzip.compress(bytes(header) + volume.tobytes(order="F"))
-
-
-def test_nifti_is_turned_to_right_anterior_superior(tmp_path):
-    """Each voxel keeps its place in millimetres, and the axes run along x, y, z."""
-    path = tmp_path / "a.nii.gz"
-    stored = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
-    affine = np.array([[0, 0, 2, -8], [-2, 0, 0, 11], [0, 3, 0, -13], [0, 0, 0, 1.0]])
-    path.write_bytes(nifti(stored, affine, scale=0.5))
-    volume, scale, turned = _formats.read_nifti(path)
-    assert (volume.shape, scale) == ((4, 2, 3), 0.5)
-    np.testing.assert_array_equal(turned[:3, :3], np.diag([2, 2, 3]))
-    for voxel in np.ndindex(2, 3, 4):
-        place = np.linalg.solve(turned, affine @ [*voxel, 1])[:3]
-        assert volume[tuple(np.rint(place).astype(int))] == stored[voxel]
-    path.write_bytes(nifti(stored, affine, scale=1, kind=16))
-    with pytest.raises(FetchError, match=r"a\.nii\.gz is not a NIfTI-1 volume of 8 bits"):
-        _formats.read_nifti(path)
-
-
-def r_text(text):
-    return struct.pack(">iii", 1, 9, len(text)) + text
-
-
-def test_r_files(tmp_path):
-    """Two arrays; the second refers to the name "dim" that the first one wrote."""
-    path = tmp_path / "a.rda"
-    first = struct.pack(">ii6d", 0x20E, 6, *range(6)) + struct.pack(">i", 0x402) + r_text(b"dim") + struct.pack(">4i", 13, 2, 2, 3)
-    second = struct.pack(">ii2i", 0x20D, 2, 7, 8) + struct.pack(">2i", 0x402, 0x2FF) + struct.pack(">4i", 13, 2, 2, 1)
-    end = struct.pack(">i", 254)
-    body = struct.pack(">i", 0x402) + r_text(b"a") + first + end + struct.pack(">i", 0x402) + r_text(b"b") + second + end + end
-    head = b"RDX3\nX\n" + struct.pack(">4i", 3, 0, 0, 5) + b"UTF-8"
-    path.write_bytes(bz2.compress(head + body))
-    read = _formats.read_rdata(path)
-    assert list(read) == ["a", "b"]
-    np.testing.assert_array_equal(read["a"], [[0, 2, 4], [1, 3, 5]])
-    np.testing.assert_array_equal(read["b"], [[7], [8]])
-    path.write_bytes(bz2.compress(head + struct.pack(">i", 6)))  # a call, that is, code
-    with pytest.raises(FetchError, match="object of type 6"):
-        _formats.read_rdata(path)
-    path.write_bytes(bz2.compress(b"hello"))
-    with pytest.raises(FetchError, match=r"a\.rda is not a file of R"):
-        _formats.read_rdata(path)
+def test_an_unknown_name():
+    assert not hasattr(importlib.import_module("nonneg.datasets"), "load_nothing")
 
 
 def test_importing_imports_nothing_heavy():
-    heavy = ("pooch", "requests", "sklearn", "scipy.io", "nibabel")
+    heavy = ("pooch", "nonneg_papers", "sklearn", "scipy.io", "networkx")
     code = f"import sys, nonneg; old = set(sys.modules); import nonneg.datasets; print(({set(heavy)} & set(sys.modules)) - old)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_every_loader_is_documented():
-    assert len(LOADERS) == 15
-    for name in LOADERS:
-        text = getattr(datasets, name).__doc__
-        assert "Returns" in text
-        assert "``DESCR``" in text

@@ -17,6 +17,7 @@ from nonneg import NNMFHMM, QNMFHMM, Model, datasets, factorize, hmm
 from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, ShapeError
 from nonneg.hmm import pair_counts
 from nonneg.hmm._chain import normalised, stationary, transitions
+from nonneg_papers import load_codon_pairs, load_letter_pairs
 
 WORDS = ["banana", "panorama", "salami", "tomato", "potato", "radio", "avocado"]
 BOTH = {"qnmf": QNMFHMM(2, random_state=0), "nnmf": NNMFHMM(2, max_iter=50, random_state=0)}
@@ -725,7 +726,7 @@ def test_made_chains_that_cannot_be(parameters, error):
 
 def letter_pairs():
     at_hand("words/corncob/corncob_lowercase.txt")
-    return datasets.load_letter_pairs()
+    return load_letter_pairs()
 
 
 def test_letter_pairs():
@@ -742,7 +743,7 @@ def test_letter_pairs():
 
 def test_codon_pairs():
     at_hand("genes/human_codon_pairs/Coleman_CPS.csv")
-    bunch = datasets.load_codon_pairs()
+    bunch = load_codon_pairs()
     stops = np.isin(bunch.symbols, ["TAA", "TAG", "TGA"])
     assert bunch.data.shape == (64, 64)
     assert stops.sum() == 3

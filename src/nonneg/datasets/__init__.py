@@ -1,45 +1,29 @@
-"""Data sets of the papers: faces, swimmers, brains, graphs, texts, pairs of symbols.
+"""Small data sets that need no download: digits, planted parts, a karate club, a hidden Markov chain.
 
-The data are not part of the library. They are downloaded when they are first asked for, into the user's cache, or into the folder
-that the environment variable ``NONNEG_DATA`` names; a folder that already has them needs no network, and may be read-only. Every
-file is checked against a pinned hash each time it is read. Downloading needs pooch: ``pip install 'nonneg[data]'``.
-
-Each loader returns a `sklearn.utils.Bunch` with ``data`` (n_samples, n_features), non-negative float64, ``feature_shape`` and
-``DESCR``; with ``images`` where the samples are pictures, upright and 0 for black; and with ``target`` where there are labels. The
-factorizations of the papers have samples in columns: ``X = load_feret().data.T``. Graphs have an ``adjacency`` instead, and all of
-them one loader: `load_graph`, by one of the names that `graph_names` lists. So have texts, whose ``data`` are sparse, documents ×
-terms: `load_text` and `text_names`. Pairs of letters and of codons are square matrices of counts, with their ``symbols``;
-`make_hidden_chain` draws sequences of a chain that is known. `load_assignment` has ``flows``, ``distances`` and the ``optimum`` of
-quadratic assignment problems, by one of `assignment_names`.
+Each function returns a `sklearn.utils.Bunch` with a description, ``DESCR``. The faces, brains, graphs and texts of the papers are
+in a package of their own, nonneg-papers, in the folder ``papers`` of nonneg's repository.
 """
 
-from ._cache import FetchError
-from .assignments import assignment_names, load_assignment
-from .chains import load_codon_pairs, load_letter_pairs, make_hidden_chain
-from .faces import load_cbcl, load_feret, load_olivetti, load_opnmf_reference, load_orl, load_pie, load_swimmer, load_yale
-from .graphs import graph_names, load_graph
-from .mri import load_ixi, load_mni152
-from .texts import load_text, text_names
+from typing import NoReturn
 
-__all__ = [
-    "FetchError",
-    "assignment_names",
-    "graph_names",
-    "load_assignment",
-    "load_cbcl",
-    "load_codon_pairs",
-    "load_feret",
-    "load_graph",
-    "load_ixi",
-    "load_letter_pairs",
-    "load_mni152",
-    "load_olivetti",
-    "load_opnmf_reference",
-    "load_orl",
-    "load_pie",
-    "load_swimmer",
-    "load_text",
-    "load_yale",
-    "make_hidden_chain",
-    "text_names",
-]
+from .chains import make_hidden_chain
+from .digits import load_digits
+from .karate import load_karate
+from .parts import make_parts
+
+__all__ = ["load_digits", "load_karate", "make_hidden_chain", "make_parts"]
+
+_IN_PAPERS = (
+    *("FetchError", "assignment_names", "graph_names", "load_assignment", "load_cbcl", "load_codon_pairs", "load_feret"),
+    *("load_graph", "load_ixi", "load_letter_pairs", "load_mni152", "load_olivetti", "load_opnmf_reference", "load_orl"),
+    *("load_pie", "load_swimmer", "load_text", "load_yale", "text_names"),
+)
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _IN_PAPERS:
+        raise ImportError(
+            f"{name} is in the package nonneg-papers: from nonneg_papers import {name}. To get it, pip install ./papers in a copy "
+            "of nonneg's repository."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

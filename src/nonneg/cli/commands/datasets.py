@@ -13,11 +13,14 @@ from ..running import Session
 BUNDLED = {
     "digits": "handwritten digits, 1797 images of 8 × 8 (scikit-learn)",
     "iris": "flowers of three species, 150 × 4, with their classes (scikit-learn)",
-    "karate": "a karate club of 34 members, a graph (networkx)",
+    "karate": "a karate club of 34 members, a graph",
+    "parts": "six disjoint parts in random amounts, and noise, 200 × 60",
     "chain": "two sequences of a hidden chain with three states",
 }
-"""What needs no network."""
-FACES = ("cbcl", "feret", "olivetti", "orl", "pie", "swimmer", "yale")
+"""Data sets that need no download."""
+PICTURES = {"swimmer": "drawn swimmers", "mni152": "a brain, 2 mm"}
+PICTURES |= dict.fromkeys(("cbcl", "feret", "olivetti", "orl", "pie", "yale"), "images of faces")
+"""Those of the papers, beside graphs and texts."""
 
 
 @shell_command("datasets")
@@ -27,35 +30,35 @@ FACES = ("cbcl", "feret", "olivetti", "orl", "pie", "swimmer", "yale")
 def command(session: Session, /, name: str | None, out: Path | None) -> None:
     """List data sets, or write the one called NAME to a file.
 
-    Those that are not bundled are downloaded, and kept (NONNEG_DATA names the folder).
+    The data of the papers need the package nonneg-papers; they are downloaded, and kept (NONNEG_DATA names the folder).
 
     \b
     Example, as it stands:
         nonneg datasets digits -o digits.npz
     """
-    from ... import datasets, files
-    from ...exceptions import IncompatibleError
+    from difflib import get_close_matches
 
-    known = {
-        **BUNDLED,
-        **{face: "images of faces" if face != "swimmer" else "drawn swimmers" for face in FACES},
-        "mni152": "a brain, 2 mm",
-        **{f"graph:{one}": "a graph" for one in datasets.graph_names()},
-        **{f"text:{one}": "documents × terms" for one in datasets.text_names()},
-    }
+    from ... import files
+    from ...exceptions import IncompatibleError, MissingLibraryError
+
+    known, missing = dict(BUNDLED), ""
+    if name not in BUNDLED:
+        try:
+            known |= _papers()
+        except MissingLibraryError as error:
+            missing = f" {error}"
     if name is None:
         session.result["datasets"] = known
         width = max(map(len, known))
         for one, what in known.items():
             session.say(f"{one:<{width}}  {what}")
+        if missing:
+            session.say(missing.strip())
         return
     if name not in known:
-        from difflib import get_close_matches
-
         close = get_close_matches(name, known, 1)
-        raise IncompatibleError(
-            f"There is no data set {name!r}.{f' Did you mean {close[0]!r}?' if close else ''} See: nonneg datasets"
-        )
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise IncompatibleError(f"There is no data set {name!r}.{hint} See: nonneg datasets.{missing}")
     if out is None:
         raise click.UsageError("Say where to write it: -o FILE.")
     found = _made(name)
@@ -68,47 +71,57 @@ def command(session: Session, /, name: str | None, out: Path | None) -> None:
     session.wrote("data", out)
 
 
+def _papers() -> dict[str, str]:
+    """List the data sets of nonneg-papers."""
+    from ...papers import import_papers
+
+    papers = import_papers("The data of the papers")
+    graphs, texts = (f"graph:{one}" for one in papers.graph_names()), (f"text:{one}" for one in papers.text_names())
+    return {**PICTURES, **dict.fromkeys(graphs, "a graph"), **dict.fromkeys(texts, "documents × terms")}
+
+
 def _made(name: str) -> Any:
     """A table, or text."""
-    import numpy as np
-
     from ... import datasets
-    from ...files import Layout, Table
-    from ...libraries import needed
 
-    if name == "digits":
-        from sklearn.datasets import load_digits
-
-        return Table(load_digits().data, layout=Layout((8, 8)))
     if name == "iris":
-        from sklearn.datasets import load_iris
-
-        flowers = load_iris()
-        rows = [
-            ",".join([*map(str, row), str(flowers.target_names[kind])])
-            for row, kind in zip(flowers.data, flowers.target, strict=True)
-        ]
-        return "\n".join([",".join([*(one.removesuffix(" (cm)") for one in flowers.feature_names), "species"]), *rows, ""])
-    if name == "karate":
-        networkx = needed("networkx", "graph", "This graph")
-        graph = networkx.karate_club_graph()
-        names = [str(node + 1) for node in graph]
-        return Table(networkx.to_scipy_sparse_array(graph, weight=None, dtype=float), names, names, is_graph=True)
+        return _iris()
     if name == "chain":
         return _chain()
+    if name in BUNDLED:
+        make = {"digits": datasets.load_digits, "karate": datasets.load_karate, "parts": datasets.make_parts}[name]
+        return _table(make())
+    from ...papers import import_papers
+
+    papers = import_papers(f"The data set {name}")
     kind, _, which = name.rpartition(":")
-    if kind == "graph":
-        loaded = datasets.load_graph(which)
-        names = [str(one) for one in getattr(loaded, "names", None) or range(1, loaded.adjacency.shape[0] + 1)]
-        return Table(loaded.adjacency, names, names, is_graph=True)
-    if kind == "text":
-        loaded = datasets.load_text(which)
-        terms = getattr(loaded, "feature_names", None)
-        return Table(loaded.data, features=terms if terms is not None and len(terms) == loaded.data.shape[1] else None)
-    loaded = getattr(datasets, f"load_{which}")()
-    values = np.atleast_2d(loaded.data)
-    shape = tuple(loaded.feature_shape)
-    return Table(values, layout=Layout(shape) if np.prod(shape) == values.shape[1] else None)
+    return _table(
+        {"graph": papers.load_graph, "text": papers.load_text}[kind](which) if kind else getattr(papers, f"load_{name}")()
+    )
+
+
+def _table(bunch: Any) -> Any:
+    """Make a table of a graph, or of samples."""
+    import numpy as np
+
+    from ...files import Layout, Table
+
+    if "adjacency" in bunch:
+        names = [str(one) for one in bunch.names]
+        return Table(bunch.adjacency, names, names, is_graph=True)
+    shape = tuple(bunch.get("feature_shape", ()))
+    is_picture = len(shape) > 1 and np.prod(shape) == bunch.data.shape[1]
+    return Table(bunch.data, features=bunch.get("feature_names"), layout=Layout(shape) if is_picture else None)
+
+
+def _iris() -> str:
+    from sklearn.datasets import load_iris
+
+    flowers = load_iris()
+    rows = [
+        ",".join([*map(str, row), str(flowers.target_names[kind])]) for row, kind in zip(flowers.data, flowers.target, strict=True)
+    ]
+    return "\n".join([",".join([*(one.removesuffix(" (cm)") for one in flowers.feature_names), "species"]), *rows, ""])
 
 
 def _chain() -> str:

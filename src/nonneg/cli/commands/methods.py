@@ -1,4 +1,4 @@
-"""nonneg methods: what the papers have, and what it is called here."""
+"""nonneg methods: the methods of the papers, and their names here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(session: Session, /, search: str, status: str | None) -> None:
     """
     from dataclasses import asdict
 
-    from ...catalogue import methods
+    from ...papers import methods
 
     found = methods(search, status=status)
     session.result["methods"] = [asdict(row) for row in found]
