@@ -31,6 +31,7 @@ LAYERS = [
     ("model_files",),
     ("pages",),
     ("shareable",),
+    ("objective",),
     ("factorization", "encoding", "rayleigh", "testing", "datasets", "validation"),
     ("estimators",),
     ("graph", "hmm"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
     from .model import Model
+    from .objective import Objective
     from .papers import methods
     from .rayleigh import maximize_rayleigh
     from .solve.checkpoints import Checkpoint
@@ -60,6 +61,7 @@ __all__ = [
     "ONMF",
     "ONMTF",
     "OPNMF",
+    "Objective",
     "Observed",
     "PNMF",
     "ProjectiveClustering",
@@ -109,6 +111,7 @@ _ELSEWHERE = {
     "Model": "model",
     "NMFImputer": "estimators.imputer",
     "NNMFHMM": "hmm",
+    "Objective": "objective",
     "Observed": "data.given",
     "QNMFHMM": "hmm",
     "Solution": "solve.solution",

@@ -8,10 +8,11 @@ from typing import Any
 
 from .constraints import Constraint
 from .data import Data, opened, opened_to_fit, read_weighted
-from .divergences import Objective
+from .divergences import Objective as Comparison
 from .exceptions import IncompatibleError
 from .model import Model
 from .naming import unknown
+from .objective import Objective
 from .solve.binding import bind, signature_of
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
@@ -32,7 +33,7 @@ def factorize(
     form: str | Model,
     rank: int | Sequence[int] | None = None,
     *,
-    divergence: str | float | Objective | None = None,
+    divergence: str | float | Comparison | None = None,
     constraints: Mapping[str, str | Constraint | None] | None = None,
     init: str | Mapping[str, Any] = "auto",
     solver: str | Solver = "auto",
@@ -136,7 +137,7 @@ def factorize(
 
 def _model(
     form: str | Model,
-    divergence: str | float | Objective | None,
+    divergence: str | float | Comparison | None,
     constraints: Mapping[str, str | Constraint | None] | None,
 ) -> Model:
     if not isinstance(form, Model):
@@ -162,8 +163,9 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
 
     Parameters
     ----------
-    estimator : estimator, Model or str
-        A factorization such as ``OPNMF(16)``, a `Model`, or a form such as ``"W H"``.
+    estimator : estimator, Model, Objective or str
+        A factorization such as ``OPNMF(16)``, a `Model`, or a form such as ``"W H"``; or an `Objective`, with the shapes of its
+        factors in place of X.
     X : array, sparse array, table, AnnData, Observed, path or open file
         As in `fit` or `factorize`. Data in files are not read, unless they have weights or missing entries.
     rank : int or sequence of int, optional
@@ -199,6 +201,8 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
     """
     if isinstance(estimator, str | Model):
         return _explain_model(_model(estimator, None, None), X, rank, weights=weights, **options)
+    if isinstance(estimator, Objective):
+        return estimator.explain(X, **options)
     if isinstance(estimator, type) or not hasattr(estimator, "_explain"):
         raise IncompatibleError(
             f"explain takes a factorization of nonneg, such as OPNMF(16), a Model, or a form such as 'W H'; got {estimator!r:.80}."

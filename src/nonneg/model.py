@@ -342,6 +342,11 @@ class Model:
         return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
 
     @property
+    def title(self) -> str:
+        """The form."""
+        return self.form.text
+
+    @property
     def _over(self) -> str:
         return "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
 

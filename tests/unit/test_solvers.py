@@ -48,7 +48,7 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status is not Status.STOPPED_BY_USER])  # see test_wholeness
+@pytest.mark.parametrize("status", list(REACHED))  # others: test_wholeness, and test_objective
 def test_every_status_is_reached_and_explains_itself(status, X):
     kwargs, sentence = REACHED[status]
     solution = factorize(X, "W H", 2, random_state=0, **kwargs)

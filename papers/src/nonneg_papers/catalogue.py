@@ -77,7 +77,13 @@ _TABLE = (
     Method("NMF", "D(X‖W H)", "ONL 25; NNP 32–33; FONT 2–3; PNMF 5–7", "`nonneg.NMF`"),
     Method("NNSC", "½‖X − W H‖² + α ΣH, unit columns of W", "PNMF §6.2 (Hoyer 2002)", "`nonneg.NonnegativeSparseCoding`"),
     Method("PNMF", "D(X‖W WᵀX)", "PNMF 20–21, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
-    Method("PNMF, ONL's form", "its denominator may be negative", "ONL 29", "docs/equations.md", DERIVED),
+    Method(
+        "PNMF, ONL's form",
+        "its denominator may be negative; unsimplified with `Orthogonal(steps=1)`",
+        "ONL 29, 30",
+        '`nonneg.Objective(positive="W W.T K W + K W W.T W - K W", negative="K W", given={"K": [[1]]})`, K = X Xᵀ',
+        DERIVED,
+    ),
     Method(
         "OPNMF", "D(X‖W WᵀX), WᵀW = I; also NLHN", "ONL 31, 35; NNP 40", '`nonneg.OPNMF(solver="paper")`; `nonneg.OPNMF` runs PNMF'
     ),
@@ -131,6 +137,19 @@ _TABLE = (
     Method("PNMF clustering", "PNMF of the transpose", "PNMF §5", "`nonneg.ProjectiveClustering`"),
     Method("tSVD", "max(U S Vᵀ, 0)", "PNMF 1–3", "`nonneg.TruncatedNonnegativeSVD`"),
     Method("adaptive exponents", "the papers' acceleration", "QNMF §3", "`nonneg.solvers.Adaptive`"),
+    Method(
+        "any J(W)",
+        "free or orthogonal, from ∇⁺ and ∇⁻, or from a formula",
+        "ONL 9, 12, 18, 20; QNMF 8, 11",
+        '`nonneg.Objective("½‖X − W W.T X‖²", given={"X": [[1]]})`; `positive=`, `negative=` as functions',
+    ),
+    Method(
+        "non-linear and stacked forms",
+        "X ≈ W f(WᵀX), as objectives of one's own",
+        "QNMF §6",
+        "`nonneg.Objective`; docs/objectives.md has both",
+        FORM,
+    ),
     # Constraints
     Method(
         "stochastic",

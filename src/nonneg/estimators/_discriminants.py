@@ -421,7 +421,7 @@ def described(items: str) -> str:
     tol : float, default=1e-4
         Iterations stop once the ratio grows by less than this share; with "oja", once the direction changes by less than this. 0
         runs to `max_iter`.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Of the random starts of "oja"."""
 
 

@@ -25,6 +25,7 @@ class Status(StrEnum):
     MAX_ITER = "max_iter"
     NO_PROGRESS = "no_progress"
     NON_FINITE = "non_finite"
+    UNCHECKED = "unchecked"
     STOPPED_BY_CALLBACK = "stopped_by_callback"
     STOPPED_BY_USER = "stopped_by_user"
 
@@ -41,6 +42,8 @@ _SENTENCES = {
     "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
     Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The best point before is returned; try "
     "float64, or rescale the data.",
+    Status.UNCHECKED: "Stopped because an iteration changes no factor by more than tol. The value of the objective is not given: "
+    "nothing shows whether it fell, nor that the end is no saddle point.",
     Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
     Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
 }
@@ -192,6 +195,8 @@ class Solution:
 
     def reconstruct(self) -> Array:
         """The product of the form: X̂, a dense array."""
+        if not self.model.form:
+            raise IncompatibleError("An objective of one's own has no product to reconstruct.")
         name, is_there = self.model.data, self.data is not None and Need.PRODUCTS in self.data.gives
         if name in self.model.form.names and not is_there:
             raise IncompatibleError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
@@ -202,7 +207,4 @@ class Solution:
         return f"{self.model}\n\n{shapes}\nobjective {self.objective:.6g} after {self.n_iter} iterations. {self.status.sentence}"
 
     def __repr__(self) -> str:
-        return (
-            f"Solution({self.model.form.text!r}, objective={self.objective:.6g}, n_iter={self.n_iter}, "
-            f"status={self.status.value!r})"
-        )
+        return f"Solution({self.model.title!r}, objective={self.objective:.6g}, n_iter={self.n_iter}, status={self.status.value!r})"
