@@ -109,7 +109,7 @@ def case(t: Trial) -> None:
     _check_codes(t, model, kind, form, divergence, made, X)
     if t.one_in(3):
         _check_copies(t, model, made)
-    if kind.name in ("PNMF", "OPNMF") and t.one_in(3):
+    if kind.name in ("NMF", "PNMF", "OPNMF") and t.one_in(3):
         t.call("model.partial_fit(X)", "model")
         invariants.finite(t, "components_ after partial_fit", model.components_)
         t.check("shapes", model.components_.shape[1] == n, "partial_fit changed how many features there are")

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from nonneg import open_data
-from nonneg.estimators import OPNMF, PNMF
+from nonneg import load, open_data
+from nonneg.estimators import NMF, OPNMF, PNMF, ConsensusNMF
 from nonneg.exceptions import DataError, ShapeError
 
 from .cases import given_start, half_squares, parts, unconverged
@@ -224,3 +224,64 @@ def test_batches_of_very_different_scale(first, second, divergence):
     assert np.isfinite(model.components_).all()
     error, least = (naive_objective(X, one.components_.T, divergence) for one in (model, alone))
     assert error <= 1.05 * least
+
+
+class TestNMF:
+    """W H: batches are encoded, and H takes a step along averaged sides."""
+
+    @pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler", "itakura-saito"])
+    def test_a_single_pass_is_nearly_as_good_as_all_at_once(self, divergence):
+        X = parts(600, 24, 4, noise=0.3)
+        whole = NMF(4, divergence=divergence, random_state=0).fit(X)
+        stream = streamed(NMF(4, divergence=divergence, random_state=0), X, n_batches=12)
+        assert stream.score(X) >= 1.12 * whole.score(X)  # negative; 12 steps for H
+        first = NMF(4, divergence=divergence, random_state=0).fit(X[:50])
+        assert stream.score(X) > first.score(X)
+
+    def test_attributes_are_of_the_last_batch(self):
+        X = parts(300, 24, 4, noise=0.3)
+        stream = streamed(NMF(4, divergence="kl", random_state=0), X)
+        assert stream.factors_["W"].shape == (50, 4)
+        assert stream.row_labels_.shape == (50,)
+        assert stream.n_iter_ == NMF(4, divergence="kl", random_state=0).fit(X[:50]).n_iter_ + 5
+        np.testing.assert_allclose(np.linalg.norm(stream.components_, axis=1), 1)
+        np.testing.assert_allclose(stream.reconstruction_err_, np.sqrt(2 * stream.objective_), rtol=1e-6)
+
+    @pytest.mark.parametrize("store", [sparse.csr_array, np.float32], ids=["sparse", "float32"])
+    def test_storages(self, store):
+        X = np.round(parts(300, 24, 4, noise=0.3))
+        dense, other = (streamed(NMF(4, divergence="kl", random_state=0), X, store=one) for one in (np.asarray, store))
+        np.testing.assert_allclose(other.components_, dense.components_, atol=1e-3)
+        assert other.components_.dtype == (np.float32 if store is np.float32 else np.float64)
+
+    def test_a_fit_goes_on_and_weighs_as_much_as_its_samples(self):
+        X = parts(400, 24, 4, noise=0.3)
+        model = NMF(4, divergence="kl", random_state=0).fit(X[:350])
+        before = model.components_
+        model.partial_fit(X[350:])
+        assert 0 < np.abs(model.components_ - before).max() < 0.05
+        assert model._stream.n_samples == 400
+
+    def test_known_components_stay(self):
+        known = np.repeat([[1.0, 0]], 12, axis=1)
+        model = streamed(NMF(3, fixed_components=known / np.linalg.norm(known), random_state=0), parts(300, 24, 4, noise=0.3))
+        np.testing.assert_allclose(model.components_[0], known[0] / np.linalg.norm(known))
+
+    def test_a_stream_goes_on_from_a_file(self, tmp_path):
+        X = parts(300, 24, 4, noise=0.3)
+        model = NMF(4, divergence="kl", random_state=0).partial_fit(X[:150])
+        model.save(tmp_path / "model.nonneg")
+        read = load(tmp_path / "model.nonneg").partial_fit(X[150:])
+        np.testing.assert_array_equal(read.components_, model.partial_fit(X[150:]).components_)
+
+    def test_data_of_extreme_scale(self):
+        X = parts(300, 24, 4, noise=0.3)
+        plain, huge = streamed(NMF(4, random_state=0), X), streamed(NMF(4, random_state=0), X * 2.0**600)
+        np.testing.assert_allclose(huge.components_, plain.components_, rtol=1e-6)
+
+    def test_mistakes(self):
+        X = parts(300, 24, 4, noise=0.3)
+        model = NMF(4, random_state=0).partial_fit(X)
+        with pytest.raises(ShapeError, match="a stream keeps their number"):
+            model.set_params(n_components=5).partial_fit(X)
+        assert not hasattr(ConsensusNMF(4), "partial_fit")

@@ -128,7 +128,7 @@ class OnlineMixin(Factorizer):
         stream = self._stream if begun else Stream(self._stream.W, self._stream.unit, started_at=X.shape[0])
         model, solver = self._model(), self._get_solver()[0]
         X = self._complete(X)
-        stream = _in_larger_units(stream, choose_units(model, X).data, model.divergence.degree)
+        stream = in_larger_units(stream, choose_units(model, X).data, model.divergence.degree)
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         if self._has_sketch:
             energy = stream.energy + X.power_sum(2)  # by a reading, which checks what is in a file: rows at a time are not checked
@@ -170,7 +170,7 @@ class OnlineMixin(Factorizer):
 _CLEARLY = 1e-3
 
 
-def _in_larger_units(stream: Stream, unit: float, degree: float | None) -> Stream:
+def in_larger_units(stream: Stream, unit: float, degree: float | None) -> Stream:
     """The stream in the larger of its own units and those of a batch, beside which earlier samples may be next to nothing.
 
     Where D(cX ‖ cX̂) is not c^degree · D(X ‖ X̂), or earlier samples would count for more, it stays as it is.
@@ -228,11 +228,15 @@ def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
     return V[: len(sketch)].T @ sketch + np.asarray(block.T @ V[len(sketch) :]).T
 
 
-def averaged_step(X: Data, model: Any, solver: Any, stream: Stream) -> tuple[Stream, float]:
-    """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step."""
-    rule, constraint, n, W = model.rules["W"], model.constraints["W"], X.shape[0], stream.W
-    point = point_at(model, X, {"W": W})
-    sides = map(to_host, point.sides("W"))
+def averaged_step(X: Data, model: Any, solver: Any, stream: Stream, codes: Any = None) -> tuple[Stream, float]:
+    """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step.
+
+    With codes of the batch the step is of H in W H, which the stream has transposed.
+    """
+    name, is_turned, n, W = "W" if codes is None else "H", codes is not None, X.shape[0], stream.W
+    rule, constraint = model.rules[name], model.constraints[name]
+    point = point_at(model, X, {"W": codes, "H": W.T} if is_turned else {"W": W})
+    sides = [side.T if is_turned else side for side in map(to_host, point.sides(name))]
     weight = (n / stream.n_samples) ** _FORGETTING
     # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.
     numerator, denominator = (
@@ -241,7 +245,7 @@ def averaged_step(X: Data, model: Any, solver: Any, stream: Stream) -> tuple[Str
     )
     exponent = solver.exponent if isinstance(solver, Multiplicative) and solver.exponent else rule.exponent
     multiplier = np.clip(rule.law.multiplier(np, numerator, denominator, exponent), 1 / _LARGEST, _LARGEST)
-    stepped = constraint.restore(np, above_floor(np, W * multiplier))
+    stepped = (constraint.T if is_turned else constraint).restore(np, above_floor(np, W * multiplier))
     return replace(stream, W=stepped, numerator=numerator, denominator=denominator), point.objective()[0]
 
 

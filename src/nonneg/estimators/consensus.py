@@ -214,6 +214,7 @@ class ConsensusNMF(NMF):
     density_threshold: float = DENSITY
 
     _auto_init: ClassVar[str | tuple[Start, ...]] = (RANDOM,)
+    _streams: ClassVar[bool] = False
 
     def _check_numbers(self) -> None:
         super()._check_numbers()

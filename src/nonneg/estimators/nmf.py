@@ -17,11 +17,12 @@ from ..solve.strategy import NNDSVDA
 from ._base import Factorizer
 from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
+from ._minibatches import MiniBatches
 from ._parameters import Procedure
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NMF(Coclusters, Factorizer):
+class NMF(Coclusters, MiniBatches, Factorizer):
     r"""Non-negative matrix factorization, X ≈ W H.
 
     Samples as sums of parts. Choose it where parts may overlap and the error matters most; it takes any divergence.
