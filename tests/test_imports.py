@@ -37,7 +37,7 @@ LAYERS = [
     ("graph", "hmm"),
     ("selection",),
     ("neuro",),
-    ("cells", "loading", "papers"),
+    ("cells", "loading", "papers", "text"),
     ("__init__",),
     ("cli",),
     ("__main__",),

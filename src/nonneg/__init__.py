@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import cells, coclusters, constraints, datasets, divergences, files, graph, metrics, neuro, plot, selection, solvers
+    from . import (
+        cells,
+        coclusters,
+        constraints,
+        datasets,
+        divergences,
+        files,
+        graph,
+        metrics,
+        neuro,
+        plot,
+        selection,
+        solvers,
+        text,
+    )
     from .data.given import Gram, Observed
     from .data.opening import open_data
     from .estimators import (
@@ -88,6 +102,7 @@ __all__ = [
     "plot",
     "selection",
     "solvers",
+    "text",
 ]
 
 
@@ -104,6 +119,7 @@ _MODULES = (
     "plot",
     "selection",
     "solvers",
+    "text",
 )
 _ELSEWHERE = {
     "Checkpoint": "solve.checkpoints",

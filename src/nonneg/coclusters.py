@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .data import Observed
+from .data import Observed, as_dense
 from .data.annotated import matrix_of
 from .data.checking import known_entries
 from .data.compressed import to_csr
@@ -96,9 +96,21 @@ def block_means(X: Any, model: Any) -> np.ndarray:
     elif not sparse.issparse(X) and np.isnan(np.sum(X)):
         counts = (rows.T @ ~np.isnan(X)) @ columns
         X = np.nan_to_num(X)
-    sums = (rows.T @ X) @ columns
-    sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    sums = as_dense((rows.T @ X) @ columns)
     return np.where(counts > 0, sums / np.where(counts > 0, counts, 1), np.nan)
+
+
+def block_sums(X: Any, model: Any) -> np.ndarray:
+    """The sum of each block, (n_row_clusters, n_column_clusters).
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+    model : fitted co-clusterer
+    """
+    X = _matching(X, model)
+    rows, columns = map(_indicators, _labels(model), _counts(model))
+    return np.asarray(as_dense((rows.T @ X) @ columns))
 
 
 def top_terms(X: Any, model: Any, feature_names: Any = None, n_terms: int = 10) -> list[list[list[Any]]]:

@@ -39,6 +39,7 @@ NAMES: dict[str, Objective] = {
     "kullback-leibler": Beta(1),
     "kl": Beta(1),
     "i-divergence": Beta(1),
+    "poisson": Beta(1),
     "itakura-saito": Beta(0),
     "hellinger": Alpha(0.5),
     "chi2": Alpha(2),

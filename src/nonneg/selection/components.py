@@ -130,17 +130,17 @@ def top_features(
     >>> [part[0].name for part in top_features([[5, 3, 0, 0], [5, 0, 3, 0]], ["the", "cat", "dog", "cow"], by="lift")]
     ['cat', 'dog']
     """
-    model, names = _with_names(model, names)
+    model, names = with_names(model, names)
     components = read_components(model)
     if not is_count(count, 1):
         raise IncompatibleError(f"count must be an int of at least 1; got {count!r}.")
-    names = _read_names(model, names, components.shape[1])
+    names = read_names(model, names, components.shape[1])
     scores = _scores(model, components, by, X, codes)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
     return [[Feature(names[j], float(row[j])) for j in places if row[j] > 0] for row, places in zip(scores, order, strict=True)]
 
 
-def _with_names(model: Any, names: Any) -> tuple[Any, Any]:
+def with_names(model: Any, names: Any) -> tuple[Any, Any]:
     """The estimator at the end of a pipeline, and the names that other steps give their features."""
     if hasattr(model, "steps"):
         before = model[:-1] if len(model) > 1 else None
@@ -148,7 +148,7 @@ def _with_names(model: Any, names: Any) -> tuple[Any, Any]:
     return model, names.get_feature_names_out() if hasattr(names, "get_feature_names_out") else names
 
 
-def _read_names(model: Any, names: Any, count: int) -> list[Any]:
+def read_names(model: Any, names: Any, count: int) -> list[Any]:
     """Names of features, one for each."""
     if names is None:
         held = (getattr(model, attribute, None) for attribute in ("feature_names_in_", "symbols_"))
@@ -201,7 +201,7 @@ def _lift(components: np.ndarray, overall: np.ndarray) -> np.ndarray:
 
 def _sums(model: Any, components: np.ndarray) -> np.ndarray:
     """The sum of all components over samples, each as large as in the fit, or each of sum one."""
-    codes = _codes_of_fit(model, len(components))
+    codes = codes_of_fit(model, len(components))
     sums = components.sum(axis=1)
     weights = 1 / np.where(sums > 0, sums, 1.0) if codes is None else codes.sum(axis=0, dtype=np.float64)
     return np.asarray(weights @ components)
@@ -243,7 +243,7 @@ def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
     >>> select_features([[9, 8, 7, 0, 0], [0, 0, 0, 2, 1]], 3, list("abcde"))
     array(['a', 'b', 'd'], dtype=object)
     """
-    model, names = _with_names(model, names)
+    model, names = with_names(model, names)
     components = read_components(model)
     if not is_count(count, 1) or count > components.shape[1]:
         raise IncompatibleError(f"count must be an int from 1 to {components.shape[1]}, the number of features; got {count!r}.")
@@ -260,7 +260,7 @@ def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
         chosen[place] = True
     places = np.flatnonzero(chosen)
     found = np.empty(len(places), dtype=object)
-    found[:] = [_read_names(model, names, chosen.size)[place] for place in places]
+    found[:] = [read_names(model, names, chosen.size)[place] for place in places]
     return places if names is None and not hasattr(model, "feature_names_in_") else found
 
 
@@ -315,14 +315,14 @@ def _clusters_of_features(model: Any) -> np.ndarray | None:
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:
     """The lengths of the columns of the factor of samples, where a form begins with one."""
-    codes = _codes_of_fit(model, count)
+    codes = codes_of_fit(model, count)
     if codes is None:
         return None
     lengths = np.linalg.norm(codes / (np.abs(codes).max() or 1.0), axis=0)
     return lengths if lengths.any() else None
 
 
-def _codes_of_fit(model: Any, count: int) -> np.ndarray | None:
+def codes_of_fit(model: Any, count: int) -> np.ndarray | None:
     """The factor of samples, where a form begins with one."""
     if not hasattr(model, "model_") or not hasattr(model, "factors_"):
         return None
