@@ -15,9 +15,10 @@ from .data import Data, Observed, as_dense, is_elsewhere, is_location, read_data
 from .data.annotated import is_annotated, matrix_of, variable_names
 from .data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
 from .data.compressed import checked
+from .data.device import is_on_device
 from .data.reading import refuse_empty, refuse_masked
 from .exceptions import DataError, EmptySamplesWarning, ShapeError
-from .kernels.namespace import without_gradient
+from .kernels.namespace import to_host, without_gradient
 from .reporting import users_line
 
 
@@ -28,7 +29,7 @@ def read_codes(X: Any, count: int) -> np.ndarray:
         raise DataError("Codes are an array, or a Dask array, as transform gives them; got a file. Read it first: numpy.load.")
     checked(X, "X")
     try:
-        codes = np.asarray(as_dense(X))
+        codes = np.asarray(to_host(X) if is_on_device(X) else as_dense(X))
     except ValueError:
         raise DataError("X cannot be read as codes: its rows are not all of the same length.") from None
     if codes.dtype.kind not in "fiub" or not np.isfinite(codes).all():

@@ -428,7 +428,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _code_of_mean(self, X: Data) -> np.ndarray:
         """The code of the mean sample, which is the mean of all codes: one reading of data that are far."""
         shares = X.namespace.ones(X.shape[0], 1) / X.shape[0]
-        mean = np.asarray(as_dense(X.apply(shares, transposed=True))).T
+        mean = to_host(as_dense(X.apply(shares, transposed=True))).T
         return np.asarray(mean @ self._projection(X))[0]
 
     def _projection(self, X: Data) -> np.ndarray:
