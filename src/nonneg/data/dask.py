@@ -29,8 +29,8 @@ from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, se
 from .files import as_block
 from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
-from .weighted.base import Pair
-from .weighted.weighing import Scaled, Weighing, refuses_nan
+from .weighted.weighing import refuses_nan
+from .weighted.weights import Scaled, rows_of, stacked
 
 _FAN = 8
 """Results that are added up by one task."""
@@ -168,9 +168,9 @@ class DaskBlocks(StoredBlocks):
         ]
         order = np.argsort(np.concatenate([np.flatnonzero(where == place) for place in places]))
         values, own = zip(*dask.compute(*tasks), strict=True)
-        block = as_block(_stacked(values)[order], self.namespace)
+        block = as_block(stacked(values)[order], self.namespace)
         if self.weighing is not None:
-            block = self.weighing.weigh(block, None if own[0] is None else _stacked_weights(own, order))
+            block = self.weighing.weigh(block, rows_of(stacked(own), order))
         return block if self.unit == 1 else block.in_units(self.unit)
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
@@ -274,22 +274,7 @@ def _added(parts: Sequence[tuple[list[Any], list[Any]]]) -> tuple[list[Any], lis
 def _taken(part: Any, rows: np.ndarray, weights: Any, entries: Any) -> tuple[Any, Any]:
     """Some rows of a block, and of its weights."""
     weights = _whole(weights, _entries_of(entries))
-    own = weights if weights is None else Weighing(weights=weights).of(rows)
-    return _entries_of(part)[rows], own
-
-
-def _stacked(parts: Sequence[Any]) -> Any:
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-
-
-def _stacked_weights(parts: Sequence[Any], order: np.ndarray) -> Any:
-    """The weights of rows of several blocks, in another order."""
-    first = parts[0]
-    if isinstance(first, Pair):
-        return Pair(np.concatenate([part.rows for part in parts])[order], first.columns)
-    if isinstance(first, Scaled):
-        return Scaled(_stacked([part.entries for part in parts])[order], _stacked_weights([part.by for part in parts], order))
-    return _stacked(parts)[order]
+    return _entries_of(part)[rows], rows_of(weights, rows)
 
 
 # ---- collections

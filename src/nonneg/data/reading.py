@@ -24,8 +24,9 @@ from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sources import is_location
 from .sparse import SparseData
-from .weighted import ObservedData, Pair, PairWeighted, Scaled, Weighing, WeightedBlocks, WeightedDense
-from .weighted.weighing import check_weights, stored, weighted_sparse, zero_without_weight
+from .weighted import Pair, Scaled, Weighing, WeightedBlocks, WeightedDense
+from .weighted.weighing import observed, weigh
+from .weighted.weights import check_weights, transposed
 
 
 def read_data(
@@ -70,7 +71,7 @@ def read_data(
     if isinstance(X, SketchData):
         return X
     X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
-    data = X if isinstance(X, Data) else _read_sparse(X, name) if sparse.issparse(X) else dense(*read_matrix(X, name))
+    data = X if isinstance(X, Data) else _wrapped(X, name)
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     if origin is not None:
@@ -117,48 +118,47 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         return X
     X = opened(matrix_of(X))
     X = with_nan(X) if ignores else X
-    weights = weights if isinstance(X, Data) and X.is_far else weights_in_memory(weights)
-    blocks, is_turned = X.in_blocks or (None, False) if isinstance(X, Data) else (None, False)
-    if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
-        return _read_small(blocks, is_turned, name, missing, weights)
+    if isinstance(X, Data) and X.in_blocks is not None:
+        return _read_blocks(X, name, missing, weights)
+    weights = weights_in_memory(weights)
     if isinstance(X, Observed):
         return _read_observed(X, name, weights)
-    if sparse.issparse(X):
-        if ignores and X.dtype.kind == "f" and np.isnan(X.data).any():
-            raise DataError(
-                f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are "
-                "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
-            )
-        given = None if weights is None else read_weights(weights, X.shape, name)
-        return X if given is None or _is_one(given) else weighted_sparse(_read_sparse(X, name), given)
-    if isinstance(X, Data) and X.is_far:
-        return _read_far(X, name, ignores, weights)
-    if isinstance(X, Data):
-        given = None if weights is None else read_weights(weights, X.shape, name, X.namespace)
-        return X if given is None or _is_one(given) else _weighted(X, given)
-    if weights is None and not ignores:
+    if weights is None and (isinstance(X, Data) or not ignores):
         return X
-    values, namespace = read_matrix(X, name)
-    given = None if weights is None else read_weights(weights, values.shape, name, namespace)
-    given = None if _is_one(given) else given
-    if sparse.issparse(given):
-        return _read_observed(Observed(stored(to_host(values), given, name, ignores)), name, given)
-    data = WeightedDense(values, namespace, weights=given)
-    if not ignores and given is None:
-        return dense(values, namespace)
-    if not ignores:
-        refuse_nan(data, name)
-    has_nan = bool(namespace.xp.any(namespace.xp.isnan(values)))
-    if given is None:
-        return data if has_nan else dense(values, namespace)
-    if (
-        has_nan
-        or not isinstance(given, Pair)
-        or not bool(namespace.xp.all(given.columns > 0))
-        or not bool(namespace.xp.any(given.rows > 0))
-    ):
+    data: Any = X if isinstance(X, Data) else _wrapped(X, name)
+    if isinstance(X, Data) and X.weighted:
+        raise DataError("The data have weights already.")
+    if sparse.issparse(X) and ignores and np.isnan(data.values.data).any():
+        raise DataError(
+            f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are "
+            "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
+        )
+    given = None if weights is None else read_weights(weights, data.shape, name, data.namespace)
+    if given is None or _is_one(given):
+        return _without_nan(data) if ignores else data
+    return _weighed(data, given, ignores, name)
+
+
+def _wrapped(X: Any, name: str) -> Data:
+    """An array or a sparse array as data, unchecked."""
+    return _read_sparse(X, name) if sparse.issparse(X) else dense(*read_matrix(X, name))
+
+
+def _without_nan(data: Any) -> Data:
+    """Dense data with NaN as data with missing entries; other data as they are."""
+    if not isinstance(data, DenseData) or not bool(data.namespace.xp.any(data.namespace.xp.isnan(data.values))):
         return data
-    return PairWeighted(dense(zero_without_weight(values, given, namespace), namespace), given)
+    return WeightedDense(data.values, data.namespace, data.unit)
+
+
+def _weighed(data: Any, weights: Any, ignores: bool, name: str) -> Data:
+    """Data in memory with weights, NaN among them refused or left out."""
+    is_array, xp = isinstance(data, DenseData) and not sparse.issparse(weights), data.namespace.xp
+    if is_array and not ignores:
+        refuse_nan(WeightedDense(data.values, data.namespace, data.unit, weights), name)
+    has_all = isinstance(weights, Pair) and bool(xp.all(weights.columns > 0)) and bool(xp.any(weights.rows > 0))
+    keeps_pairs = is_array and has_all and not bool(xp.any(xp.isnan(data.values)))
+    return weigh(data, weights, ignores, name, keeps_pairs=keeps_pairs)
 
 
 def _lie_elsewhere(weights: Any) -> bool:
@@ -174,19 +174,20 @@ def _read_small(blocks: FileBlocks, is_turned: bool, name: str, missing: str, we
         found = read_weighted(values.T if is_turned else values, name, missing=missing, weights=weights)
     except DataError as error:
         raise DataError(f"{blocks.source.name}: {error}") from error
-    if not isinstance(found, Data):
-        found = _read_sparse(found, name) if sparse.issparse(found) else dense(*read_matrix(found, name))
+    found = found if isinstance(found, Data) else _wrapped(found, name)
     found.log, found.origin = blocks.log, Origin(blocks.source, is_turned)
     return found
 
 
-def _read_far(X: Any, name: str, ignores: bool, weights: Any) -> Data:
-    """Data in blocks with weights; as they are, where there are none. One reading tells whether anything is missing."""
+def _read_blocks(X: Any, name: str, missing: str, weights: Any) -> Data:
+    """Data in blocks with weights; as they are without any. A pass tells whether anything is missing."""
+    (blocks, is_turned), ignores = X.in_blocks, missing == "ignore"
+    if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
+        return _read_small(blocks, is_turned, name, missing, weights)
     if X.weighted:
         if weights is not None:
             raise DataError("The data have weights already.")
         return X
-    blocks, is_turned = X.in_blocks
     given = None if weights is None else _far_weights(weights, X, name)
     given = None if _is_one(given) else given
     if given is None and not ignores:
@@ -209,10 +210,10 @@ def _far_weights(weights: Any, X: Any, name: str) -> Any:
     blocks, is_turned = X.in_blocks
     if isinstance(weights, Scaled):
         by = read_weights(tuple(weights.by), X.shape, name)
-        return Scaled(_far_weights(weights.entries, X, name), _turned(by) if is_turned else by)
+        return Scaled(_far_weights(weights.entries, X, name), transposed(by) if is_turned else by)
     if isinstance(weights, tuple | list) or not (is_elsewhere(weights) or isinstance(weights, np.memmap)):
         given = read_weights(weights, X.shape, name, X.namespace)
-        return _turned(given) if is_turned else given
+        return transposed(given) if is_turned else given
     rows = rows_of(weights, blocks, is_turned)
     if tuple(rows.shape) != tuple(blocks.shape):
         shape = rows.shape[::-1] if is_turned else rows.shape
@@ -220,13 +221,6 @@ def _far_weights(weights: Any, X: Any, name: str) -> Any:
         read = " A path is opened as X was, with blocks='features'." if of_features and is_location(weights) else ""
         raise DataError(f"weights must have the shape of {name}, {tuple(X.shape)}; got shape {tuple(shape)}.{read}")
     return rows
-
-
-def _turned(weights: Any) -> Any:
-    """The weights of Xᵀ."""
-    if isinstance(weights, Pair):
-        return Pair(*weights[::-1])
-    return weights.T.tocsr() if sparse.issparse(weights) else weights.T
 
 
 def read_array(X: Any, name: str) -> np.ndarray:
@@ -370,29 +364,20 @@ def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:
 
 def _read_observed(X: Observed, name: str, weights: Any) -> Data:
     """The stored entries, zeros among them, of which those without weight, or without a value, are dropped."""
-    given = X.values
-    if given.ndim != 2 or np.dtype(given.dtype).kind not in "fiub":
-        raise DataError(f"{name} must be a sparse matrix of real numbers; got {given.ndim} dimensions of {given.dtype}.")
-    dtype = np.dtype(np.float32 if given.dtype == np.float32 else np.float64)
-    values = to_csr(given, name, dtype=dtype)
+    stored = X.values
+    if stored.ndim != 2 or np.dtype(stored.dtype).kind not in "fiub":
+        raise DataError(f"{name} must be a sparse matrix of real numbers; got {stored.ndim} dimensions of {stored.dtype}.")
+    dtype = np.dtype(np.float32 if stored.dtype == np.float32 else np.float64)
+    values = to_csr(stored, name, dtype=dtype)
     if not values.has_canonical_format:
         values = sparse.csr_array(values, copy=True)  # the user's arrays are never changed
         values.sum_duplicates()
-    if values.nnz != given.nnz:
+    if values.nnz != stored.nnz:
         raise DataError(f"{name} has entries that are stored twice; which of them was observed cannot be told.")
-    given_weights = None if weights is None else read_weights(weights, values.shape, name)
-    found = None if given_weights is None or _is_one(given_weights) else _at(given_weights, values)
-    hidden = np.isnan(values.data) | (found == 0 if found is not None else False)
-    if hidden.any():
-        rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-        kept = ~hidden
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=values.shape[0]))])
-        values = sparse.csr_array((values.data[kept], values.indices[kept], indptr), shape=values.shape)
-        found = None if found is None else found[kept]
-    if found is None and values.nnz == values.shape[0] * values.shape[1]:
-        return _read_sparse(values, name)  # nothing is missing
-    weighted = None if found is None else sparse.csr_array((found.astype(dtype), values.indices, values.indptr), shape=values.shape)
-    return ObservedData(values, Namespace(np, dtype, "cpu"), weighted)
+    given = None if weights is None else read_weights(weights, values.shape, name)
+    found = None if given is None or _is_one(given) else _at(given, values)
+    data = observed(values, found, Namespace(np, dtype, "cpu"))
+    return _read_sparse(data.values, name) if found is None and not data.missing else data
 
 
 def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:
@@ -403,20 +388,6 @@ def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:
     if sparse.issparse(weights):
         return np.asarray(weights[rows, pattern.indices]).ravel() if pattern.nnz else np.empty(0)
     return np.asarray(to_host(weights)[rows, pattern.indices])
-
-
-def _weighted(data: Data, weights: Any) -> Data:
-    """Data of our own with weights."""
-    if data.weighted:
-        raise DataError("The data have weights already.")
-    if isinstance(data, SparseData):
-        return weighted_sparse(data, weights)
-    if isinstance(data, DenseData) and not isinstance(data, SketchData):
-        weights = Pair(*map(data.namespace.asarray, weights)) if isinstance(weights, Pair) else data.namespace.asarray(weights)
-        return WeightedDense(data.values, data.namespace, data.unit, weights)
-    if not isinstance(weights, Pair):
-        raise DataError(f"Data of the kind {type(data).__name__} take weights as a pair of arrays, of rows and of columns, only.")
-    return PairWeighted(data, Pair(*map(data.namespace.asarray, weights)))
 
 
 def _read_sparse(X: Any, name: str) -> SparseData:
@@ -447,7 +418,7 @@ def _read_gram(X: Gram, name: str) -> GramData:
     label = f"the Gram matrix of {name}"
     if isinstance(X.kernel, Operator):
         return GramData(X.kernel, Namespace(np, np.dtype(np.float64), "cpu"), bounded=False)
-    data: Any = _read_sparse(X.kernel, label) if sparse.issparse(X.kernel) else dense(*read_matrix(X.kernel, label))
+    data: Any = _wrapped(X.kernel, label)
     K, xp = data.values, data.namespace.xp
     if 0 in data.shape:
         raise DataError(f"The Gram matrix of {name} is empty.")

@@ -6,12 +6,13 @@ made of blocks of these kinds. `visit` multiplies every elementwise operand with
 X itself, as it stands inside a form, has none: there what is hidden has to be filled first, by `filled`.
 """
 
-from .base import Blend, DataTerm, Levelled, LowRank, Pair, Partial, count_rows, has_weights, mean_filling, share_with_weights
+from .base import Blend, DataTerm, Levelled, LowRank, Partial, count_rows, has_weights, mean_filling, share_with_weights
 from .blocks import FilledBlocks, TurnedBlocks, WeightedBlocks
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
 from .pairs import PairWeighted, with_equal_columns
-from .weighing import Scaled, Weighing
+from .weighing import Weighing
+from .weights import Pair, Scaled
 
 __all__ = [
     "Blend",

@@ -15,16 +15,7 @@ from ...kernels.host import as_type, in_double
 from ...kernels.namespace import Array, to_host
 from ..base import Data
 from ..steps import Request
-
-
-class Pair(NamedTuple):
-    """The weights rowsᵢ · columnsⱼ."""
-
-    rows: Array
-    columns: Array
-
-    def block(self, rows: Any) -> Array:
-        return self.rows[rows, None] * self.columns[None, :]
+from .weights import Pair
 
 
 class LowRank(NamedTuple):

@@ -7,22 +7,21 @@ rank, of which a block needs all of V and its own rows of U. So X is never there
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total, chunks
 from ..blocks import Blocks, How, ReadingLog, Work
+from ..sparse import SparseData
 from ..steps import Request
 from ..transposed import TransposedData
-from .base import Blend, DataTerm, LowRank, Pair, Partial, mean_filling, settled_by_sums
-from .dense import WeightedDense
-from .observed import ObservedData
+from .base import Blend, DataTerm, LowRank, Partial, mean_filling, settled_by_sums
 from .pairs import PairWeighted
+from .weights import Pair, stacked, transposed
 
 Make = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Data]
 """(block, shared, own) → another block."""
@@ -384,38 +383,19 @@ def _sums_of_known(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
 
 
 def _stacked(parts: Sequence[Any]) -> Data:
-    """One below the other."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, PairWeighted):
-        weights = Pair(np.concatenate([part.weights.rows for part in parts]), first.weights.columns)
-        return PairWeighted(_stacked([part.base for part in parts]), weights)
-    if isinstance(first, ObservedData):
-        of_entries = None if first.weights is None else sparse.vstack([part.weights for part in parts], format="csr")
-        return ObservedData(sparse.vstack([part.values for part in parts], format="csr"), first.namespace, of_entries)
-    if sparse.issparse(first.values):
-        return type(first)(sparse.vstack([part.values for part in parts], format="csr"), first.namespace)
-    values = np.concatenate([part.values for part in parts])
-    if not isinstance(first, WeightedDense):
-        return type(first)(values, first.namespace, first.unit)
-    own: Any = first.weights
-    if isinstance(own, Pair):
-        own = Pair(np.concatenate([part.weights.rows for part in parts]), own.columns)
-    elif own is not None:
-        own = np.concatenate([part.weights for part in parts])
-    return WeightedDense(values, first.namespace, first.unit, own)
+    """Blocks, one below the other."""
+    return parts[0] if len(parts) == 1 else _arranged(parts, stacked)
 
 
 def _turned(data: Any) -> Data:
-    """The transpose of data in memory that have weights."""
-    if isinstance(data, PairWeighted):
-        return PairWeighted(_turned(data.base), Pair(*data.weights[::-1]))
-    if isinstance(data, ObservedData):
-        weights = None if data.weights is None else data.weights.T.tocsr()
-        return ObservedData(data.values.T.tocsr(), data.namespace, weights)
-    if isinstance(data, WeightedDense):
-        return data.subset(np.arange(data.shape[0]), 0)._turned
-    if sparse.issparse(data.values):
-        return type(data)(data.values.T.tocsr(), data.namespace)
-    return type(data)(data.values.T, data.namespace, data.unit)
+    """The transpose of data in memory."""
+    return _arranged([data], lambda matrices: transposed(matrices[0]))
+
+
+def _arranged(parts: Sequence[Any], arrange: Callable[[Sequence[Any]], Any]) -> Data:
+    """Data whose values and weights are those of several, arranged."""
+    first, weights = parts[0], {"weights": arrange([part.weights for part in parts])} if parts[0].weighted else {}
+    if isinstance(first, PairWeighted):
+        return PairWeighted(_arranged([part.base for part in parts], arrange), weights["weights"])
+    kept = {"is_passing": False} if isinstance(first, SparseData) else {}
+    return replace(first, values=arrange([part.values for part in parts]), **weights, **kept)

@@ -22,7 +22,6 @@ from .base import (
     DataTerm,
     Levelled,
     LowRank,
-    Pair,
     Partial,
     level_of,
     level_of_pair,
@@ -31,6 +30,7 @@ from .base import (
     settled_by_sums,
     sweep_entries,
 )
+from .weights import Pair, rows_of, transposed
 
 
 @dataclass(eq=False)
@@ -41,16 +41,11 @@ class WeightedDense(Partial, DenseData):
     inside: Data | None = None
 
     def _rows(self, rows: slice) -> WeightedDense:
-        weights = Pair(self.weights.rows[rows], self.weights.columns) if isinstance(self.weights, Pair) else self.weights
-        own = weights if weights is None or isinstance(weights, Pair) else weights[rows, :]
-        return WeightedDense(self.values[rows, :], self.namespace, self.unit, own)
+        return WeightedDense(self.values[rows, :], self.namespace, self.unit, rows_of(self.weights, rows))
 
     def subset(self, items: np.ndarray, axis: int) -> WeightedDense:
         data = self if axis == 0 else self._turned
-        own = data.weights
-        if own is not None:
-            own = Pair(own.rows[items], own.columns) if isinstance(own, Pair) else own[items]
-        some = WeightedDense(data.values[items], self.namespace, self.unit, own)
+        some = WeightedDense(data.values[items], self.namespace, self.unit, rows_of(data.weights, items))
         return some if axis == 0 else some._turned
 
     def _weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array]:
@@ -128,9 +123,7 @@ class WeightedDense(Partial, DenseData):
 
     @cached_property
     def _turned(self) -> WeightedDense:
-        weights = self.weights
-        turned = None if weights is None else Pair(*weights[::-1]) if isinstance(weights, Pair) else weights.T
-        data = WeightedDense(self.values.T, self.namespace, self.unit, turned)
+        data = WeightedDense(self.values.T, self.namespace, self.unit, transposed(self.weights))
         data._facts, data._observed = self.facts, self.observed
         return data
 

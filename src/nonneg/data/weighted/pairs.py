@@ -18,9 +18,10 @@ from ..dense import DenseData
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass
-from .base import Blend, DataTerm, Levelled, LowRank, Pair, Weighted, level_of_pair
+from .base import Blend, DataTerm, Levelled, LowRank, Weighted, level_of_pair
 from .dense import WeightedDense
 from .observed import FilledData
+from .weights import Pair
 
 
 @dataclass(eq=False)

@@ -1,45 +1,40 @@
-"""From data and their weights to data with weights: of arrays in memory, and of blocks, each of which has its own rows of them."""
+"""Data with weights, made of data in memory, or of a block, and weights in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ...exceptions import DataError
+from ...kernels.host import as_dense
 from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data
 from ..compressed import to_csr
 from ..dense import DenseData
+from ..device import dense
+from ..sketch import SketchData
 from ..sparse import SparseData
-from .base import Pair
 from .dense import WeightedDense
 from .observed import ObservedData
 from .pairs import PairWeighted
-
-
-class Scaled(NamedTuple):
-    """The weights entriesᵢⱼ · rowsᵢ · columnsⱼ, where those of entries are not in memory."""
-
-    entries: Any
-    by: Pair
+from .weights import Pair, Scaled, check_weights, rows_of
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """What the blocks of data are weighted with.
+    """Weights of the blocks of data.
 
     Attributes
     ----------
     ignores : bool
-        Whether NaN stands for what is missing; it is refused where it is not, and has a weight.
-    weights : Pair, Scaled, or anything a range of whose rows can be had by a slice
+        Whether NaN stands for a missing entry; if not, NaN with a weight is refused.
+    weights : Pair, Scaled, or anything with slices of rows
         None where all are one.
     keeps_pairs : bool
-        Whether no entry has to be filled, since all features have a weight and all values are there. Samples without one are
-        zero.
+        Whether no entry has to be filled: all features have a weight, and all values are there.
     """
 
     ignores: bool = False
@@ -48,33 +43,39 @@ class Weighing:
 
     def of(self, rows: Any) -> Any:
         """The weights of some rows."""
-        match self.weights:
-            case None:
-                return None
-            case Pair(own, columns):
-                return Pair(own[rows], columns)
-            case Scaled(entries, by):
-                return Scaled(entries[rows], Pair(by.rows[rows], by.columns))
-            case entries:
-                return entries[rows]
+        return rows_of(self.weights, rows)
 
     def without_weights(self) -> Weighing:
-        """The same for those to whom the weights of their rows are sent."""
+        """The same for workers, to which the weights of their rows are sent."""
         return replace(self, weights=None)
 
     def weigh(self, block: Any, weights: Any) -> Data:
-        """A block, with its rows of the weights: what the same rows are in memory."""
+        """A block with the weights of its rows: the same as these rows in memory."""
         if weights is None:
             return block if isinstance(block, SparseData) else WeightedDense(block.values, block.namespace, block.unit)
+        if isinstance(weights, Pair):
+            own: Any = Pair(*(np.asarray(part, block.namespace.dtype) for part in weights))
+        else:
+            own = _in_memory(weights, block)
+        return weigh(block, own, self.ignores, keeps_pairs=self.keeps_pairs)
+
+
+def weigh(data: Any, weights: Any, ignores: bool, name: str = "X", *, keeps_pairs: bool) -> Data:
+    """Data in memory with weights that were checked; entries that are missing have none."""
+    if isinstance(data, SparseData):
+        return weighted_sparse(data, weights)
+    if not isinstance(data, DenseData) or isinstance(data, SketchData):
         if not isinstance(weights, Pair):
-            return _of_entries(block, _in_memory(weights, block), self.ignores)
-        pair = Pair(*(np.asarray(part, block.namespace.dtype) for part in weights))
-        if isinstance(block, SparseData):
-            return weighted_sparse(block, pair)
-        if not self.keeps_pairs:
-            return WeightedDense(block.values, block.namespace, block.unit, pair)
-        values = zero_without_weight(block.values, pair, block.namespace)
-        return PairWeighted(DenseData(np.ascontiguousarray(values), block.namespace), pair)
+            raise DataError(
+                f"Data of the kind {type(data).__name__} take weights as a pair of arrays, of rows and of columns, only."
+            )
+        return PairWeighted(data, Pair(*map(data.namespace.asarray, weights)))
+    if sparse.issparse(weights):
+        return _at_weights(data, weights, name, ignores)
+    if not keeps_pairs:
+        return WeightedDense(data.values, data.namespace, data.unit, weights)
+    values = zero_without_weight(data.values, weights, data.namespace)
+    return PairWeighted(dense(values, data.namespace, data.unit), weights)
 
 
 def _in_memory(weights: Any, block: Data) -> Any:
@@ -92,31 +93,13 @@ def _in_memory(weights: Any, block: Data) -> Any:
     return entries * rows[:, None] * columns
 
 
-def _of_entries(block: Any, weights: Any, ignores: bool) -> Data:
-    if isinstance(block, SparseData):
-        return weighted_sparse(block, weights)
-    if not sparse.issparse(weights):
-        return WeightedDense(block.values, block.namespace, block.unit, weights)
-    weights.sum_duplicates()
-    weights.eliminate_zeros()
-    values = stored(block.values, weights, "X", ignores)
-    known = ~np.isnan(values.data)
-    if not known.all():
-        rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))[known]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=values.shape[0]))])
-        values, weights = (
-            sparse.csr_array((part.data[known], part.indices[known], indptr), shape=part.shape) for part in (values, weights)
-        )
-    return ObservedData(values, block.namespace, weights.astype(block.namespace.dtype))
-
-
 def refuses_nan(weighing: Weighing | None) -> bool:
     """Whether an entry with a weight must not be NaN."""
     return weighing is not None and not weighing.ignores
 
 
 def first_unknown(block: Any) -> tuple[int, int] | None:
-    """The first entry that is NaN and has a weight, where NaN does not stand for what is missing."""
+    """The first entry that is NaN and has a weight."""
     if not isinstance(block, WeightedDense) or block.weights is None:
         return None
     weights = block.weights.block(slice(None)) if isinstance(block.weights, Pair) else block.weights
@@ -127,17 +110,8 @@ def first_unknown(block: Any) -> tuple[int, int] | None:
     return int(i), int(j)
 
 
-def check_weights(weights: Any, what: str) -> None:
-    """Refuse weights that are negative, or not finite."""
-    host = to_host(weights)
-    if not np.isfinite(host).all():
-        raise DataError(f"{what} must be finite numbers; {int(np.sum(~np.isfinite(host)))} of them are not.")
-    if (host < 0).any():
-        raise DataError(f"{what} must not be negative; {int(np.sum(host < 0))} of them are. Weight 0 stands for a missing entry.")
-
-
 def zero_without_weight(values: Array, weights: Pair, namespace: Namespace) -> Array:
-    """Set rows and columns without weight to zero, whatever stands there: in a copy, where there are any."""
+    """Values with zeros in rows and columns without weight."""
     xp = namespace.xp
     rows, columns = (part > 0 for part in weights)
     if bool(xp.all(rows)) and bool(xp.all(columns)):
@@ -145,13 +119,29 @@ def zero_without_weight(values: Array, weights: Pair, namespace: Namespace) -> A
     return xp.where(rows[:, None] & columns[None, :], values, xp.zeros_like(values[:1, :1]))
 
 
-def stored(X: np.ndarray, weights: sparse.csr_array, name: str, ignores: bool) -> sparse.csr_array:
-    """The entries of a dense array that have a weight, of those that are few."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
+def observed(values: sparse.csr_array, weights: np.ndarray | None, namespace: Namespace) -> ObservedData:
+    """The stored entries with their weights; those without a weight, and those that are NaN, are dropped."""
+    known = ~np.isnan(values.data) if weights is None else ~np.isnan(values.data) & (weights != 0)
+    if not known.all():
+        rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))[known]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=values.shape[0]))])
+        values = sparse.csr_array((values.data[known], values.indices[known], indptr), shape=values.shape)
+        weights = None if weights is None else weights[known]
+    if weights is None:
+        return ObservedData(values, namespace)
+    own = sparse.csr_array((weights.astype(namespace.dtype), values.indices, values.indptr), shape=values.shape)
+    return ObservedData(values, namespace, own)
+
+
+def _at_weights(data: Any, weights: sparse.csr_array, name: str, ignores: bool) -> ObservedData:
+    """The entries of dense data that have a weight, of which there are few."""
+    weights.sum_duplicates()
+    rows, X = np.repeat(np.arange(data.shape[0]), np.diff(weights.indptr)), to_host(as_dense(data.itself()))
     entries = np.where(weights.data > 0, X[rows, weights.indices], 0.0).astype(X.dtype)
     if not ignores and np.isnan(entries).any():
         raise DataError(f"{name} has entries that are not finite, NaN, and have a weight. With missing='ignore' they are left out.")
-    return sparse.csr_array((entries, weights.indices, weights.indptr), shape=X.shape)
+    values = sparse.csr_array((entries, weights.indices, weights.indptr), shape=X.shape)
+    return observed(values, weights.data, Namespace(np, X.dtype, "cpu"))
 
 
 def weighted_sparse(data: SparseData, weights: Any) -> Data:
