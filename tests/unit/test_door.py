@@ -16,11 +16,13 @@ from nonneg import Model, factorize
 from nonneg.constraints import NAMES as CONSTRAINTS
 from nonneg.constraints import Disjoint, NearOrthogonal, PartlyFixed, Sparse
 from nonneg.data import Data, Facts, base
+from nonneg.data.blocks import Blocks
 from nonneg.data.dense import DenseData
 from nonneg.data.reading import read_data
 from nonneg.data.visiting import put_together, visit_rows
+from nonneg.data.weighted import WeightedBlocks, WeightedDense
 from nonneg.divergences import Beta
-from nonneg.kernels.namespace import namespace_of
+from nonneg.kernels.namespace import Namespace, namespace_of
 from nonneg.solve.binding import bind
 from nonneg.solve.initialization import STARTS
 from nonneg.solve.solvers import best_solver
@@ -89,6 +91,47 @@ def row_blocks(X, rows=3, kind=RowBlocks):
 
 def test_it_is_short():
     assert len(inspect.getsource(RowBlocks).splitlines()) < 60
+
+
+class MaskedFolder(Blocks):
+    """A folder of .npy files, the row blocks of one matrix, each with a mask beside it: True where an entry is missing."""
+
+    def __init__(self, folder):
+        self.files = sorted(path for path in folder.glob("*.npy") if not path.stem.endswith("-mask"))
+        self.masks = [path.with_name(f"{path.stem}-mask.npy") for path in self.files]
+        shapes = [np.load(path, mmap_mode="r").shape for path in self.files]
+        self.stops, self.shape = np.cumsum([rows for rows, _ in shapes]), (sum(rows for rows, _ in shapes), shapes[0][1])
+        self.namespace = Namespace(np, np.dtype(np.float64), "cpu")
+
+    @property
+    def missing(self):
+        return sum(int(np.load(mask).sum()) for mask in self.masks)
+
+    def pieces(self):
+        for path, mask, stop in zip(self.files, self.masks, self.stops.tolist(), strict=True):
+            values = np.where(np.load(mask), np.nan, np.load(path))
+            yield slice(stop - len(values), stop), WeightedDense(values, self.namespace)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100])
+@pytest.mark.parametrize("name", ["OPNMF", "NMF", "ONMF"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_kind_with_missing_entries(name, scale, tmp_path):
+    generator = np.random.default_rng(0)
+    X = scale * np.kron(np.eye(3), np.ones((10, 5))) * generator.uniform(0.5, 1.5, (30, 15)) + 0.1 * scale * generator.random(
+        (30, 15)
+    )
+    mask = generator.random(X.shape) < 0.1
+    for number, rows in enumerate(np.split(np.arange(30), 3)):
+        np.save(tmp_path / f"{number}.npy", X[rows])
+        np.save(tmp_path / f"{number}-mask.npy", mask[rows])
+    folder, known = WeightedBlocks(MaskedFolder(tmp_path)), np.where(mask, np.nan, X)
+    found, expected = (getattr(nonneg, name)(3, missing="ignore", random_state=0).fit(own) for own in (folder, known))
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-3)
+    order = np.array([29, 0, 11, 10])
+    np.testing.assert_array_equal(folder.some(order).values, known[order])
+    codes = found.transform(folder)
+    np.testing.assert_allclose(codes, found.transform(known), atol=1e-6 * codes.max())
 
 
 # ---- what follows from it

@@ -28,6 +28,10 @@ Work = Callable[[Data, tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]]
 """(block, shared, own) → results."""
 
 
+Make = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Data]
+"""(block, shared, own) → another block."""
+
+
 class Slot(NamedTuple):
     """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
 
@@ -110,16 +114,27 @@ class Blocks(Data):
         return "sparse" if self.is_sparse else "dense"
 
     @abstractmethod
-    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
-        """One reading: the work on each block, each of its results put together in its way."""
-
-    @abstractmethod
-    def some(self, items: np.ndarray) -> Data:
-        """Some rows, as a block on the host."""
-
-    @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
-        """The blocks one after the other, on the host, with the rows that they are: one reading."""
+        """The blocks one after the other, in memory, with their rows: one pass."""
+
+    def some(self, items: np.ndarray) -> Data:
+        """Some rows, as a block in memory: of blocks without random access, by a pass."""
+        from .weighted.blocks import stack_blocks
+
+        places = np.asarray(items)
+        mine = ((rows, block, np.flatnonzero((places >= rows.start) & (places < rows.stop))) for rows, block in self.pieces())
+        found = [(block.subset(places[own] - rows.start, 0), own) for rows, block, own in mine if len(own)]
+        order = np.argsort(np.concatenate([own for _, own in found]))
+        return stack_blocks([block for block, _ in found]).subset(order, 0)
+
+    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
+        """One pass: the work on each block, each of its results put together in its way."""
+        found = Gathering(how, self.shape[0])
+        for rows, block in self.pieces():
+            results = work(block, shared, tuple(array[rows] for array in own))
+            del block  # or it would still be there while the one after the next is read
+            found.add(results, rows.stop - rows.start)
+        return found.found
 
     @property
     def in_blocks(self) -> tuple[Blocks, bool]:
@@ -130,6 +145,9 @@ class Blocks(Data):
     ) -> list[Any]:
         """One reading in which several things are done with each block, one after the other, each with what the last have made."""
         return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
+
+    def in_units(self, unit: float) -> Data:
+        return self if unit == 1 else _BlocksInUnits(self, _divided, (unit,))
 
     # ---- products
 
@@ -223,6 +241,51 @@ class Blocks(Data):
             entries * np.dtype(self.namespace.dtype).itemsize, "X as a whole", "Use a form that needs only products with X."
         )
         return np.concatenate([as_dense(block) for _, block in self.blocks()])
+
+
+@dataclass(eq=False)
+class MadeBlocks(Blocks):
+    """Blocks made of others, each where it is: in a thread, or on a worker."""
+
+    base: Blocks
+    make: Make
+    shared: tuple[Any, ...] = ()
+    own: tuple[Any, ...] = ()
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
+        self.stops = self.base.stops
+
+    @property
+    def size(self) -> int:
+        return self.base.size
+
+    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
+        return self.base.reading(on_made, how, (self.make, self.shared, len(self.own), work, shared), (*self.own, *own))
+
+    def pieces(self) -> Iterator[tuple[slice, Data]]:
+        for rows, block in self.base.pieces():
+            yield rows, self.make(block, self.shared, tuple(array[rows] for array in self.own))
+
+    def some(self, items: np.ndarray) -> Data:
+        return self.make(self.base.some(items), self.shared, tuple(array[items] for array in self.own))
+
+    def in_units(self, unit: float) -> MadeBlocks:
+        return MadeBlocks(self.base.in_units(unit), self.make, self.shared, self.own)  # type: ignore[arg-type]
+
+
+class _BlocksInUnits(MadeBlocks):
+    """Blocks divided by a unit."""
+
+    @property
+    def missing(self) -> int:
+        return self.base.missing
 
 
 _ENTRIES = 2**25
@@ -351,6 +414,16 @@ class Gathering:
 
 
 # ---- what is done with a block
+
+
+def on_made(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
+    """The results of work on a block that is made of another."""
+    make, of_make, count, work, rest = shared
+    return tuple(work(make(block, of_make, own[:count]), rest, own[count:]))
+
+
+def _divided(block: Data, shared: Any, own: Any) -> Data:
+    return block.in_units(shared[0])
 
 
 def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,7 +16,7 @@ from scipy import sparse
 from ..exceptions import DataError
 from ..kernels.namespace import Namespace
 from .base import Data, Facts
-from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
+from .blocks import ReadingLog, Seen, StoredBlocks
 from .checking import bad_entry, first_bad, where_in
 from .compressed import to_csr
 from .dense import DenseData
@@ -78,14 +78,6 @@ class FileBlocks(StoredBlocks):
         return self.source.is_sparse
 
     # ---- readings
-
-    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
-        found = Gathering(how, self.shape[0])
-        for rows, block in self.pieces():
-            results = work(block, shared, tuple(array[rows] for array in own))
-            del block  # or it would be there still while the one after the next is read
-            found.add(results, rows.stop - rows.start)
-        return found.found
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         began = time.perf_counter()

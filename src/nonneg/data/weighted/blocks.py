@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total, chunks
-from ..blocks import Blocks, How, ReadingLog, Work
+from ..blocks import Blocks, How, MadeBlocks, Make, ReadingLog, Work, on_made
 from ..sparse import SparseData
 from ..steps import Request
 from ..transposed import TransposedData
@@ -23,49 +23,10 @@ from .base import Blend, DataTerm, LowRank, Partial, mean_filling, settled_by_su
 from .pairs import PairWeighted
 from .weights import Pair, stacked, transposed
 
-Make = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Data]
-"""(block, shared, own) → another block."""
 _ENTRIES = 2**24
 """Of products of the columns of a factor that are alive at a time in a block."""
 _SYSTEMS = 2**27
 """Entries of small systems, one for each column of X, that one reading adds up."""
-
-
-@dataclass(eq=False)
-class MadeBlocks(Blocks):
-    """Blocks each of which is made of one of others, where that is: in a thread, or on a worker."""
-
-    base: Blocks
-    make: Make
-    shared: tuple[Any, ...] = ()
-    own: tuple[Any, ...] = ()
-    kept: dict[Any, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
-        self.stops = self.base.stops
-
-    @property
-    def size(self) -> int:
-        return self.base.size
-
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
-
-    def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
-        return self.base.reading(_on_made, how, (self.make, self.shared, len(self.own), work, shared), (*self.own, *own))
-
-    def pieces(self) -> Iterator[tuple[slice, Data]]:
-        for rows, block in self.base.pieces():
-            yield rows, self.make(block, self.shared, tuple(array[rows] for array in self.own))
-
-    def some(self, items: np.ndarray) -> Data:
-        return self.make(self.base.some(items), self.shared, tuple(array[items] for array in self.own))
-
-    def in_units(self, unit: float) -> MadeBlocks:
-        return MadeBlocks(self.base.in_units(unit), self.make, self.shared, self.own)  # type: ignore[arg-type]
 
 
 class FilledBlocks(MadeBlocks):
@@ -131,7 +92,7 @@ class WeightedBlocks(Partial, Blocks):
         if self.inside is None:
             return self.base.reading(work, how, shared, own)
         U, V = self.inside.values
-        return self.base.reading(_on_made, how, (_with_inside, (V,), 1, work, shared), (U, *own))
+        return self.base.reading(on_made, how, (_with_inside, (V,), 1, work, shared), (U, *own))
 
     @property
     def in_blocks(self) -> tuple[Blocks, bool] | None:  # type: ignore[override]
@@ -194,7 +155,7 @@ class WeightedBlocks(Partial, Blocks):
         if axis == 0:
             return self.some(items)
         (parts,) = self.reading(_some_columns, ("list",), (np.asarray(items),))
-        return _stacked(parts)
+        return stack_blocks(parts)
 
     def pieces_of_rows(self) -> Iterator[Data]:
         return (block for _, block in self.pieces())
@@ -274,7 +235,7 @@ class TurnedBlocks(TransposedData, Partial):
         self.inner.sweep_rows(F, B, options, transposed=not transposed)
 
     def subset(self, items: np.ndarray, axis: int) -> Data:
-        return _turned(self.inner.subset(items, 1 - axis))
+        return transpose_block(self.inner.subset(items, 1 - axis))
 
     def pieces_of_rows(self) -> Iterator[Data]:
         return (self.subset(some, 0) for some in chunks(*self.shape))
@@ -298,11 +259,6 @@ class TurnedBlocks(TransposedData, Partial):
 
 
 # ---- what is done with a block
-
-
-def _on_made(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:
-    make, of_make, count, work, rest = shared
-    return tuple(work(make(block, of_make, own[:count]), rest, own[count:]))
 
 
 def _filled(block: Any, shared: Any, own: Any) -> Data:
@@ -382,12 +338,12 @@ def _sums_of_known(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
 # ---- rows of several blocks, in memory
 
 
-def _stacked(parts: Sequence[Any]) -> Data:
+def stack_blocks(parts: Sequence[Any]) -> Data:
     """Blocks, one below the other."""
     return parts[0] if len(parts) == 1 else _arranged(parts, stacked)
 
 
-def _turned(data: Any) -> Data:
+def transpose_block(data: Any) -> Data:
     """The transpose of data in memory."""
     return _arranged([data], lambda matrices: transposed(matrices[0]))
 
