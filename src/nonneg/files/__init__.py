@@ -23,7 +23,20 @@ from typing import Any
 from ..atomic import check_writable, written_whole
 from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
-from . import anndata, delimited, edges, graphs, images, matlab, matrix_market, nifti, numpy_archives, numpy_arrays, parquet, zarr
+from . import (
+    anndata,
+    delimited,
+    edges,
+    graphs,
+    images,
+    matlab,
+    matrix_market,
+    numpy_archives,
+    numpy_arrays,
+    parquet,
+    scan_tables,
+    zarr,
+)
 from .base import Kind, Source, Wanted
 from .table import Layout, Table
 
@@ -49,7 +62,8 @@ KINDS: tuple[Kind, ...] = (
     matrix_market.MatrixMarket(),
     matlab.Matlab(),
     anndata.AnnData(),
-    nifti.NIfTI(),
+    *scan_tables.KINDS,
+    scan_tables.ScanTable(),
     zarr.Zarr(),
     images.Images(),
     graphs.GraphML(),
@@ -145,7 +159,7 @@ def kind_to_write(path: Path_) -> Kind:
     """The kind of file that a name says is to be written."""
     name = Path(path).name.lower()
     for kind in KINDS:
-        if kind.writes and name.endswith(kind.suffixes):
+        if kind.is_written_to(name):
             return kind
     known = sorted({suffix for kind in KINDS if kind.writes for suffix in kind.suffixes})
     raise FileError(f"{path}: what to write is told by the end of the name, which can be {', '.join(known)}.")

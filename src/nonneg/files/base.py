@@ -154,6 +154,10 @@ class Kind(ABC):
         """Write to a file that nobody else uses."""
         raise FileError(f"Files of {self.name} are read here, but not written.")
 
+    def is_written_to(self, name: str) -> bool:
+        """Whether a name, in lower case, is that of a file of this kind."""
+        return self.writes and name.endswith(self.suffixes)
+
     def is_part(self, file: Path, folder: Path) -> bool:
         """Whether a file inside a folder is read where that folder is."""
         return False

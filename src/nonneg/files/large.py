@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
-from ..data.memory import available_bytes, refuse_too_large
+from ..data.memory import available_bytes, readable, refuse_too_large
 from ..data.opening import open_data
+from ..exceptions import FileError
 
 LARGE = 2**30
 """Bytes above which a matrix is left where it lies; or above a quarter of what is free, where that is less."""
@@ -26,3 +32,36 @@ def values_of(source: Any, *, in_blocks: bool) -> Any:
     refuse_too_large(source.n_bytes, source.name)
     found = source.whole()
     return sparse.csr_array(found) if sparse.issparse(found) else found
+
+
+def new_matrix(shape: tuple[int, int], dtype: np.dtype, label: str, *, in_blocks: bool = True, folder: Any = None) -> np.ndarray:
+    """An empty matrix to be filled: in memory; or on disk, if it is large and that is allowed, until nothing refers to it any more.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    label : str
+        What messages call it.
+    in_blocks : bool, default=True
+        Whether it may lie on disk.
+    folder : path, optional
+        Where on disk; by default where the system has its temporary files.
+    """
+    n_bytes = shape[0] * shape[1] * dtype.itemsize
+    if not (in_blocks and is_large(n_bytes)):
+        refuse_too_large(n_bytes, label)
+        return np.empty(shape, dtype=dtype)
+    place = Path(folder or tempfile.gettempdir())
+    if not place.is_dir():
+        raise FileError(f"There is no folder {place} for the {readable(n_bytes)} of {label}.")
+    free = shutil.disk_usage(place).free
+    if n_bytes > free:
+        raise FileError(
+            f"{label} takes {readable(n_bytes)}, which is kept on disk while it is used, and {readable(free)} are free in {place}. "
+            "Set TMPDIR to another folder, or use a smaller mask."
+        )
+    temporary = Path(tempfile.mkdtemp(prefix="nonneg-", dir=place))
+    found = np.lib.format.open_memmap(temporary / "matrix.npy", mode="w+", dtype=dtype, shape=shape)
+    weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
+    return found

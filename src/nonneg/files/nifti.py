@@ -15,8 +15,10 @@ from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError
 from ..libraries import needed
 from .base import Kind, Source, Wanted
+from .large import new_matrix
 from .scan_names import tell_apart
 from .table import Layout, Table
+from .vertices import to_read
 
 _RATIO = 1032
 """By how much gzip can compress at most."""
@@ -47,7 +49,7 @@ class NIfTI(Kind):
             mask, header = self._mask(wanted.mask, volumes[0], sources[0].label)
         count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
-        refuse_too_large(math.prod(shape) * count * dtype.itemsize, sources[0].label)
+        refuse_too_large(max(math.prod(volume.shape) for volume in volumes) * dtype.itemsize, sources[0].label)
         if mask is None:
             mask = np.zeros(shape, dtype=bool)
             for source, volume in zip(sources, volumes, strict=True):
@@ -55,13 +57,14 @@ class NIfTI(Kind):
                 mask |= inside.any(axis=3) if inside.ndim == 4 else inside
             if not mask.any():
                 raise FileError(f"{sources[0].label} is zero or NaN in all voxels.")
-        rows, names = [], []
+        found = new_matrix((count, int(mask.sum())), dtype, sources[0].label, in_blocks=wanted.in_blocks)
+        names: list[str] = []
         for source, volume, name in zip(sources, volumes, tell_apart([source.path for source in sources]), strict=True):
-            values = _values(volume, dtype, source.label)
-            inside = values[mask]
-            rows.append(inside[None] if inside.ndim == 1 else inside.T)
-            names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(inside.shape[1])]
-        return Table(np.ascontiguousarray(np.vstack(rows)), samples=names, layout=Layout(shape, mask, affine, header))
+            inside = _values(volume, dtype, source.label)[mask]
+            count = 1 if inside.ndim == 1 else inside.shape[1]
+            found[len(names) : len(names) + count] = inside.T
+            names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(count)]
+        return Table(to_read(found), samples=names, layout=Layout(shape, mask, affine, header))
 
     def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> tuple[np.ndarray, np.ndarray | None]:
         """The mask, and its header for the maps."""

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DataError
+from ..files.scan_tables import read_columns
 from .rows import blocks
-from .scans import Scans, read_columns
+from .scans import Scans
 
 
 @dataclass(frozen=True)

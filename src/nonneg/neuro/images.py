@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def opened(image: Any, label: str) -> Any:
         source.refuse_useless()
         if source.name.endswith((".mgh", ".mgz")):
             with altered_files_refused(label, "MGH"):
-                image = nibabel.MGHImage.from_filename(source.path)
+                image = nibabel.MGHImage.from_bytes(source.content())
         else:
             image = open_volume(source)
     if not isinstance(image, nibabel.spatialimages.SpatialImage):
@@ -61,6 +60,11 @@ class VolumeReader:
     def __init__(self, mask: Any, settings: dict[str, Any], resample: bool) -> None:
         self._mask, self._settings = mask, settings
         self._resample = resample or settings.get("target_affine") is not None
+
+    def count(self, image: Any, number: int) -> int:
+        """How many volumes an image has."""
+        shape = opened(image, label_of(image, number)).shape
+        return shape[3] if len(shape) == 4 else 1
 
     def fit(self, images: Sequence[Any]) -> Any:
         """Check all headers, and make the masker."""
@@ -195,6 +199,10 @@ class SurfaceImageReader:
     def __init__(self, mask: Any, settings: dict[str, Any]) -> None:
         self._mask, self._settings = mask, settings
 
+    def count(self, image: Any, number: int) -> int:
+        """How many maps an image has."""
+        return 1 if len(image.shape) == 1 else int(image.shape[1])
+
     def fit(self, images: Sequence[Any]) -> Any:
         """Make the masker."""
         maskers = needed("nilearn.maskers", "neuro", "Masking surfaces")
@@ -206,7 +214,7 @@ class SurfaceImageReader:
         else:
             kept = {name: self._settings[name] for name in ("memory", "memory_level", "verbose")}
             masker = maskers.SurfaceMasker(mask_img=self._mask, standardize=None, **kept)
-        self.masker = masker.fit(images[0])
+        self.masker = masker.fit(images[0] if masker.mask_img is None else None)
         self.layout = None
         return self.masker
 
@@ -220,12 +228,3 @@ class SurfaceImageReader:
     def image(self, rows: np.ndarray) -> Any:
         """An image of rows of values."""
         return self.masker.inverse_transform(np.asarray(rows))
-
-
-def count_of(image: Any, number: int) -> int:
-    """How many subjects an image holds."""
-    with suppress(AttributeError):
-        if hasattr(image, "mesh"):
-            return 1 if len(image.shape) == 1 else int(image.shape[1])
-    shape = opened(image, label_of(image, number)).shape
-    return shape[3] if len(shape) == 4 else 1

@@ -14,13 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..atomic import atomic_fit
 from ..estimators import OPNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..files.large import new_matrix
 from ..labelling import hard_labels
 from ..libraries import needed
 from ..naming import is_count, unknown
 from .covariates import Covariates, read_covariates, regress, subtract
-from .images import SurfaceImageReader, VolumeReader, count_of, label_of
-from .rows import allocated, blocks, to_fit
+from .images import SurfaceImageReader, VolumeReader, label_of
+from .rows import blocks, to_fit
 from .scans import Scans, read_scans
+from .vertices import VertexReader, kind_of_surface
 
 
 class ExplainedVariance(NamedTuple):
@@ -188,24 +190,23 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._check_parameters()
         scans = read_scans(imgs)
-        counts = [count_of(image, number) for number, image in enumerate(scans.images, 1)]
-        names = _subjects(scans, counts)
+        self._reader = self._make_reader(scans)
+        names = self._subjects(scans)
         self._check_rank(len(names))
         self.confounds_, design = None, None
         if confounds is not None:
             self.confounds_, design = Covariates.fit(read_covariates(confounds, scans, names), names)
         self._say(f"Checking {len(scans.images)} images, {len(names)} subjects")
-        self._reader = self._make_reader(scans)
         self.masker_ = self._reader.fit(scans.images)
         self.mask_img_ = self.masker_.mask_img_
         width = int(self.masker_.n_elements_)
-        with allocated((len(names), width), self.scratch) as X:
-            self._say(f"Reading {len(names)} subjects × {width} voxels")
-            self._read(scans, X)
-            self._prepare(X, design, names)
-            self._say(f"Fitting {self.n_components} components")
-            self.estimator_ = self._make_estimator().fit(to_fit(X))
-            self._keep(X, design, names)
+        X = new_matrix((len(names), width), np.dtype(np.float32), f"The matrix of {len(names)} subjects", folder=self.scratch)
+        self._say(f"Reading {len(names)} subjects × {width} voxels")
+        self._read(scans, X)
+        self._prepare(X, design, names)
+        self._say(f"Fitting {self.n_components} components")
+        self.estimator_ = self._make_estimator().fit(to_fit(X))
+        self._keep(X, design, names)
         return self
 
     def _check_parameters(self) -> None:
@@ -240,7 +241,19 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             if not all(are_surfaces):
                 raise DataError(f"Image {are_surfaces.index(False) + 1} is no SurfaceImage, as others of the list are.")
             return SurfaceImageReader(self.mask, settings)
+        kind = kind_of_surface(scans.images[0])
+        if kind is not None:
+            return VertexReader(self.mask, settings, kind)
         return VolumeReader(self.mask, settings, self.resample)
+
+    def _subjects(self, scans: Scans) -> list[str]:
+        """A name for each subject; of images in memory, numbers."""
+        names = []
+        for number, (image, given) in enumerate(zip(scans.images, scans.names, strict=True), 1):
+            name = given or (f"subject {number}" if len(scans.images) > 1 else "subject")
+            count = self._reader.count(image, number)
+            names += [name] if count == 1 else [f"{name} {volume}" for volume in range(1, count + 1)]
+        return names
 
     def _make_estimator(self) -> Any:
         found = OPNMF() if self.estimator is None else clone(self.estimator)
@@ -336,8 +349,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Rows of new images, treated as those of the fit were, and their design."""
         check_is_fitted(self)
         scans = read_scans(imgs)
-        counts = [count_of(image, number) for number, image in enumerate(scans.images, 1)]
-        names = _subjects(scans, counts)
+        names = self._subjects(scans)
         design = None
         if self.confounds_ is not None:
             if confounds is None:
@@ -430,15 +442,6 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _say(self, text: str) -> None:
         if self.verbose:
             print(f"[{type(self).__name__}] {text}")
-
-
-def _subjects(scans: Scans, counts: list[int]) -> list[str]:
-    """A name for each subject; of images in memory without names, numbers."""
-    names = []
-    for number, (name, count) in enumerate(zip(scans.names, counts, strict=True), 1):
-        name = name or (f"subject {number}" if len(counts) > 1 else "subject")
-        names += [name] if count == 1 else [f"{name} {volume}" for volume in range(1, count + 1)]
-    return names
 
 
 def _codes(X: np.ndarray, components: np.ndarray) -> np.ndarray:
