@@ -22,7 +22,7 @@ class Study(NamedTuple):
 
 
 def planted(
-    n_subjects: int = 60, n_regions: int = 12, resolution: float = 8.0, noise: float = 0.1, warp: float = 2.0, seed: int = 0
+    n_subjects: int = 60, n_regions: int = 12, resolution: int = 8, noise: float = 0.1, warp: float = 2.0, seed: int = 0
 ) -> Study:
     """Images of subjects, float32, with NIfTI headers in millimetres, qform and sform of MNI.
 

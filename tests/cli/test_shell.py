@@ -28,7 +28,8 @@ from nonneg.plot.views import column_labels
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
-COMMANDS = ["cocluster", "datasets", "fit", "hmm", "lda", "match", "methods", "model", "partition", "rank", "report", "transform"]
+COMMANDS = ["cocluster", "datasets", "export", "fit", "hmm", "lda", "match", "methods", "model", "partition", "rank"]
+COMMANDS += ["report", "transform"]
 SOURCES = os.pathsep.join(str(Path(package.__file__).parents[1]) for package in (nonneg, nonneg_papers))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCES, "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
 

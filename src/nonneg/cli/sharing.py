@@ -163,7 +163,7 @@ def _tell_how_read(session: Session, path: Path, sequences: list[list[str]], as_
 def in_order(table: Table, estimator: Any, label: str) -> Table:
     """The table with its columns in the order of the features that were fitted, where both have names."""
     count = getattr(estimator, "n_features_in_", table.shape[1])
-    if table.layout is not None and len(table.layout.shape) == 3 and table.shape[1] != count:
+    if table.layout is not None and table.layout.is_brain and table.shape[1] != count:
         raise FileError(
             f"{label} is read in {table.shape[1]} voxels, and the model was fitted to {count}. A model saved from Python "
             "does not know its mask: give the one that it was fitted in, --mask FILE."
@@ -277,11 +277,9 @@ def part_names(count: int) -> list[str]:
 
 def write_components(components: np.ndarray, table: Table, path: Path) -> None:
     """One row for each component; NIfTI where features are voxels."""
-    is_volume = table.layout is not None and len(table.layout.shape) == 3
+    is_brain = table.layout is not None and table.layout.is_brain
     files.write(
-        Table(
-            components, part_names(len(components)), table.features, table.layout if is_volume or path.suffix == ".npz" else None
-        ),
+        Table(components, part_names(len(components)), table.features, table.layout if is_brain or path.suffix == ".npz" else None),
         path,
     )
 
@@ -304,8 +302,8 @@ def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
 
 def write_atlas(labels: np.ndarray, table: Table, path: Path) -> None:
     """The part that each voxel belongs to, 1, 2, …, as a volume; 0 is outside of the mask."""
-    if table.layout is None or len(table.layout.shape) != 3:
-        raise FileError("An atlas can be written where the data are volumes (NIfTI).")
+    if table.layout is None or not table.layout.is_brain:
+        raise FileError("An atlas can be written where the data are volumes or surfaces.")
     files.write(Table(np.asarray(labels)[None].astype(np.int16) + 1, layout=table.layout), path)
 
 
@@ -435,6 +433,7 @@ def scanned(
     seed: int,
     jobs: Any,
     keep: Any = None,
+    strata: Any = None,
 ) -> Any:
     """What ranks are worth, as `nonneg.selection.rank_scan` finds it; after Ctrl-C, what those are that were measured by then."""
     from ..selection import rank_scan
@@ -444,7 +443,7 @@ def scanned(
     with told(session):
         try:
             given = list(criteria) or "auto"
-            scan = rank_scan(estimator, X, ranks, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
+            scan = rank_scan(estimator, X, ranks, y=strata, criteria=given, random_state=seed, n_jobs=jobs, folder=keep)
         except Stopped as stopped:
             scan = stopped.solution
             raise

@@ -54,6 +54,11 @@ class Layout:
         return len(self.shape) == 3
 
     @property
+    def is_brain(self) -> bool:
+        """Whether features are voxels or vertices, rather than pixels."""
+        return len(self.shape) != 2
+
+    @property
     def n_features(self) -> int:
         return math.prod(self.shape) if self.mask is None else int(np.count_nonzero(self.mask))
 
@@ -165,7 +170,7 @@ class Table:
         """A cell in words; of a picture or a volume, where it lies there, counted from 0 as viewers do."""
         if self.layout is None or self.layout.n_features != self.shape[1]:
             return place(row, column, self.samples, self.features)
-        whole, part = ("volume", "voxel") if len(self.layout.shape) == 3 else ("image", "pixel")
+        whole, part = {1: ("map", "vertex"), 2: ("image", "pixel"), 3: ("volume", "voxel")}[len(self.layout.shape)]
         name = f"{row + 1}" if self.samples is None else f"{row + 1} ('{self.samples[row]}')"
         return f"{whole} {name}, {part} {', '.join(map(str, self.layout.where(column)))}"
 

@@ -121,7 +121,7 @@ class VolumeReader:
             values[wrong] = 0
         nibabel = needed("nibabel", "neuro", "Masking volumes")
         affine = image.affine if self._resample else self.masker.mask_img_.affine  # equal, but for rounding
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(over="ignore"):  # nilearn negates the least entry of a mask of uint8
             warnings.filterwarnings("ignore", message="imgs are being resampled")
             try:
                 return np.atleast_2d(self.masker.transform(nibabel.Nifti1Image(values, affine)))
@@ -159,7 +159,7 @@ class VolumeReader:
         if not inside.any():
             raise DataError(f"{label} is empty: it is zero or NaN at all voxels.")
         return needed("nibabel", "neuro", "Masking volumes").Nifti1Image(
-            inside.astype(np.uint8), image.affine, image.header, dtype=np.uint8
+            inside.astype(np.int8), image.affine, image.header, dtype=np.int8
         )
 
     def _nonzero(self, headers: Sequence[tuple[str, Any]]) -> Any:
@@ -176,7 +176,7 @@ class VolumeReader:
         if not mask.any():
             raise DataError(f"{label} and all other scans are zero or NaN at all voxels.")
         nibabel = needed("nibabel", "neuro", "Masking volumes")
-        return nibabel.Nifti1Image(mask.astype(np.uint8), reference.affine, reference.header, dtype=np.uint8)
+        return nibabel.Nifti1Image(mask.astype(np.int8), reference.affine, reference.header, dtype=np.int8)
 
 
 _OF_MASKER = {"smoothing_fwhm": None, "target_affine": None, "target_shape": None, "mask_strategy": "nonzero", "mask_args": None}

@@ -12,7 +12,7 @@ from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
-from ..estimators import OPNMF
+from ..estimators import OPNMF, PNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..files.large import new_matrix
 from ..labelling import hard_labels
@@ -221,7 +221,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"standardize={self.standardize!r} centres each voxel, so that half of the values are below zero, which no "
                 "non-negative factorization takes. standardize='scale' divides by the standard deviation alone."
             )
-        if self.estimator is not None and not hasattr(self.estimator, "fixed_components"):
+        if self.estimator is not None and not isinstance(self.estimator, PNMF):
             raise IncompatibleError(f"estimator is OPNMF(...) or PNMF(...), not fitted; got {self.estimator!r}.")
 
     def _check_rank(self, n_subjects: int) -> None:
@@ -268,6 +268,8 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             found = self._reader.rows(image, number)
             X[row : row + len(found)] = found
             row += len(found)
+            if not found.any(axis=1).all():
+                raise DataError(f"{label_of(image, number)} is zero everywhere in the mask. Do they lie in one space?")
             if self.negative == "raise":
                 self._refuse_negative(found, label_of(image, number))
 

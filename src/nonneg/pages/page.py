@@ -289,7 +289,7 @@ def parts(subject: Subject) -> Section:
     title = f"The {subject.what}s"
     shown = found[:_MOST_PARTS]
     more = f"<p>The first {len(shown)} of {len(found)}.</p>" if len(shown) < len(found) else ""
-    if subject.layout is not None and found.shape[1] == subject.layout.n_features:
+    if subject.layout is not None and len(subject.layout.shape) > 1 and found.shape[1] == subject.layout.n_features:
         figures = []
         for number, part in enumerate(shown):
             picture = flat_picture(subject.layout, part)

@@ -27,7 +27,7 @@ def components(model: Any, shape: Any = None, *, count: int | None = None, colum
     ax : Axes, optional
     """
     parts = parts_of(model)
-    if shape is None:
+    if shape is None or len(getattr(shape, "shape", shape)) == 1:
         return top_features(model, first=8 if count is None else count, ax=ax)
     shown = parts[: len(parts) if count is None else count]
     layout = layout_of(shape, parts.shape[1])

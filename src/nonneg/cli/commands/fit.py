@@ -67,14 +67,14 @@ MODELS = Registered("--model", _models)
     kind="table",
     help="Write to which part each feature belongs most, 0 for none; with --model clustering, each sample: .csv, …",
 )
-@file_option("--atlas", kind="table", help="Write the same as a volume, .nii.gz; for NIfTI.")
+@file_option("--atlas", kind="table", help="Write the same as an image, .nii.gz, .label.gii, …; for brains.")
 @report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, **given: Any) -> None:
     """Learn parts from DATA, samples × features.
 
     DATA is a table (.csv, .tsv, .parquet, .npy, .npz, .mtx, .mat, .h5ad, .h5, .zarr), also a folder of .parquet, a folder or
-    a list of images, a NIfTI file of four dimensions, or several of three.
+    a list of images; scans, NIfTI, GIFTI, CIFTI-2, .mgh or FreeSurfer's, as files, a folder, or a table with a column of paths.
 
     \b
     Example, as it stands:
@@ -116,8 +116,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     table = sharing.read_table(
         *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
     )
-    if given["atlas"] is not None and (table.layout is None or len(table.layout.shape) != 3):
-        raise click.UsageError("--atlas is for volumes (NIfTI).")
+    if given["atlas"] is not None and (table.layout is None or not table.layout.is_brain):
+        raise click.UsageError("--atlas is for volumes and surfaces of the brain.")
     if rank is None:
         sharing.with_best_rank(session, estimator, name, table.values, ranks, given["seed"], given["jobs"])
     else:

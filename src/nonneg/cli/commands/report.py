@@ -42,7 +42,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         values = sharing.read_graph(data[0]).values
     elif data:
         layout = stored.about.get("layout")
-        mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
+        mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
         missing = getattr(stored.estimator, "missing", "raise")
         negative = "keep" if hasattr(stored.estimator, "classes_") else given["negative"]
         chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])

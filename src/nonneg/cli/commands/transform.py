@@ -43,7 +43,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     if given["labels"] is not None and not hasattr(estimator, "predict"):
         raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which puts samples into no clusters.")
     layout = about.get("layout")
-    mask = given["mask"] or (layout if layout is not None and len(layout.shape) == 3 else None)
+    mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
     missing = getattr(estimator, "missing", "raise")
     negative = "keep" if hasattr(estimator, "classes_") else given["negative"]
     chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])

@@ -1,0 +1,73 @@
+"""nonneg export: files of a model that was fitted before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import PATH, file_option, shell_command
+from ..running import Session
+
+
+@shell_command("export")
+@click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, type=PATH)
+@file_option("--components", kind="table", help="Write the parts: .csv, .npz, .nii.gz, .gii, …")
+@file_option("--atlas", kind="table", help="Write to which part each voxel or vertex belongs: .nii.gz, .label.gii, …; for brains.")
+@file_option("--labels", kind="table", help="Write to which part each feature belongs, 0 for none: .csv, …")
+@file_option("--loadings", kind="table", help="Write how much of each part is in each sample of DATA: .csv, …")
+@click.pass_obj
+def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
+    """Write parts, atlas, labels or loadings of MODEL, which was fitted before.
+
+    DATA are for the loadings; by default the files that the model was fitted to.
+
+    \b
+    Example, as it stands:
+        nonneg datasets digits -o digits.npz
+        nonneg fit digits.npz --rank 16 -o digits.nonneg
+        nonneg export digits.nonneg --components parts.csv --loadings loadings.csv
+    """
+    import numpy as np
+
+    from ...exceptions import FileError
+    from ...files import Table
+    from ...loading import read_stored
+    from ...plot.views import column_labels, parts_of
+    from .. import sharing
+
+    if not any(given.values()):
+        raise click.UsageError("Nothing to write: name --components, --atlas, --labels or --loadings.")
+    stored = read_stored(model)
+    estimator, about = stored.estimator, stored.about
+    layout, count = about.get("layout"), parts_of(estimator).shape[1]
+    form = Table(np.zeros((1, count)), features=about.get("features"), layout=layout)
+    if given["atlas"] and (layout is None or not layout.is_brain):
+        raise click.UsageError(f"--atlas is for brains, and {model} was fitted to other data; --labels writes the same as a table.")
+    if given["components"]:
+        sharing.write_components(parts_of(estimator), form, given["components"])
+        session.wrote("components", given["components"])
+    if given["atlas"]:
+        sharing.write_atlas(column_labels(estimator), form, given["atlas"])
+        session.wrote("atlas", given["atlas"])
+    if given["labels"]:
+        sharing.write_labels(column_labels(estimator), form.features, given["labels"], "feature")
+        session.wrote("labels", given["labels"])
+    if given["loadings"]:
+        paths = data or tuple(Path(path) for path in about.get("data", ()))
+        lost = next((path for path in paths if not path.exists()), None)
+        if not paths or lost is not None:
+            where = "is not known" if lost is None else f"is no longer there ({lost})"
+            raise FileError(f"What {model} was fitted to {where}: give the data, nonneg export {model} DATA --loadings …")
+        kept = about.get("reading", {})
+        mask = layout if layout is not None and layout.is_brain else None
+        chosen = (paths, kept.get("variable"), mask, kept.get("ignore", ()), kept.get("transpose", False))
+        missing = getattr(estimator, "missing", "raise")
+        negative = kept.get("negative", "raise")
+        table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
+        table = sharing.in_order(table, estimator, str(paths[0]))
+        sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        session.wrote("loadings", given["loadings"])
+    session.result["model"] = type(estimator).__name__

@@ -1,0 +1,124 @@
+"""The whole job from the shell: a table of scans to components, atlas, loadings and the rank."""
+
+import csv
+import json
+import shutil
+import sys
+from contextlib import chdir
+
+import nibabel
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from nonneg import selection
+from nonneg.cli.app import app
+from nonneg.neuro import compare_atlases
+
+
+def run(*arguments, cwd, code=0):
+    """Run a command in this process; what it printed."""
+    with chdir(cwd), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["nonneg", *map(str, arguments)])
+        done = CliRunner().invoke(app, sys.argv[1:], prog_name="nonneg")
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def fitted(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shell")
+    outputs = ("--components", "parts.nii.gz", "--atlas", "atlas.nii.gz", "--loadings", "loadings.csv", "--report", "page.html")
+    said = run(
+        "fit", table, "--mask", table.parent / "mask.nii.gz", "--rank", 12, "-o", "brains.nonneg", *outputs, "--json", cwd=folder
+    )
+    assert json.loads(said)["samples"] == 60
+    return folder
+
+
+def rows(path, delimiter=","):
+    with path.open(newline="") as file:
+        return list(csv.reader(file, delimiter=delimiter))
+
+
+def test_fit(fitted, study):
+    found = compare_atlases(study.atlas, fitted / "atlas.nii.gz")
+    assert found.ari > 0.93
+    assert found.dice > 0.96
+    assert [row[0] for row in rows(fitted / "loadings.csv")[1:]] == study.names
+    for name, shape in (("parts.nii.gz", (*study.mask.shape, 12)), ("atlas.nii.gz", study.mask.shape)):
+        image = nibabel.load(fitted / name)
+        assert image.shape == shape
+        assert np.array_equal(image.affine, study.mask.affine)
+        for field in ("qform_code", "sform_code", "xyzt_units"):
+            assert image.header[field] == study.mask.header[field]
+
+
+def test_export_of_a_model_fitted_before(fitted, table, tmp_path):
+    outputs = ("--components", "parts.nii.gz", "--atlas", "atlas.nii.gz", "--loadings", "loadings.csv", "--labels", "labels.csv")
+    run("export", fitted / "brains.nonneg", *outputs, cwd=tmp_path)
+    for name in ("parts.nii.gz", "atlas.nii.gz"):
+        assert np.array_equal(nibabel.load(tmp_path / name).dataobj, nibabel.load(fitted / name).dataobj)
+    assert rows(tmp_path / "loadings.csv") == rows(fitted / "loadings.csv")
+    inside = np.asarray(nibabel.load(table.parent / "mask.nii.gz").dataobj) != 0
+    atlas = np.asarray(nibabel.load(tmp_path / "atlas.nii.gz").dataobj)[inside]
+    assert [int(row[1]) for row in rows(tmp_path / "labels.csv")[1:]] == atlas.tolist()
+    one = table.parent / "sub-007" / "anat" / "gm.nii.gz"
+    run("export", fitted / "brains.nonneg", one, "--loadings", "one.csv", cwd=tmp_path)
+    assert rows(tmp_path / "one.csv")[1][1:] == rows(tmp_path / "loadings.csv")[7][1:]
+
+
+def test_export_refuses(fitted, table, tmp_path):
+    assert "Nothing to write" in run("export", fitted / "brains.nonneg", cwd=tmp_path, code=2)
+    shutil.copytree(table.parent, tmp_path / "moved")
+    run("fit", "moved/participants.tsv", "--rank", 2, "-o", "m.nonneg", cwd=tmp_path)
+    shutil.rmtree(tmp_path / "moved")
+    said = run("export", "m.nonneg", "--loadings", "l.csv", cwd=tmp_path, code=1)
+    assert "is no longer there (moved/participants.tsv): give the data, nonneg export m.nonneg DATA" in said
+    run("datasets", "iris", "-o", "iris.csv", cwd=tmp_path)
+    run("fit", "iris.csv", "--ignore", "species", "--rank", 2, cwd=tmp_path)
+    assert "--atlas is for brains" in run("export", "iris.nonneg", "--atlas", "a.nii.gz", cwd=tmp_path, code=2)
+
+
+def test_rank_by_stratified_halves(table, monkeypatch):
+    seen = []
+    monkeypatch.setattr(selection, "rank_scan", lambda *_, y, criteria, **rest: seen.append((y, criteria)) or scan(**rest))
+    scan = selection.RankScan
+    for strata in ("sex,age/2", "participants.tsv:sex,age/2"):
+        with pytest.raises(TypeError):  # nothing is scanned
+            run("rank", "participants.tsv", "--rank", "2-3", "--strata", strata, cwd=table.parent)
+    (y, criteria), other = seen
+    assert criteria == ["halves"]
+    assert np.array_equal(y, other[0])
+    people = rows(table, "\t")[1:]
+    ages = np.array([float(row[1]) for row in people])
+    classes = [f"{row[2]} age {1 + (age > np.median(ages))}" for row, age in zip(people, ages, strict=True)]
+    assert y.tolist() == classes
+
+
+@pytest.mark.parametrize(
+    ("strata", "said"),
+    [
+        ("height", "has no column 'height'; its columns are participant_id, age, sex, path"),
+        ("participants.tsv", "is a file; which of its columns are the strata comes behind it"),
+        ("age", "strata of 60 samples, too few in each"),
+        ("sex/2", "has 'f' in it|has 'm' in it"),
+        ("age/1", "at least 2"),
+        ("nothing.csv:age", "There is no file nothing.csv"),
+        ("short.csv:age", "has 2 rows for 60 samples, and no column names all of them, as sub-001"),
+    ],
+)
+def test_strata_refused(strata, said, table, tmp_path):
+    (tmp_path / "short.csv").write_text("id,age\na,1\nb,2\n")
+    (tmp_path / "participants.tsv").write_text(table.read_text().replace("\tsub-", f"\t{table.parent}/sub-"))
+    with pytest.raises(AssertionError) as error:
+        run("rank", "participants.tsv", "--rank", "2-3", "--strata", strata, cwd=tmp_path)
+    assert error.match(said)
+
+
+def test_other_criteria_have_no_strata(table):
+    assert "--strata is for the criterion halves" in run(
+        "rank", table, "--criterion", "gabriel", "--strata", "sex", cwd=table.parent, code=2
+    )
