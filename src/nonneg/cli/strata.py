@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -29,7 +30,7 @@ def read_strata(text: str, table: Table, label: str) -> np.ndarray:
     path = Path(file) if mark else None
     if path is None and Path(text).is_file():
         raise _refused(f"{text} is a file; which of its columns are the strata comes behind it: {text}:sex,age/3.")
-    columns: Mapping[str, Sequence[str]] = table.aside if path is None else _matched(read_columns(path), table, str(path))
+    columns: Mapping[str, Any] = table.aside if path is None else _matched(read_columns(path), table, str(path))
     classes = []
     for part in wanted.split(","):
         name, _, count = part.strip().partition("/")
@@ -65,9 +66,9 @@ def _levels(cells: Sequence[str], name: str, count: str) -> list[str]:
     return [f"{name} {place + 1}" for place in np.searchsorted(cuts, values, side="left")]
 
 
-def _matched(columns: Mapping[str, Sequence[str]], table: Table, label: str) -> Mapping[str, Sequence[str]]:
+def _matched(columns: Mapping[str, Any], table: Table, label: str) -> Mapping[str, Any]:
     """The rows of a table in the order of the samples, by name where it has their names."""
-    samples = None if table.samples is None else table.samples.tolist()
+    samples: list[str] = [] if table.samples is None else table.samples.tolist()
     for cells in columns.values() if samples else ():
         if set(samples) <= set(cells):
             places = {cell: row for row, cell in enumerate(cells)}

@@ -65,13 +65,9 @@ def _is_image(name: str) -> bool:
 
 
 def _other_files(folder: Path) -> str:
-    """What a folder without images has in it, in words; volumes can be read by their names."""
+    """What a folder without images has in it, in words."""
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    if not names:
-        return ""
-    volumes = [name for name in names if name.lower().endswith((".nii", ".nii.gz"))]
-    remedy = f". Give volumes by their names: {folder / '*.nii*'}" if volumes else ""
-    return f"; it has {', '.join(names[:3])}{', …' if len(names) > 3 else ''}{remedy}"
+    return f"; it has {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" if names else ""
 
 
 def _contents(sources: Sequence[Source]) -> Any:
