@@ -7,7 +7,7 @@ import numpy as np
 
 from nonneg import Model, factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solvers import Multiplicative
 
 MODELS = [

@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solvers import get_solver
 
 os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported: its kernels are run on the host

@@ -85,7 +85,7 @@ def test_every_case_follows_from_its_name():
 
 
 def test_an_objective_that_is_off_by_a_percent_is_found(monkeypatch):
-    from nonneg.solve.units import Units
+    from nonneg.solve.problem import Units
 
     monkeypatch.setattr(Units, "objective_to_user", lambda self, value: 1.01 * value)
     _, _, finding = first_finding("engine", 1)

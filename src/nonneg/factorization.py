@@ -13,16 +13,15 @@ from .exceptions import IncompatibleError
 from .model import Model
 from .naming import unknown
 from .objective import Objective
-from .solve.binding import bind, signature_of
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
-from .solve.explaining import explain_strategy
-from .solve.explanation import Explanation
+from .solve.explanation import explain_strategy
 from .solve.initialization import STARTS, RandomState
 from .solve.interrupting import Stopped
+from .solve.problem import bind, signature_of
 from .solve.restarts import make_first_pass, solve_once
 from .solve.run import Callback
-from .solve.solution import Solution, Status
+from .solve.solution import Explanation, Solution, Status
 from .solve.solvers import Solver, get_solver
 from .solve.stopping import Stopping
 from .solve.strategy import Options, choose, choose_directly
@@ -123,7 +122,7 @@ def factorize(
     problem = bind(model, X, rank, given, horizon=max_iter)
     with context.watching(X):
         found = solve_once(problem, options, random_state, context)
-    if context.is_interrupted:
+    if context.interrupt.is_set():
         is_over = found.status is not Status.STOPPED_BY_USER
         stopped = Stopped(
             f"The factorization was interrupted when it was over; `solution` is all of it. {found.status.sentence}"

@@ -347,16 +347,14 @@ class Model:
         return self.form.text
 
     @property
-    def _over(self) -> str:
-        return "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
-
-    @property
     def line(self) -> str:
         """The model in one line, without its rules."""
-        return f"{'max' if self.divergence.maximised else 'min'} {self.divergence.text(self.data, self.form)}, {self._over}"
+        over = "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
+        return f"{'max' if self.divergence.maximised else 'min'} {self.divergence.text(self.data, self.form)}, {over}"
 
     def __str__(self) -> str:
-        goal, over = "maximise" if self.divergence.maximised else "minimise", self._over
+        goal = "maximise" if self.divergence.maximised else "minimise"
+        over = "; ".join(constraint.text(name) for name, constraint in self.constraints.items())
         lines = [f"{goal}  {self.divergence.text(self.data, self.form)}", f"over      {over}"]
         for rule in self.rules.values():
             lines += ["", str(rule), *(f"    {where}" for where in rule.published)]

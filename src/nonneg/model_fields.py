@@ -17,9 +17,8 @@ from scipy import sparse
 from .annotations import fits, shown
 from .exceptions import FileError
 from .model import Model
-from .solve.explanation import Explanation
-from .solve.shapes import dimension_classes
-from .solve.solution import History, Status
+from .solve.signature import dimension_classes
+from .solve.solution import Explanation, History, Status
 
 OUTPUT = "_sklearn_output_config"
 """Where scikit-learn keeps the choice of `set_output`; its other attributes, such as callbacks, are not stored."""

@@ -30,8 +30,7 @@ from .files.archives import opened, read_array
 from .model import Model
 from .model_fields import OUTPUT, check_about, check_attributes
 from .random_states import make_generator, make_random_state
-from .solve.explanation import Explanation, Step, Took
-from .solve.solution import History, Record, Status
+from .solve.solution import Explanation, History, Record, Status, Step, Took
 from .solve.solvers import Solver
 from .version import __version__
 

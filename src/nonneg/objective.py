@@ -36,22 +36,22 @@ from .algebra.traces import derivative_of_trace, names_in, parse_sum, parse_trac
 from .constraints import Constraint, get_constraint
 from .data import Data, as_dense, read_data
 from .exceptions import DataError, IncompatibleError, ShapeError
+from .kernels.host import as_type
 from .kernels.namespace import Array, Namespace, is_array, namespace_of
 from .model import Rule
 from .naming import is_count, is_number, unknown
 from .planning.plans import multiply
 from .reporting import users_line
-from .solve.context import Context
-from .solve.explanation import Explanation, Step
+from .solve.context import Context, StartContext
 from .solve.initialization import RandomState, make_generator
 from .solve.interrupting import Stopped
 from .solve.point import Point
+from .solve.problem import Problem, Units
 from .solve.run import Callback, begin, solve
-from .solve.solution import History, Solution, Status
+from .solve.solution import Explanation, History, Solution, Status, Step
 from .solve.solver import Solver, State
 from .solve.solvers import Adaptive, Multiplicative, Stopping
 from .solve.solvers.multiplicative import AdaptiveState, moved, restored
-from .solve.units import Units
 
 Part = str | Callable[..., Array]
 """One part of a gradient: a sum of words as text, or a function of the factors."""
@@ -348,16 +348,16 @@ class Objective:
         found: list[Solution] = []
         with context.watching():
             for number in range(n_init):
-                own = context.start(number, n_init)
+                own = StartContext(context, number, n_init)
                 factors = {name: self._drawn(name, one, given, generator) for name, one in given.items()}
                 problem = OwnProblem(self, factors)
                 point = problem.point(factors) if number else _checked(problem, factors)
                 found.append(own.solved(point.problem, stopping, partial(self._solution, point, stepper, stopping, own)))
-                if context.is_interrupted:
+                if context.interrupt.is_set():
                     break
         best = min(found, key=lambda solution: solution.scaled_objective if len(found) > 1 else 0.0)
         best = replace(best, strategy=self.explain(start, solver))
-        if context.is_interrupted:
+        if context.interrupt.is_set():
             stopped = Stopped("The optimisation was interrupted; `solution` is the best so far.")
             stopped.solution = best
             raise stopped
@@ -429,7 +429,7 @@ class Objective:
         guarded = _Guarded(solver)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             run = solve(begin(point.problem, point.factors, guarded, stopping), guarded, stopping, own)
-        status, objective, history = run.status, run.objective, run.history
+        status, objective, history = run.status, point.problem.objective_to_user(run.best.objective()[0]), run.history
         assert status is not None
         if point.problem.refusals:
             status = Status.NO_PROGRESS
@@ -522,6 +522,9 @@ class OwnProblem:
         self.refusals: list[str] = []
         """Why the last step could not be taken."""
 
+    passes = 0
+    objective_to_user = Problem.objective_to_user
+
     def point(self, factors: Mapping[str, Array]) -> OwnPoint:
         own: Any = self
         return OwnPoint(own, {name: self.namespace.in_rows(factors[name]) for name in self.learned}, {})
@@ -548,7 +551,7 @@ class OwnPoint(Point):
         return same
 
     def with_factor(self, name: str, value: Array) -> OwnPoint:
-        return OwnPoint(self.problem, {**self.factors, name: self._in_precision(value)}, {})
+        return OwnPoint(self.problem, {**self.factors, name: as_type(value, self.problem.namespace.dtype)}, {})
 
     def sides(self, factor: str) -> tuple[Array, Array]:
         rule, xp = self.problem.model.rules[factor], self.problem.namespace.xp

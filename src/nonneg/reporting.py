@@ -202,32 +202,6 @@ def listener_of(callback: Any) -> Listener | None:
     return Listeners(*found) if len(found) > 1 else found[0] if found else None
 
 
-@contextmanager
-def readings_heard(data: Any, callback: Any) -> Iterator[None]:
-    """Within this, whoever hears of the fit hears also how far a reading of data is that are far."""
-    log, listener = getattr(data, "log", None), listener_of(callback)
-    if log is None or listener is None:
-        yield
-        return
-    log.told = listener.phase
-    try:
-        yield
-    finally:
-        log.told = None
-
-
-def heard_by(listener: Listener | None, start: int, callback: Any) -> Callable[[Progress], Any] | None:
-    """The callback of one start: the listener hears of it, and so does a callback that is a function."""
-    if listener is None:
-        return callback
-
-    def told(progress: Progress) -> Any:
-        asked = listener.checked(progress, start)
-        return (callback(progress) if callback is not None and not isinstance(callback, Listener) else None) or asked
-
-    return told
-
-
 class Estimate:
     """How long a run will take yet, by how fast the changes of its objective have become smaller.
 

@@ -21,9 +21,9 @@ from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi
 from .exceptions import IncompatibleError
 from .kernels.namespace import Array, namespace_of, to_host
 from .model import Model
-from .solve.binding import point_at
 from .solve.initialization import RandomState
-from .solve.shapes import infer_shapes
+from .solve.problem import point_at
+from .solve.signature import infer_shapes
 from .solve.solution import Solution
 
 __all__ = ["assert_kkt", "assert_monotone", "check_gradient", "dense_gradient", "divergence_parts", "divergence_value"]

@@ -5,7 +5,7 @@ from scipy import sparse
 from nonneg import Gram, Model, factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.exceptions import DataError, ShapeError
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solve.solvers import Multiplicative, solver_for
 
 DIVERGENCES = [

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from nonneg import factorize
 from nonneg.data.reading import read_data
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.signature import infer_shapes
 from nonneg.solvers import Multiplicative
 from tests.problems import problem_of
 

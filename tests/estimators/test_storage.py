@@ -24,7 +24,7 @@ from nonneg import (
 )
 from nonneg.data.reading import read_data
 from nonneg.model import Model
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solve.solvers import best_solver
 from nonneg.solve.surrogate import Kind, Sketch, kind_for
 

@@ -10,7 +10,7 @@ import nonneg
 from nonneg import Model, factorize
 from nonneg.divergences import Beta
 from nonneg.exceptions import DataError
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solve.solving import objective_of, start_factors
 
 from .shim import installed_file, their_tests

@@ -17,8 +17,8 @@ from nonneg.algebra.expression import Letter, Word, parse
 from nonneg.constraints import NAMES, Constraint, Free
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi
 from nonneg.exceptions import ShapeError
-from nonneg.solve.binding import bind
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.problem import bind
+from nonneg.solve.signature import infer_shapes
 from nonneg.solvers import NAMES as ALL_SOLVERS
 from nonneg.solvers import get_solver
 

@@ -15,7 +15,7 @@ from nonneg import Model
 from nonneg.algebra.expression import Word, parse
 from nonneg.kernels.namespace import to_host
 from nonneg.planning.plans import multiply
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import divergence_value
 

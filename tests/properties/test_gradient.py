@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import DIVERGENCES, MODELS, Case, cases, fitting, positive_data
 
 from nonneg import Model
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.testing import check_gradient, dense_gradient
 
 

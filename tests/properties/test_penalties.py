@@ -10,7 +10,7 @@ from nonneg import Model, factorize
 from nonneg.constraints import Disjoint, FixedMultiplier, NearOrthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import assert_monotone, dense_gradient
 

@@ -10,7 +10,7 @@ from nonneg import Model, factorize
 from nonneg.constraints import EitherSign, Fixed, Sparse
 from nonneg.divergences import Beta, Gamma, Polynomial
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 
 RNG = np.random.default_rng(0)

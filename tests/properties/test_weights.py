@@ -18,7 +18,7 @@ from nonneg.data.dense import DenseData
 from nonneg.data.sparse import SparseData
 from nonneg.data.weighted import ObservedData, Pair, PairWeighted, WeightedDense
 from nonneg.kernels.namespace import Namespace
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solve.solving import objective_of
 from nonneg.solvers import Multiplicative
 from nonneg.testing import assert_monotone

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from nonneg import NMF, Model, Status, factorize
 from nonneg.constraints import Orthogonal, PartlyFixed
 from nonneg.divergences import Renyi
-from nonneg.solve.binding import bind, point_at
+from nonneg.solve.problem import bind, point_at
 from nonneg.solve.run import begin, solve
 from nonneg.solve.solving import objective_of
 from nonneg.solve.stopping import Watch
@@ -32,7 +32,7 @@ def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, notes=False, sha
             return iteration, status
         previous, iteration = iteration, min(watch.next_check(iteration), max_iter)
         for between in range(previous + 1, iteration if notes else 0):
-            watch.note(between, curve(between))
+            watch.curve.append((between, curve(between), watch.violation))
 
 
 class TestWatch:

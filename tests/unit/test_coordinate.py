@@ -19,7 +19,7 @@ from nonneg.kernels.compiler import compiled
 from nonneg.kernels.coordinates import least_quartic, linear_rows, linked_rows
 from nonneg.kernels.threads import limited
 from nonneg.model import Model
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solve.solvers import Adaptive, Coordinate, best_solver
 from nonneg.solve.solvers.subproblems import _by_columns as by_columns
 

@@ -13,7 +13,7 @@ from nonneg.divergences import NAMES, Alpha, Beta, DualI, Gamma, Polynomial, Ren
 from nonneg.divergences.base import LogRatio, Operand, Sums, lowest_point
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.kernels.namespace import namespace_of
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 
 
 def i_divergence(X, Y):

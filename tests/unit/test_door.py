@@ -23,8 +23,8 @@ from nonneg.data.visiting import put_together, visit_rows
 from nonneg.data.weighted import WeightedBlocks, WeightedDense
 from nonneg.divergences import Beta
 from nonneg.kernels.namespace import Namespace, namespace_of
-from nonneg.solve.binding import bind
 from nonneg.solve.initialization import STARTS
+from nonneg.solve.problem import bind
 from nonneg.solve.solvers import best_solver
 from nonneg.solvers import NAMES as SOLVERS
 from properties.strategies import DIVERGENCES, MODELS, OUTER, Case, cases, fitting

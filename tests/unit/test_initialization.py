@@ -8,8 +8,8 @@ from nonneg.data.reading import read_data
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.host import above_floor
 from nonneg.metrics import purity
-from nonneg.solve.initialization import best_scale, initial_factors, one_hot_clusters
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.initialization import initial_factors, one_hot_clusters
+from nonneg.solve.signature import infer_shapes
 from tests.problems import problem_of
 
 
@@ -30,7 +30,7 @@ def test_the_same_seed_gives_the_same_factors(make, X):
 @pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H"])
 def test_the_start_is_as_large_as_the_data(form, divergence, X):
     bound = problem(1000 * X, form, divergence)
-    assert best_scale(bound, initial_factors(bound, "random", {}, 0)) == pytest.approx(1)
+    assert bound.point(initial_factors(bound, "random", {}, 0)).best_scale() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "stochastic-columns", "stochastic-rows", "stochastic-matrix"])

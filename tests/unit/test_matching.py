@@ -17,7 +17,7 @@ from nonneg.graph import Matching, match_graphs, matching
 from nonneg.graph._symmetries import have_doubles
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.signature import infer_shapes
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
 from tests.problems import problem_of

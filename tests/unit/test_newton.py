@@ -12,7 +12,7 @@ from nonneg.constraints import Disjoint, PartlyFixed, Sparse
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.threads import limited
-from nonneg.solve.binding import bind, point_at
+from nonneg.solve.problem import bind, point_at
 from nonneg.solve.solvers import Newton, QuasiNewton, best_solver
 from nonneg.solve.solvers.newton import curve_of
 

@@ -10,7 +10,7 @@ from nonneg.algebra.majorization import Bounds
 from nonneg.constraints import Disjoint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, PartlyFixed, Sparse, Stochastic, Unit
 from nonneg.divergences import Alpha, Beta, DualI
 from nonneg.exceptions import IncompatibleError, ShapeError
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solvers import Multiplicative
 from nonneg.testing import dense_gradient
 

@@ -10,8 +10,8 @@ from nonneg import Model
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
 from nonneg.planning import canonical
-from nonneg.solve.programs import program_of
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.execute import compile_plan
+from nonneg.solve.signature import infer_shapes
 from nonneg.solvers import Multiplicative
 from tests.problems import problem_of
 
@@ -210,7 +210,9 @@ def test_a_plan_is_made_ready_once(rng, monkeypatch):
     """In every iteration but the first, the same steps are taken from the same products."""
     point, _ = bound("W H", 2, rng.random((6, 50)), rng)
     made = []
-    monkeypatch.setattr("nonneg.solve.problem.program_of", lambda *given: made.append(given) or program_of(*given))
+    monkeypatch.setattr(
+        "nonneg.solve.problem.compile_plan", lambda *given, **how: made.append(given) or compile_plan(*given, **how)
+    )
     solver = Multiplicative()
     state = solver.new_state(point.problem)
     for _ in range(6):

@@ -7,7 +7,7 @@ from nonneg.constraints import PartlyFixed, Sparse, Unit
 from nonneg.data.dense import DenseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Polynomial, Renyi
 from nonneg.exceptions import IncompatibleError
-from nonneg.solve.binding import point_at
+from nonneg.solve.problem import point_at
 from nonneg.solve.solvers import Adaptive, quasi_newton
 from nonneg.solve.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient

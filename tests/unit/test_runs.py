@@ -12,7 +12,7 @@ from nonneg import Model
 from nonneg.divergences import Beta
 from nonneg.exceptions import DataError
 from nonneg.kernels.namespace import to_host
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solve.run import begin, solve
 from nonneg.solve.solution import Status
 from nonneg.solve.solving import start_factors

@@ -3,7 +3,7 @@ import pytest
 
 from nonneg import Model
 from nonneg.exceptions import ShapeError
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.signature import infer_shapes
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from nonneg.data.reading import read_data
 from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
-from nonneg.solve.binding import bind, point_at
+from nonneg.solve.problem import bind, point_at
 from nonneg.solve.solving import objective_of
 from nonneg.solve.surrogate import Kind, kind_for, root_problem
 from nonneg.testing import divergence_value
@@ -196,6 +196,6 @@ def test_a_start_is_looked_for_with_a_gram_matrix_if_that_of_the_data_is_there(r
     X[:, 7] = 0
     rough = root_problem(bind(Model("X W W.T"), X, 3))
     assert rough.data.shape == (rows, 40)
-    assert rough.is_formed(parse("X.T X")) == (rows == 40)
+    assert rough.signature.is_formed(parse("X.T X")) == (rows == 40)
     R = np.asarray(rough.data.items.itself(), dtype=float)
     np.testing.assert_allclose(R.T @ R, X.T @ X, rtol=1e-9, atol=1e-9)

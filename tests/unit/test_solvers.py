@@ -37,13 +37,13 @@ class Spoils(Still):
 
 
 REACHED = {
-    Status.CONVERGED: ({"tol": 1e-3, "max_iter": 10**5}, "has settled within tol"),
-    Status.MAX_ITER: ({"tol": 0, "max_iter": 7}, "raise max_iter to let it go on"),
-    Status.NO_PROGRESS: ({"solver": Stalled(), "tol": 0}, "no step improves the objective"),
-    Status.NON_FINITE: ({"solver": Spoils(), "check_every": 1}, "The best point before is returned; try float64"),
+    Status.CONVERGED: ({"tol": 1e-3, "max_iter": 10**5}, "Converged (relative change below tol, KKT residual below 0.02)."),
+    Status.MAX_ITER: ({"tol": 0, "max_iter": 7}, "before convergence (raise max_iter or tol)"),
+    Status.NO_PROGRESS: ({"solver": Stalled(), "tol": 0}, "no step improves the objective or a constraint"),
+    Status.NON_FINITE: ({"solver": Spoils(), "check_every": 1}, "the last finite point is returned (try float64"),
     Status.STOPPED_BY_CALLBACK: (
         {"callback": lambda progress: progress.iteration >= 5, "check_every": 5, "tol": 0},
-        "callback asked",
+        "Stopped by the callback.",
     ),
 }
 

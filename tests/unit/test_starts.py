@@ -15,7 +15,7 @@ from nonneg.solve.initialization.clusters import angular
 from nonneg.solve.initialization.items import Items, leading_singular
 from nonneg.solve.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
 from nonneg.solve.initialization.sides import SMOOTHING, made_by
-from nonneg.solve.shapes import infer_shapes
+from nonneg.solve.signature import infer_shapes
 from tests.problems import problem_of
 
 FORMS = {

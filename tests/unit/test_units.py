@@ -6,7 +6,7 @@ from nonneg.constraints import FixedMultiplier, NearOrthogonal, Sparse, Unit
 from nonneg.data.reading import read_data
 from nonneg.divergences import Alpha, Beta
 from nonneg.exceptions import DataError
-from nonneg.solve.units import Units, choose_units
+from nonneg.solve.problem import Units, choose_units
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1, 1e20])

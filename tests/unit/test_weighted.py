@@ -13,7 +13,7 @@ from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWe
 from nonneg.divergences.base import Logarithm, LogRatio, Operand
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.metrics import orthogonality_error
-from nonneg.solve.binding import bind
+from nonneg.solve.problem import bind
 from nonneg.solve.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
 from nonneg.testing import assert_monotone
 

@@ -11,7 +11,8 @@ for, the rest being known.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -49,16 +50,14 @@ from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
 from ..shareable import Shareable
-from ..solve.binding import bind, signature_of
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
-from ..solve.explaining import explain_strategy
-from ..solve.explanation import Explanation
-from ..solve.filling import counts_filled
+from ..solve.explanation import explain_strategy
 from ..solve.interrupting import Stopped
+from ..solve.problem import bind, counts_filled, signature_of
 from ..solve.restarts import make_first_pass, solve_restarts
-from ..solve.shapes import infer_shapes
-from ..solve.solution import Solution, Status
+from ..solve.signature import infer_shapes
+from ..solve.solution import Explanation, Solution, Status
 from ..solve.solving import error_of, objective_of
 from ..solve.stopping import Stopping
 from ..solve.strategy import Options, choose
@@ -69,7 +68,6 @@ from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._panels import restricted
 from ._parameters import Parameters
-from ._scale import in_scale
 
 
 class Orthogonality(NamedTuple):
@@ -96,17 +94,15 @@ def _can_transform(estimator: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, Callbacks, Parameters, BaseEstimator):
-    """The base of the estimators; see `_model`, `_first_model`, `_orthogonal` and `_start` for what they add."""
+    """Base of the estimators, which add `_model`, `_orthogonal` and `_start`."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
     _reconstructs: ClassVar[bool] = True
-    """Whether samples can be made of codes."""
+    """Whether codes can be mapped back to samples."""
+    _begins_euclidean: ClassVar[bool] = False
+    """Whether runs minimise the Euclidean distance, and `_finished` goes on with the divergence of the model."""
 
     save, report = with_library(Shareable.save), with_library(Shareable.report)
-
-    def _first_model(self) -> Model:
-        """The model of the runs; another than `_model` where `_finished` goes on from their end with that."""
-        return self._model()
 
     # ---- fitting
 
@@ -128,25 +124,21 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             The same for each entry. An entry of weight 0 is missing, whatever stands there. A path, an open file or a memory map,
             too, which is read as X is; for X in files or on Dask also a Dask array.
         """
-        context = self._context()
-        X = opened_to_fit(X)
-        X = self._read_to_fit(X, sample_weight, weights)
+        context = Context(self.callback, verbose=bool(self.verbose))
+        X = self._read_to_fit(opened_to_fit(X), sample_weight, weights)
         before = 0 if X.log is None else X.log.before
-        with told_to_callbacks(self, self._n_starts), context.watching(X):
+        told = told_to_callbacks(self, self._n_starts) if getattr(self, "_skl_callbacks", None) else nullcontext()
+        with told, context.watching(X):
             solution = self._fit(X, context)
         X = X.imputed_by(solution.data)
         if X.log is not None:
-            X.log.before = before  # what was fitted again within this fit had a count of its own
+            X.log.before = before  # nested fits reset it
         scaled = in_scale(solution)
         if scaled is not solution:
             solution, self._soft_factors = scaled, scaled.factors
         self._keep(X, solution)
         self._end(solution, context)
         return self
-
-    def _context(self) -> Context:
-        """The context of a fit, which begins now."""
-        return Context(self.callback, verbose=bool(self.verbose))
 
     def _end(self, solution: Solution, context: Context) -> None:
         """Print how a fit ended, warn if it ended early, and raise after Ctrl-C, now that all attributes are of one fit."""
@@ -155,9 +147,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         )
         if solution.status is Status.NON_FINITE or (solution.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {solution.status.sentence}", ConvergenceWarning, stacklevel=users_line())
-        if context.is_interrupted and self.status_ is Status.STOPPED_BY_USER:
+        if context.interrupt.is_set() and self.status_ is Status.STOPPED_BY_USER:
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
-        if context.is_interrupted:  # too late to change anything: a start may have been over, here or in a checkpoint
+        if context.interrupt.is_set():  # too late to change anything: a start may have been over, here or in a checkpoint
             raise Stopped(
                 f"{type(self).__name__} was interrupted when its fit was over; it holds all of it. {self.status_.sentence}"
             )
@@ -188,7 +180,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
         first, rank, options, given = self._planned(X)
-        context.checkpoint = read_checkpoint(self.checkpoint)
+        context.checkpoint = None if self.checkpoint is None else read_checkpoint(self.checkpoint)
         if X.profile.out_of_core:
             make_first_pass(X, first, rank, options[0], given, resumes=context.resumes)
             check_observed(X, "X")
@@ -208,22 +200,29 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The number of runs of a fit."""
         return self.n_init
 
-    def _kept_of_start(self, solution: Solution) -> Solution:
-        """The part of the solution of one start that is kept until all have ended."""
-        return solution
+    _kept_of_start: ClassVar[Any] = None
+    """The part of the solution of one start that is kept until all have ended, as a method; all of it by default."""
 
     def _chosen(self, X: Data, solutions: list[Solution]) -> Solution:
         """The solution of a fit, given those of its starts: the best."""
-        return best_of(solutions)
+        return min(solutions, key=lambda found: found.scaled_objective if np.isfinite(found.scaled_objective) else np.inf)
 
     def _planned(self, X: Data) -> tuple[Model, Any, list[Options], Mapping[str, Any] | None]:
-        """The model of the runs, the rank, the options of each restart, and the given factors, all checked."""
+        """The model of the runs, the rank, the options of each restart, and the given factors, all checked before any work."""
         model, rank = self._model(), self._rank(X.shape)
-        self._check(model, rank)
-        options = self._options(X, model, rank)
-        given = options[0].init if isinstance(options[0].init, Mapping) else None
+        solver, procedure = self._get_solver()
+        self._check_numbers()
+        self._check_model(model, rank)
+        warm = self._warm_factors(X, model, rank) if self.warm_start else {}
+        init = warm or self._read_init(X, model, rank, procedure)
+        given = init if isinstance(init, Mapping) else None
         self._check_shapes(X, model, rank, given)
-        return self._first_model(), rank, options, given
+        by_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
+        settings: dict[str, Any] = by_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
+        stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
+        options = [Options(init, solver, stopping, number, bool(warm)) for number in range(self._n_starts if given is None else 1)]
+        first = model if not self._begins_euclidean else Model(model.form, "euclidean", model.constraints)
+        return first, rank, options, given
 
     def _explain(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Explanation:
         """The explanation of a fit to X, for `nonneg.explain`."""
@@ -232,7 +231,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _read_to_fit(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Data:
         """X as data to be fitted."""
-        return self._read(X, reset=True, weights=_with_samples(sample_weight, weights, X))
+        return self._read(X, reset=True, weights=weights if sample_weight is None else _with_samples(sample_weight, weights, X))
 
     def _explain_data(self, X: Data) -> Explanation:
         """The explanation of a fit to data that were read."""
@@ -240,38 +239,20 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         data = self._data(X)
         signature = signature_of(model, data, rank, given, self.max_iter * len(options))
         explanation = explain_strategy(signature, choose(signature, options[0]), model.line, len(options))
-        return self._noted(explanation)
+        return replace(explanation, note=self._note)
 
-    def _noted(self, explanation: Explanation) -> Explanation:
-        """The explanation with a note on the model."""
-        return replace(explanation, note=self._note()) if self._note() else explanation
-
+    @property
     def _note(self) -> str:
-        """A remark on the model that is solved, if it is not what the name of the class promises."""
+        """A remark on the model, if it differs from the promise of the class name."""
         return ""
 
-    def _check(self, model: Model, rank: Any) -> None:
-        """Refuse parameters, and warn of a default rank, before any work."""
-        self._get_solver()
-        self._check_numbers()
-        self._warn_of_many(rank)
-        check_partition(model, getattr(self, "orthogonality", "soft"), list(self._orthogonal()))
+    def _check_model(self, model: Model, rank: Any) -> None:
+        """Refuse a divergence, or an orthogonality, without an algorithm; warn of a large default rank, which takes long."""
+        how = getattr(self, "orthogonality", "soft")
+        if how not in ("soft", 0):
+            check_partition(model, how, list(self._orthogonal()))
         if not model.divergence.approximates:
             raise IncompatibleError(f"divergence={self.divergence!r} approximates nothing; use nonneg.factorize for it.")
-
-    def _options(self, X: Data, model: Model, rank: Any) -> list[Options]:
-        """The wishes of the user for each restart."""
-        solver, procedure = self._get_solver()
-        warm = self._warm_factors(X, model, rank)
-        init = warm or self._read_init(X, model, rank, procedure)
-        by_step = {"tol": 0.0, "step_tol": self.tol, "check_every": 1}
-        settings: dict[str, Any] = by_step if procedure.stops_on_step else {"tol": self.tol, "check_every": procedure.check_every}
-        stopping = Stopping(max_iter=self.max_iter, steady=procedure.steady, **settings)
-        count = 1 if isinstance(init, Mapping) else self._n_starts
-        return [Options(init, solver, stopping, number, bool(warm)) for number in range(count)]
-
-    def _warn_of_many(self, rank: Any) -> None:
-        """Warn if n_components='auto' resolves to many components, which takes long."""
         count, given = 0 if rank is None else int(np.max(rank)), getattr(self, "n_components", 0)
         if count > _MANY and (given is None or (isinstance(given, str) and given == "auto")):
             warnings.warn(
@@ -286,8 +267,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return solution
 
     def _warm_factors(self, X: Data, model: Model, rank: Any) -> dict[str, np.ndarray]:
-        """Where the last fit ended, if it is to be gone on from: the factors that still have the right size."""
-        if not self.warm_start or not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
+        """The factors of the last fit that still have the right shape."""
+        if not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
             return {}
         given = self.init if isinstance(self.init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
@@ -304,21 +285,22 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _keep(self, X: Data, solution: Solution) -> None:
         """Store what was found."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
-        self.strategy_ = self._noted(solution.strategy) if solution.strategy is not None else None
+        self.strategy_ = None if solution.strategy is None else replace(solution.strategy, note=self._note)
         self.components_ = self._components(X, solution)
-        self.n_components_ = self._count(self._rank(X.shape))
+        rank = self._rank(X.shape)
+        self.n_components_ = self._count() if rank is None else rank
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
         self.status_ = solution.status
         self.reconstruction_err_ = self._error(X, solution)
         self.__dict__.pop("_mean_code", None)
         if self.missing == "ignore" and solution.model.form[0].name == solution.model.data:
             self._mean_code = self._code_of_mean(X)
-        # What a fit costs is all of its readings: those after the last check, and of all starts, too.
+        # All passes of the fit: of all starts, and after the last check.
         self.history_ = solution.history if X.log is None else solution.history.ending_with(readings=X.log.of_fit)
 
-    def _count(self, rank: Any) -> Any:
-        """How many components there are, also where the factors given as `init` said so."""
-        return self.components_.shape[0] if rank is None else rank
+    def _count(self) -> Any:
+        """The number of components, if given factors set it."""
+        return self.components_.shape[0]
 
     def _error(self, X: Data, solution: Solution) -> float:
         """√(2 D), also where D itself is too large or too small for a float."""
@@ -521,11 +503,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return tags
 
 
-def best_of(solutions: Sequence[Solution]) -> Solution:
-    """The solution with the lowest objective."""
-    return min(solutions, key=lambda solution: solution.scaled_objective if np.isfinite(solution.scaled_objective) else np.inf)
-
-
 def _on_host(solution: Solution) -> Solution:
     """The solution with factors in main memory."""
     return replace(solution, factors={name: to_host(factor) for name, factor in solution.factors.items()})
@@ -557,3 +534,34 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     size = float(components.max()) or 1.0
     model = Model("H C", divergence, {"C": "fixed"})
     return objective_of(X, model, {"H": codes * size, "C": within_reach(components, divergence) / size})
+
+
+def in_scale(solution: Solution) -> Solution:
+    """A solution of W H, both factors free, with rows of H of unit length; W takes up the scale.
+
+    The model leaves the scale of each component open, and the initialization would decide it. Given factors that never moved stay
+    as they are; so does a solution whose codes would overflow.
+    """
+    model, names = solution.model, solution.model.form.names
+    is_product = len(model.form) == 2 and len(set(names)) == 2
+    if not solution.n_iter or not is_product or not all(n in model.learned and model.constraints[n].is_free for n in names):
+        return solution
+    first, last = model.form
+    W, H = solution.factors[first.name], solution.factors[last.name]
+    if not isinstance(W, np.ndarray) or not isinstance(H, np.ndarray):
+        return solution
+    codes, components = W.T if first.transposed else W, H.T if last.transposed else H
+    peak = components.max(axis=1, keepdims=True).astype(np.float64)  # squares of what is very large or small are no floats
+    peak = np.where(peak > 0, peak, 1.0)
+    shape = components / peak
+    length = np.linalg.norm(shape, axis=1, keepdims=True)
+    length = np.where(length > 0, length, 1.0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        codes = (codes * peak.T * length.T).astype(W.dtype)
+    components = (shape / length).astype(H.dtype)
+    if not np.isfinite(codes).all():
+        return solution
+    factors = {first.name: codes.T if first.transposed else codes, last.name: components.T if last.transposed else components}
+    return replace(
+        solution, factors={**solution.factors, **{name: np.ascontiguousarray(factor) for name, factor in factors.items()}}
+    )

@@ -67,6 +67,9 @@ class Coclusters(BiclusterMixin):
 class OrthogonalCoclusters(Coclusters):
     """Orthogonal factors of samples and of features, with a factor between them that takes their scale up."""
 
+    _auto_solver: ClassVar[str] = "adaptive"
+    """Its steps lower the objective, or bring a factor closer to orthogonal; the printed ones may do neither."""
+
     @property
     def _is_printed(self) -> bool:
         return isinstance(self.solver, str) and self.solver == "paper"
@@ -75,10 +78,6 @@ class OrthogonalCoclusters(Coclusters):
         """The constraint; but for the printed rules, lengths are kept at one with the Euclidean distance, as they would cycle."""
         is_euclidean = get_divergence(self.divergence) == Beta(2)
         return Orthogonal(axis, unit=is_euclidean and not self._is_printed)
-
-    def _auto_solver(self) -> str:
-        """Steps that lower the objective, or bring a factor closer to orthogonal: the printed ones may lead away from both."""
-        return "adaptive"
 
     def _finished(self, X: Data, solution: Solution) -> Solution:
         """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""

@@ -19,9 +19,9 @@ from ..factorization import factorize
 from ..model import Model
 from ..naming import is_number
 from ..reporting import inner_runs, users_line
-from ..solve.binding import bind, point_at
 from ..solve.initialization.lines import k_lines
 from ..solve.interrupting import is_interrupted
+from ..solve.problem import bind, point_at
 from ..solve.solution import History, Progress, Solution
 from ..solve.solvers import Coordinate, Stopping
 from ..solve.solving import objective_of, penalties, solve_from

@@ -18,13 +18,11 @@ from ..data import Data, read_data
 from ..data.weighted import count_rows
 from ..encoding import encode
 from ..exceptions import ShapeError
-from ..solve.binding import point_at
+from ..solve.problem import Units, choose_units, point_at
 from ..solve.solution import Solution
-from ..solve.units import Units, choose_units
-from ._base import Factorizer
+from ._base import Factorizer, in_scale
 from ._libraries import fit_with_library
 from ._online import Stream, averaged_step, in_larger_units
-from ._scale import in_scale
 
 _ROWS = 512
 """Samples of a fit, at most, by whose codes its end is summarised when a stream goes on from there."""

@@ -26,14 +26,13 @@ from ..exceptions import ShapeError
 from ..kernels.host import above_floor
 from ..kernels.namespace import to_host
 from ..model import Model
-from ..solve.binding import absorbed, bind, point_at
 from ..solve.initialization.items import Items, leading_singular
+from ..solve.problem import Units, absorbed, bind, choose_units, point_at
 from ..solve.restarts import execute
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative, Solver, Stopping
 from ..solve.strategy import Options, choose
-from ..solve.surrogate import sketched
-from ..solve.units import Units, choose_units
+from ..solve.surrogate import begun_sketch
 from ._base import Factorizer
 from ._libraries import fit_with_library
 
@@ -73,20 +72,19 @@ class OnlineMixin(Factorizer):
         return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
 
     def _keep(self, X: Data, solution: Solution) -> None:
+        """Keep also a sketch of the samples in the span of a few products with W, or both sides of the rule, for `partial_fit`."""
         super()._keep(X, solution)
-        self._stream = self._seeded(X)
-
-    def _seeded(self, X: Data) -> Stream:
-        """What a stream is to know of the samples of a fit: their sketch in the space of few products with W, or both sides."""
         model, W = self._model(), self._soft_factors["W"]
         count = count_rows(X)
         stream = Stream(W, choose_units(model, X).data, n_samples=count, n_steps=1, started_at=count)
         X = self._complete(X)
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
-            return replace(stream, sketch=projected(sketched(X, W.shape[1]), W), energy=X.power_sum(2))
-        numerator, denominator = map(to_host, point_at(model, X, {"W": W}).sides("W"))
-        return replace(stream, numerator=W * numerator / count, denominator=W * denominator / count)
+            own = begun_sketch(X, "rows", W.shape[1]).sketch if X.profile.out_of_core else X
+            self._stream = replace(stream, sketch=projected(own, W), energy=X.power_sum(2))
+        else:
+            numerator, denominator = map(to_host, point_at(model, X, {"W": W}).sides("W"))
+            self._stream = replace(stream, numerator=W * numerator / count, denominator=W * denominator / count)
 
     def _complete(self, X: Any) -> Data:
         """Samples with missing entries filled inside the form; a sketch takes weights of samples, and none of entries."""

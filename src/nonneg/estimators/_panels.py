@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import DataError, IncompatibleError
-from ..solve.shapes import dimension_classes
+from ..solve.signature import dimension_classes
 
 _OF_FEATURES = ("column_labels_", "run_components_")
 """Attributes with features along their last axis, beside factors and components."""

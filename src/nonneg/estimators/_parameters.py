@@ -18,7 +18,7 @@ from ..model import Model
 from ..naming import KnownParameters, is_count, unknown
 from ..solve.checkpoints import read_checkpoint
 from ..solve.initialization import CLUSTERING, STARTS
-from ..solve.shapes import infer_shapes
+from ..solve.signature import infer_shapes
 from ..solve.solvers import NAMES as SOLVERS
 from ..solve.solvers import Solver, Stopping
 from ..solve.starts import Named, Start
@@ -79,6 +79,8 @@ class Parameters(KnownParameters, ABC):
     _paper: ClassVar[Procedure]
     _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("kmeans"),)
     """Starts to try, or "auto"."""
+    _auto_solver: ClassVar[str] = "auto"
+    """The name of the default solver."""
     _clustered: ClassVar[tuple[int, ...]] = (1,)
     """The axes of X whose items the components group: features (1), samples (0), or both."""
 
@@ -111,12 +113,15 @@ class Parameters(KnownParameters, ABC):
         """Refuse, before any work, what would be refused after it."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
         check_missing(self.missing)
-        check_hardening(getattr(self, "orthogonality", "soft"))
+        how = getattr(self, "orthogonality", "soft")
+        if not isinstance(how, str) or how != "soft":
+            check_hardening(how)
         if not isinstance(self.verbose, Integral | bool):
             raise IncompatibleError(f"verbose must be an int, or True or False; got {self.verbose!r}.")
         if self.callback is not None and not callable(self.callback):
             raise IncompatibleError(f"callback must be a function of one argument, or None; got {self.callback!r}.")
-        read_checkpoint(self.checkpoint)
+        if self.checkpoint is not None:
+            read_checkpoint(self.checkpoint)
         if not isinstance(self.warm_start, bool | np.bool_):
             raise IncompatibleError(f"warm_start must be True or False; got {self.warm_start!r}.")
         if not is_count(self.n_init, 1):
@@ -153,15 +158,11 @@ class Parameters(KnownParameters, ABC):
                 wanted, was = (shapes[name], shape) if not is_start else (self._start_shape(shapes[name]), np.shape(self.init))
                 raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is what is needed here.")
 
-    def _auto_solver(self) -> str:
-        """The name of the solver that serves best."""
-        return "auto"
-
     def _get_solver(self) -> tuple[str | Solver, Procedure]:
         """The solver, and what else belongs to the way it is run."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
-        solver = self._auto_solver() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
+        solver = self._auto_solver if isinstance(self.solver, str) and self.solver == "auto" else self.solver
         if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in ("auto", *SOLVERS)):
             raise unknown("solver", self.solver, ("auto", "paper", *SOLVERS), "an object of nonneg.solvers")
         return solver, Procedure(solver, self._auto_init)

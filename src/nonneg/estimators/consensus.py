@@ -19,7 +19,6 @@ from ..solve.solution import Solution
 from ..solve.solving import objective_of
 from ..solve.starts import Start
 from ..solve.strategy import RANDOM
-from ._base import best_of
 from .nmf import NMF
 
 _NEIGHBOURS = 0.3
@@ -242,8 +241,9 @@ class ConsensusNMF(NMF):
 
     def _chosen(self, X: Data, solutions: list[Solution]) -> Solution:
         """The best run with the consensus of all in place of its own components."""
-        runs = [best_of(solutions[at : at + self.n_init]) for at in range(0, len(solutions), self.n_init)]
-        best = best_of(runs)
+        best_of = super()._chosen
+        runs = [best_of(X, solutions[at : at + self.n_init]) for at in range(0, len(solutions), self.n_init)]
+        best = best_of(X, runs)
         H = best.factors["H"]
         fixed = H[: 0 if self.fixed_components is None else len(self.fixed_components)]
         learned, count = [run.factors["H"][len(fixed) :] for run in runs], len(H) - len(fixed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import ShapeError
 from ..model import Model
-from ..solve.shapes import infer_shapes
+from ..solve.signature import infer_shapes
 from ..solve.solvers import Multiplicative
 from ..solve.starts import Start
 from ._base import Factorizer

@@ -12,15 +12,14 @@ from ..constraints import Orthogonal
 from ..data import Data
 from ..divergences import Beta, get_divergence
 from ..encoding import encode
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..kernels.namespace import to_host
 from ..metrics import orthogonality_error
 from ..model import Model
-from ..solve.binding import read_for
 from ..solve.context import Context
-from ..solve.explanation import Explanation
-from ..solve.solution import Solution, Status
+from ..solve.problem import read_for
+from ..solve.solution import Explanation, Solution, Status
 from ..solve.solvers import Multiplicative
 from ..solve.solving import objective_of
 from ..solve.starts import Start
@@ -28,7 +27,7 @@ from ..solve.strategy import PROJECTIVE
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
-from .projective import OPNMF, check_components_fit
+from .projective import OPNMF
 
 
 def printed_or_adaptive(divergence: Any) -> str:
@@ -177,22 +176,16 @@ class ONMF(Factorizer):
 
     _auto_init: ClassVar[str | tuple[Start, ...]] = PROJECTIVE
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1))
+    _auto_solver: ClassVar[str] = "multiplicative"
 
     def _model(self) -> Model:
         return Model("W H", self.divergence, {"H": Orthogonal("rows")})
 
     @property
-    def _begins_euclidean(self) -> bool:
+    def _begins_euclidean(self) -> bool:  # type: ignore[override]
         """Whether components are those of the Euclidean distance first: the rule of others does not lead to orthogonal ones."""
         is_auto = isinstance(self.solver, str) and self.solver == "auto"
         return is_auto and get_divergence(self.divergence) != Beta(2)
-
-    def _first_model(self) -> Model:
-        model = self._model()
-        return Model(model.form, "euclidean", model.constraints) if self._begins_euclidean else model
-
-    def _auto_solver(self) -> str:
-        return "multiplicative"
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}
@@ -236,8 +229,9 @@ class ONMF(Factorizer):
     def _explain_data(self, X: Data) -> Explanation:
         if not is_partition(self.orthogonality) or self.solver != "auto":
             return super()._explain_data(X)
-        return self._noted(self._twin(X)._explain_data(X))
+        return replace(self._twin(X)._explain_data(X), note=self._note)
 
+    @property
     def _note(self) -> str:
         if is_partition(self.orthogonality) and self.solver == "auto":
             return "the components of OPNMF, then W for them"
@@ -272,4 +266,7 @@ class ONMF(Factorizer):
         )
 
     def _rank(self, shape: tuple[int, int]) -> int | None:
-        return check_components_fit(super()._rank(shape), shape[1])
+        rank: int | None = super()._rank(shape)
+        if rank is not None and rank > shape[1]:
+            raise ShapeError(OPNMF._too_many.format(rank=rank, n_features=shape[1]))
+        return rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..model import Model
 from ..reporting import inner_runs
+from ..solve.context import Context
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
 from ..validation import check_non_negative, read_samples
@@ -112,9 +114,10 @@ class _Pairwise(Factorizer):
         y : None
             Not used.
         """
-        context = self._context()
+        context = Context(self.callback, verbose=bool(self.verbose))
         K = self._read_to_fit(X)
-        with told_to_callbacks(self, self.n_init), context.watching(K):
+        told = told_to_callbacks(self, self.n_init) if getattr(self, "_skl_callbacks", None) else nullcontext()
+        with told, context.watching(K):
             solution = self._fit(K, context)
         self._keep(K, solution)
         W = self.factors_["W"]

@@ -150,39 +150,32 @@ class PNMF(OnlineMixin, Factorizer):
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[Start, ...]] = SEARCH
+    _too_many: ClassVar[str] = (
+        "n_components={rank} is more than the {n_features} features of X: with as many components as features, W Wᵀ is the "
+        "identity, each feature its own component. Use at most {n_features}."
+    )
 
     def _constraint(self) -> Constraint:
         return Free()
 
     def _model(self) -> Model:
-        return Model("X W W.T", self.divergence, {"W": self._with_fixed(self._constraint())})
+        constraint = self._constraint()
+        constraint = constraint if self.fixed_components is None else self._with_fixed(constraint)
+        return Model("X W W.T", self.divergence, {"W": constraint})
 
     def _with_fixed(self, constraint: Constraint) -> Constraint:
-        if self.fixed_components is None:
-            return constraint
+        """The constraint of learned components, beside fixed ones."""
         return PartlyFixed(read_fixed_components(self.fixed_components).T, "columns", constraint)
 
     def _check_shapes(self, X: Any, model: Model, rank: int, init: Any) -> None:
         super()._check_shapes(X, model, rank, init)
-        self._check_fits(np.shape(init["W"])[1] if rank is None else rank, X.shape[1])
+        count = np.shape(init["W"])[1] if rank is None else rank
+        if count > X.shape[1]:
+            raise ShapeError(self._too_many.format(rank=count, n_features=X.shape[1]))
         if self.fixed_components is not None and len(read_fixed_components(self.fixed_components)) == rank:
             raise ShapeError(
                 f"fixed_components gives all {rank} components, which leaves none to learn. Give n_components above {rank}: "
                 "it counts fixed and learned ones."
-            )
-
-    def _rank(self, shape: tuple[int, int]) -> int | None:
-        rank: int | None = super()._rank(shape)
-        if rank is not None:
-            self._check_fits(rank, shape[1])
-        return rank
-
-    def _check_fits(self, rank: int, n_features: int) -> None:
-        """Refuse more components than features."""
-        if rank > n_features:
-            raise ShapeError(
-                f"n_components={rank} is more than the {n_features} features of X: with as many components as features, W Wᵀ is "
-                f"the identity, each feature its own component. Use at most {n_features}."
             )
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
@@ -347,27 +340,19 @@ class OPNMF(PNMF):
     orthogonality: Any = "soft"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
+    _too_many: ClassVar[str] = (
+        "n_components={rank} orthogonal components do not fit into {n_features} features: each feature can belong to one of them. "
+        "Use at most {n_features}."
+    )
 
     def _constraint(self) -> Constraint:
         """WᵀW = I for the rules that have its multipliers; none with ``solver="auto"``."""
         is_auto = isinstance(self.solver, str) and self.solver == "auto"
         return Free() if is_auto else Orthogonal("columns")
 
+    @property
     def _note(self) -> str:
         return "its minima are nearly orthogonal; WᵀW = I is not imposed" if self._constraint() == Free() else ""
 
     def _orthogonal(self) -> dict[str, str]:
         return {"W": "columns"}
-
-    def _check_fits(self, rank: int, n_features: int) -> None:
-        check_components_fit(rank, n_features)
-
-
-def check_components_fit(rank: int | None, n_features: int) -> int | None:
-    """The number of components as it is, or an error where they cannot be orthogonal."""
-    if rank is not None and rank > n_features:
-        raise ShapeError(
-            f"n_components={rank} orthogonal components do not fit into {n_features} features: each feature can belong to one of "
-            f"them. Use at most {n_features}."
-        )
-    return rank

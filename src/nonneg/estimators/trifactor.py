@@ -143,8 +143,8 @@ class NMTF(Coclusters, Factorizer):
     def _model(self) -> Model:
         return Model("W S H", self.divergence)
 
-    def _count(self, rank: Any) -> Any:
-        return self.factors_["S"].shape if rank is None else rank
+    def _count(self) -> Any:
+        return self.factors_["S"].shape
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         given = self.n_components
@@ -293,9 +293,10 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     def _model(self) -> Model:
         return Model("W S H", self.divergence, {"W": self._orthogonal_to("columns"), "H": self._orthogonal_to("rows")})
 
-    def _auto_solver(self) -> str:
+    @property
+    def _auto_solver(self) -> str:  # type: ignore[override]
         starts_from_clusters = isinstance(self.init, str) and self.init in ("auto", "coclusters")
-        return super()._auto_solver() if starts_from_clusters else printed_or_adaptive(self.divergence)
+        return super()._auto_solver if starts_from_clusters else printed_or_adaptive(self.divergence)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         rank = super()._rank(shape)
@@ -429,14 +430,12 @@ class FONT(ONMTF):
     divergence: ClassVar[str] = "euclidean"  # type: ignore[misc]
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1), check_every=100, steady=math.inf)
+    _auto_solver: ClassVar[str] = "quasi-newton"
+    """Lengths are set anew after each step, and the rule itself may take thousands if clusters overlap."""
 
     def _model(self) -> Model:
         H = NearOrthogonal("rows") if self._is_als else FixedMultiplier("rows")
         return Model("W S H", "euclidean", {"W": FixedMultiplier("columns"), "H": H})
-
-    def _auto_solver(self) -> str:
-        """Steps that learn: with lengths set anew after each, the rule by itself may take many thousands where clusters overlap."""
-        return "quasi-newton"
 
     @property
     def _is_printed(self) -> bool:

@@ -18,10 +18,9 @@ from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..model import Model
 from ..naming import find
 from ..reporting import current_listener
-from ..solve.binding import bind
 from ..solve.initialization import make_generator
 from ..solve.interrupting import Stopped, heeded, is_interrupted
-from ..solve.problem import Problem
+from ..solve.problem import Problem, bind
 from ..solve.solvers import Solver, Stopping, get_solver
 from ..solve.solving import solve_from
 from ._permutations import Pair, polished, rounded, searched

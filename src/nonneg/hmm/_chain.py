@@ -134,7 +134,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         self.symbol_groups_[occurs] = W.argmax(axis=1)
         self.history_, self.n_iter_, self.status_ = found.history, int(found.n_iter), found.status
         self.constraint_errors_ = dict(found.errors)
-        if context.is_interrupted:
+        if context.interrupt.is_set():
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
         return self
 

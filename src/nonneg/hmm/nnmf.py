@@ -68,7 +68,7 @@ class NNMFHMM(HiddenChain):
         X = X.toarray() if sparse.issparse(X) else X
         generator = make_generator(self.random_state)
         runs: list[tuple[LearnedChain, float]] = []
-        while len(runs) < self.n_init and not (runs and context.is_interrupted):
+        while len(runs) < self.n_init and not (runs and context.interrupt.is_set()):
             runs.append(self._run(X, generator, context, f"start {len(runs) + 1} of {self.n_init}"))
         self.objectives_ = np.array([lowest for _, lowest in runs])
         return runs[int(self.objectives_.argmin())][0]
@@ -85,7 +85,7 @@ class NNMFHMM(HiddenChain):
         while True:
             if iteration in (0, watch.next_check(watch.checked_at), self.max_iter):
                 status = watch.check(iteration, value, size, 0.0, stalled=False)
-                status = Status.STOPPED_BY_USER if context.is_interrupted else status
+                status = Status.STOPPED_BY_USER if context.interrupt.is_set() else status
                 if listener is not None:
                     listener.phase(f"{name}, iteration {iteration}, objective {value:.6g}")
                 history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))

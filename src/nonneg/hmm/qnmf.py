@@ -19,10 +19,10 @@ from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..model import Model
 from ..reporting import inner_runs, users_line
-from ..solve.binding import bind
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.interrupting import is_interrupted
+from ..solve.problem import bind
 from ..solve.restarts import solve_restarts
 from ..solve.solution import Status
 from ..solve.solvers import NAMES, Multiplicative, Solver
@@ -188,7 +188,7 @@ class QNMFHMM(HiddenChain):
         factors = best.factors
         if (
             self.separate
-            and not context.is_interrupted
+            and not context.interrupt.is_set()
             and not self._is_papers
             and model.divergence == Beta(1)
             and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf

@@ -91,25 +91,9 @@ def read_basis(W: Any) -> np.ndarray:
     return matrix
 
 
-def directions(W: np.ndarray) -> np.ndarray:
-    """The columns that are not zero, divided by their largest entry, so that no sum or square leaves the range of numbers."""
-    largest = np.max(W, axis=0)
-    return W[:, largest > 0] / largest[largest > 0]
-
-
 def mean_with_dead(values: np.ndarray, r: int, worst: float) -> float:
     """The mean over r columns, of which those without a value have the worst."""
     return float((np.sum(values) + (r - len(values)) * worst) / r)
-
-
-def overlaps(W: np.ndarray) -> np.ndarray:
-    """R of NNP Eq. 64, less its diagonal: the cosines between different columns, 1 where a column is zero."""
-    alive, columns = np.any(W, axis=0), directions(W)
-    unit = columns / np.linalg.norm(columns, axis=0)
-    R = np.ones((W.shape[1], W.shape[1]))
-    R[np.ix_(alive, alive)] = np.minimum(unit.T @ unit, 1.0)  # NNP Eq. 64; rounding may put it above one
-    np.fill_diagonal(R, 0.0)
-    return R
 
 
 def read_permutation(permutation: Any, n: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from ..constraints import Stochastic
 from ..data import as_dense
 from ..exceptions import ShapeError
-from ._reading import checked_matrix, directions, mean_with_dead, overlaps, read_basis
+from ._reading import checked_matrix, mean_with_dead, read_basis
 
 
 def orthogonality(W: Any) -> float:
@@ -69,7 +69,11 @@ def orthogonality_error(W: Any) -> float:
 
 def measure_overlap(W: np.ndarray) -> tuple[float, float]:
     """`orthogonality` and `orthogonality_error` of a matrix that was checked."""
-    R, r = overlaps(W), W.shape[1]
+    alive, columns, r = np.any(W, axis=0), directions(W), W.shape[1]
+    unit = columns / np.linalg.norm(columns, axis=0)
+    R = np.ones((r, r))  # NNP Eq. 64, less its diagonal: cosines between columns, 1 for a column of zeros
+    R[np.ix_(alive, alive)] = np.minimum(unit.T @ unit, 1.0)  # rounding may put it above one
+    np.fill_diagonal(R, 0.0)
     return float(1 - np.sum(R) / (r * (r - 1))) if r > 1 else 1.0, float(np.linalg.norm(R))  # NNP Eq. 65, PNMF Eq. 38
 
 
@@ -154,3 +158,9 @@ def stochastic_error(W: Any, axis: Literal["columns", "rows", "matrix"] = "colum
     (0.0, 1.0)
     """
     return float(Stochastic(axis).violation(np, as_dense(checked_matrix(W, "W"))))  # QNMF Table 2
+
+
+def directions(W: np.ndarray) -> np.ndarray:
+    """The columns that are not zero, divided by their largest entry, so that no sum or square leaves the range of numbers."""
+    largest = np.max(W, axis=0)
+    return W[:, largest > 0] / largest[largest > 0]

@@ -9,12 +9,11 @@ from dataclasses import replace
 from threading import Event
 from typing import Any
 
-from ..reporting import heard_by, listener_of, print_progress, readings_heard, say
-from .checkpoints import Checkpoint, CheckpointFile, CheckpointWriter
-from .explanation import Took
+from ..reporting import Listener, listener_of, print_progress, say
+from .checkpoints import Checkpoint, CheckpointFile
 from .interrupting import heeded
 from .problem import Problem
-from .solution import History, Progress, Solution, Status
+from .solution import Progress, Solution, Status, Took
 from .stopping import Stopping
 
 
@@ -34,41 +33,35 @@ class Context:
     def __init__(self, callback: Any = None, *, verbose: bool = False, checkpoint: Checkpoint | None = None) -> None:
         self.began = time.perf_counter()
         self.callback, self.verbose, self.checkpoint = callback, verbose, checkpoint
-        self.listener = listener_of(callback)
+        self.listener: Listener | None = None
+        """Notified of phases, starts and checks, while `watching`."""
         self.interrupt, self.failed = Event(), Event()
-        self._file: CheckpointFile | None = None
+        """Set by Ctrl-C, and by a start that failed."""
+        self.file: CheckpointFile | None = None
 
     @contextmanager
     def watching(self, data: Any = None) -> Iterator[None]:
-        """Catch Ctrl-C, and tell listeners of passes over the data."""
-        self.listener = listener_of(self.callback)
-        with heeded(data) as self.interrupt, readings_heard(data, self.callback):
-            yield
-
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether the user pressed Ctrl-C."""
-        return self.interrupt.is_set()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether to stop: the user pressed Ctrl-C, or a start failed."""
-        return self.failed.is_set() or self.is_interrupted
+        """Catch Ctrl-C, and notify listeners, also of passes over data out of core."""
+        self.listener, log = listener_of(self.callback), getattr(data, "log", None)
+        with heeded(data) as self.interrupt:
+            if log is None or self.listener is None:
+                yield
+                return
+            log.told = self.listener.phase
+            try:
+                yield
+            finally:
+                log.told = None
 
     @property
     def resumes(self) -> bool:
         """Whether there is a checkpoint to resume from."""
         return self.checkpoint is not None and self.checkpoint.exists
 
-    @property
-    def seconds(self) -> float:
-        """Seconds since the fit began."""
-        return time.perf_counter() - self.began
-
     def say(self, line: str, name: str = "") -> None:
         """Print a line, with a name and the time, if verbose."""
         if self.verbose:
-            say(f"{name}{'  ' if name else ''}{line}, {self.seconds:.2f} s")
+            say(f"{name}{'  ' if name else ''}{line}, {time.perf_counter() - self.began:.2f} s")
 
     @contextmanager
     def stored(self, identity: Callable[[], Mapping[str, Any]], seeds: list[int]) -> Iterator[list[int]]:
@@ -89,38 +82,34 @@ class Context:
         if self.checkpoint is None:
             yield seeds
             return
-        self._file = CheckpointFile(self.checkpoint, identity(), seeds)
+        self.file = CheckpointFile(self.checkpoint, identity(), seeds)
         try:
-            yield self._file.seeds
+            yield self.file.seeds
         finally:
-            self._file.close()
-            self._file = None
-
-    def start(self, number: int = 0, of: int = 1) -> StartContext:
-        """The context of one of several starts."""
-        return StartContext(self, number, of, None if self._file is None else self._file.writer(number))
+            self.file.close()
+            self.file = None
 
 
 class StartContext:
-    """The context of one start: the callback of its runs, and the writer of its checkpoint.
+    """The context of one of several starts: the callback of its runs, and the writer of its checkpoint.
 
     Parameters
     ----------
-    fit : Context
+    fit : Context, optional
+        A new one, without listeners, by default.
     number, of : int
         Which of how many starts.
-    writer : CheckpointWriter, optional
-        Writes the state of the start to the checkpoint.
     """
 
-    def __init__(self, fit: Context, number: int = 0, of: int = 1, writer: CheckpointWriter | None = None) -> None:
-        self.fit, self.number, self.of, self.writer = fit, number, of, writer
+    def __init__(self, fit: Context | None = None, number: int = 0, of: int = 1) -> None:
+        self.fit, self.number, self.of = fit or Context(), number, of
         self.name = f"start {number + 1} of {of}" if of > 1 else ""
-        self._callback = heard_by(fit.listener, number, fit.callback)
-        self._print = print_progress(every=1.0, name=self.name) if fit.verbose else None
-        self._waited = 0.0
+        self.writer = None if self.fit.file is None else self.fit.file.writer(number)
+        self.waited = 0.0
+        """Seconds from the beginning of the fit to that of the run."""
         self.took: list[Took] = []
         """The cost of each stage."""
+        self._print = print_progress(every=1.0, name=self.name) if self.fit.verbose else None
 
     @contextmanager
     def measured(self, data: Any) -> Iterator[None]:
@@ -132,13 +121,19 @@ class StartContext:
 
     def __call__(self, progress: Progress) -> bool | Status:
         """Report a check of the run, and return why to end the run, if it should end."""
+        fit, callback = self.fit, self.fit.callback
         if progress.iteration == 0:
-            self._waited = self.fit.seconds - progress.seconds
+            self.waited = time.perf_counter() - fit.began - progress.seconds
         if self._print is not None:
-            self._print(replace(progress, seconds=progress.seconds + self._waited))
-        if self.fit.is_interrupted:
+            self._print(replace(progress, seconds=progress.seconds + self.waited))
+        if fit.interrupt.is_set():
             return Status.STOPPED_BY_USER
-        return self.fit.failed.is_set() or bool(self._callback is not None and self._callback(progress))
+        if fit.failed.is_set():
+            return True
+        asked = fit.listener is not None and fit.listener.checked(progress, self.number)
+        if callback is not None and not isinstance(callback, Listener):
+            asked = callback(progress) or asked
+        return bool(asked)
 
     def trial(self, progress: Progress) -> bool:
         """Report a check of a run that looks for a start; the callback of such a run."""
@@ -146,7 +141,7 @@ class StartContext:
             self.fit.listener.phase(
                 f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}"
             )
-        return self.fit.is_over
+        return self.fit.failed.is_set() or self.fit.interrupt.is_set()
 
     def say(self, line: str) -> None:
         """Tell the listener what is being done, and print it if verbose."""
@@ -154,12 +149,8 @@ class StartContext:
             self.fit.listener.phase(line)
         self.fit.say(line, self.name)
 
-    def since_the_beginning(self, history: History) -> History:
-        """The history of the last run, with seconds counted from the beginning of the fit."""
-        return History([replace(record, seconds=record.seconds + self._waited) for record in history])
-
     def solved(self, problem: Problem, stopping: Stopping, solve: Callable[[], Solution]) -> Solution:
-        """The solution of the start: from the checkpoint, if it is there, or else solved, told and stored."""
+        """The solution of the start: from the checkpoint, or else solved, stored, and told to the listener."""
         listener, writer = self.fit.listener, self.writer
         found = None if writer is None else writer.solution(problem)
         if found is not None:
@@ -172,10 +163,3 @@ class StartContext:
         if listener is not None:
             listener.ended(found, self.number)
         return found
-
-
-def silent() -> StartContext:
-    """The context of a run without listeners and without a checkpoint."""
-    context = Context()
-    context.listener = None
-    return StartContext(context)

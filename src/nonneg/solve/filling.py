@@ -17,10 +17,9 @@ from typing import Any
 
 from ..algebra.expression import Letter
 from ..data import Data, as_dense
-from ..data.weighted import LowRank, has_weights
+from ..data.weighted import LowRank
 from ..kernels.host import as_type
 from ..kernels.namespace import to_host
-from ..model import Model
 from .point import Point
 from .problem import Problem
 from .signature import Signature
@@ -28,28 +27,6 @@ from .solver import Solver
 
 _SHARES = (1.0, 0.25)
 """Of the way from the last fill to the new one, which are tried."""
-
-
-def must_be_filled(model: Model, data: Data) -> bool:
-    """Whether X stands in the form, and has entries without a value."""
-    return model.data in model.form.names and data.has_gaps
-
-
-def must_be_whole(model: Model, data: Data) -> bool:
-    """Whether weights are to be made up for, since a constraint has another rule, with another result, where there are any."""
-    wants = any(model.constraints[name].wants_whole for name in model.learned)
-    takes_rule = model.divergence.takes_signs and not model.signed and model.data not in model.form.names
-    return wants and takes_rule and data.profile.weighted
-
-
-def counts_fills(model: Model, data: Any) -> bool:
-    """Whether what is filled counts in the objective, which a step and a fill then lower in turn."""
-    return bool(model.divergence.takes_signs) and not has_weights(data)
-
-
-def counts_filled(model: Model, data: Data) -> bool:
-    """Whether the objective of a solution may count filled entries: of a constraint's rule without weights, or of such a form."""
-    return must_be_filled(model, data) or (data.profile.weighted and not data.profile.out_of_core)
 
 
 @dataclass(frozen=True)

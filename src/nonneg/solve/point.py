@@ -16,9 +16,8 @@ from ..data import Request, SquaredDifference, Unreached, as_dense
 from ..divergences.base import Logarithm, Operand, Sums
 from ..kernels.host import as_operand, as_type, inner, is_small
 from ..kernels.namespace import Array
-from ..planning import LOGARITHM, Contraction, Step, Visit, canonical
+from ..planning import LOGARITHM, Contraction, Visit, canonical
 from ..planning.planner import COLUMNS, ROWS, THETA_WORD, terms
-from .programs import program_of
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -55,7 +54,7 @@ class Point:
         """The point with one factor replaced."""
         changing = self.problem.planner.changing
         known = {word: product for word, product in self.known.items() if name not in changing(word)}
-        return Point(self.problem, {**self.factors, name: self._in_precision(value)}, known)
+        return Point(self.problem, {**self.factors, name: as_type(value, self.problem.namespace.dtype)}, known)
 
     def with_scaled(self, name: str, by: float) -> Point:
         """The point with one factor multiplied by a number; products of matrices are multiplied along, not computed again.
@@ -73,10 +72,16 @@ class Point:
 
     def sides(self, factor: str) -> tuple[Array, Array]:
         """Numerator and denominator of a factor's rule, with all multiplier terms."""
-        rule, program = self.problem.model.rules[factor], self.problem.program_of_rule(factor, frozenset(self.known))
-        program.follow(self)
-        sides = [[(coefficient, source(self), has_theta) for coefficient, source, has_theta in side] for side in program.sides]
-        numerator, denominator = [self._in_precision(self._add(side, factor)) for side in sides]
+        rule, planned, known = self.problem.model.rules[factor], self.problem.planner.rules[factor], frozenset(self.known)
+        executable = self.problem.compiled(
+            (factor, known),
+            lambda: self.problem.planner.plan(planned.words, known),
+            known,
+            (planned.numerator, planned.denominator),
+        )
+        executable.execute(self)
+        sides = [[(coefficient, source(self), has_theta) for coefficient, source, has_theta in side] for side in executable.sides]
+        numerator, denominator = [as_type(self._add(side, factor), self.problem.namespace.dtype) for side in sides]
         if self.problem.has_stray_signs:
             numerator, denominator = (self.problem.namespace.xp.clip(side, 0.0, None) for side in (numerator, denominator))
         constraint = rule.constraint
@@ -87,17 +92,13 @@ class Point:
 
     def gradient(self, factor: str) -> tuple[Array, Array]:
         """∇⁺ and ∇⁻ of the objective by a factor, whatever its constraint."""
-        planned = self.problem.planner.rules[factor]
+        planned, dtype = self.problem.planner.rules[factor], self.problem.namespace.dtype
         self.compute(tuple(term.word for term in (*planned.positive, *planned.negative)))
         positive, negative = (
-            self._in_precision(self._add([(coefficient, self.value(word), False) for coefficient, word, _ in part], factor))
+            as_type(self._add([(number, self.value(word), False) for number, word, _ in part], factor), dtype)
             for part in (planned.positive, planned.negative)
         )
         return self.problem.model.divergence.gradient(positive, negative, self.sums(factor))
-
-    def _in_precision(self, array: Array) -> Array:
-        """An array in the precision of the data; small products of float32 are kept in double."""
-        return as_type(array, self.problem.namespace.dtype)
 
     def operand(self, word: Word) -> Array:
         """The value of a word, to be combined with the data: in their precision, unless it is small."""
@@ -105,11 +106,10 @@ class Point:
 
     def prepare(self) -> None:
         """Compute what the objective and the rules of all factors need, in one visit to the data."""
-        words, logarithm = self.problem.planner.words, self.problem.model.has_logarithms
-        self.problem.program(words, frozenset(self.known), logarithm=logarithm).follow(self)
+        self.compute(self.problem.planner.words, logarithm=self.problem.model.has_logarithms)
 
     def sums(self, factor: str) -> Sums:
-        """What the divergence is made of, by contracting a factor with its own parts: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
+        """The sums of the divergence, by contracting a factor with its gradient: ⟨F, ∇⟩ is q times Σ P∘X̂ − Σ Q∘X̂.
 
         q is how often the factor occurs (`Rule.degree`); P and Q are the two parts of the derivative by X̂ (`divergences/base.py`).
         """
@@ -127,7 +127,7 @@ class Point:
         return float(self.value(word)[0, 0])
 
     def best_scale(self, factor: str | None = None) -> float:
-        """The number by which X̂ fits X best; where the divergence does not depend on it, that which makes their sums equal."""
+        """The scale of X̂ with the lowest divergence; if it does not depend on the scale, that of equal sums."""
         divergence = self.problem.model.divergence
         if not divergence.scale_invariant:
             return divergence.scale(self.sums(factor or self.problem.learned[0]))
@@ -135,42 +135,29 @@ class Point:
         return self.problem.data.power_sum(1) / total if total > 0 else 1.0
 
     def objective(self, factor: str | None = None) -> tuple[float, float]:
-        """What is minimised, and the size of the terms it is a difference of.
+        """The minimised value, and the size of the terms it is a difference of.
 
-        With the factor whose turn comes next, the products computed here are those that its step needs.
+        The products computed for a factor serve its next step.
         """
         if self.measured is None:
-            self.note_objective(self.sums(factor or self.problem.learned[0]))
-        assert self.measured is not None
+            self.measured = self.objective_from(self.sums(factor or self.problem.learned[0]))
         return self.measured
 
-    def note_objective(self, sums: Sums) -> None:
-        """Take note of the objective, given what the divergence is made of."""
-        self.measured = self.objective_from(sums)
-
-    def objective_from(self, sums: Sums) -> tuple[float, float]:
-        """The objective, and its size, given what the divergence is made of; constraints add their penalties."""
-        value, magnitude = self._divergence(sums)
-        for name, constraint in self.problem.model.constraints.items():
-            penalty = constraint.penalty(self.problem.namespace.xp, self.factors[name]) if constraint.is_learned else None
-            value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
-        return value, magnitude
-
-    def divergence(self) -> tuple[float, float]:
-        """The divergence between X and X̂, and the size of the terms it is a difference of: `objective` without penalties."""
-        return self._divergence(self.sums(self.problem.learned[0]))
-
-    def _divergence(self, sums: Sums) -> tuple[float, float]:
+    def objective_from(self, sums: Sums, *, with_penalties: bool = True) -> tuple[float, float]:
+        """The objective, and the size of its terms, from the sums of the divergence."""
         divergence = self.problem.model.divergence
         value, magnitude = divergence.value(self.problem.constant, sums)
         if value < 0 and self.problem.data.bounded:
-            # A difference of large terms may round to less than nothing; a large negative one means that the terms do not
-            # belong together, as where X̂ is zero and ln X̂ is not finite, unless the divergence has no lower bound of zero.
+            # A difference of large terms may round below zero; a large negative one means that X̂ is zero and ln X̂ not finite,
+            # unless the divergence has no lower bound of zero.
             roundings = 1e4 if divergence.bounded else 4
             if self.problem.model.signed and divergence.takes_signs:
                 magnitude = max(magnitude, self._uncancelled())
             is_rounding = math.isfinite(value) and value >= -roundings * self.problem.namespace.eps * magnitude
             value = 0.0 if is_rounding else math.inf if divergence.bounded else value
+        for name in self.problem.learned if with_penalties else ():
+            penalty = self.problem.model.constraints[name].penalty(self.problem.namespace.xp, self.factors[name])
+            value, magnitude = (value, magnitude) if penalty is None else (value + float(penalty), magnitude + float(penalty))
         return value, magnitude
 
     def _uncancelled(self) -> float:
@@ -192,7 +179,7 @@ class Point:
         parts = terms(part)
         self.compute(tuple(term.word for term in parts))
         values = [(coefficient, self.value(word), has_theta) for coefficient, word, has_theta in parts]
-        return self._in_precision(self._add(values, self.problem.learned[0]))
+        return as_type(self._add(values, self.problem.learned[0]), self.problem.namespace.dtype)
 
     def objective_by_entries(self) -> float:
         """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
@@ -220,65 +207,58 @@ class Point:
         return float(self.problem.model.constraints[factor].violation(self.problem.namespace.xp, self.factors[factor]))
 
     def kkt_residual(self) -> float:
-        """How far the point is from being stationary, from 0: the largest among its factors.
+        """Distance of the point from being stationary, from 0: the largest of the factors.
 
-        At a stationary point numerator and denominator of each rule are equal where the factor is positive, and the denominator is
-        the larger one where it is zero (the K.K.T. conditions, with the multipliers of constraints). What they differ by is taken
-        as a share of their sum, both weighted with the factor; where an entry should grow, with at least the factor's mean, lest
-        what is zero and should not be counts for nothing. A factor whose scale is set by its constraint is at rest also where the
-        two differ by a common number, or one for each column, which `restore` takes out again.
+        At a stationary point numerator and denominator of each rule are equal for positive entries, and the denominator is larger
+        for zeros (the KKT conditions, with the multipliers of constraints). Their difference is divided by their sum, both weighted
+        with the factor; an entry that should grow has at least the mean weight, so that zeros count. If a constraint sets the scale
+        of a factor, or of its columns, a common ratio of the two sides is taken out first, as `restore` does.
         """
-        xp, law = self.problem.namespace.xp, self.problem.model.divergence.law
-
-        def of_factor(name: str) -> float:
+        xp, law, residuals = self.problem.namespace.xp, self.problem.model.divergence.law, []
+        for name in self.problem.learned:
             constraint = self.problem.model.constraints[name]
-            sides = law.balanced(*self.sides(name))
-            F, numerator, denominator = map(constraint.moving, (self.factors[name], *sides))
-            if 0 in F.shape:
-                return 0.0  # all of it is given
-            if constraint.is_signed:
+            F, numerator, denominator = map(constraint.moving, (self.factors[name], *law.balanced(*self.sides(name))))
+            if 0 in F.shape:  # all of it is given
+                excess, whole = 0.0, 0.0
+            elif constraint.is_signed:
                 sizes = abs(numerator - denominator), abs(numerator) + abs(denominator)
                 excess, whole = (float(xp.sum(abs(F) * size, dtype=xp.float64)) for size in sizes)
-                return excess / whole if whole > 0 else 0.0
-            axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
-            up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
-            if not constraint.any_scale:
-                one = xp.ones_like(up)
-                scale = xp.where((up > 0) & (down > 0), up / xp.where(down > 0, down, one), one)
-                denominator, down = denominator * xp.astype(scale, denominator.dtype), down * scale
-            excess = numerator - denominator
-            weight = xp.where(excess > 0, xp.maximum(F, xp.mean(F)), F)
-            whole = float(xp.sum(up + down))
-            if whole > 0:
-                return float(xp.sum(weight * abs(excess), dtype=xp.float64)) / whole
-            # Nothing moves where a factor is zero; elsewhere both sides have underflowed, and tell nothing.
-            return 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
-
-        return max(map(of_factor, self.problem.learned))
+            else:
+                axis = {"columns": 0, "rows": 1, None: None}[constraint.lengths]
+                up, down = (xp.sum(F * side, axis=axis, keepdims=True, dtype=xp.float64) for side in (numerator, denominator))
+                if not constraint.any_scale:
+                    one = xp.ones_like(up)
+                    scale = xp.where((up > 0) & (down > 0), up / xp.where(down > 0, down, one), one)
+                    denominator, down = denominator * xp.astype(scale, denominator.dtype), down * scale
+                difference, whole = numerator - denominator, float(xp.sum(up + down))
+                weight = xp.where(difference > 0, xp.maximum(F, xp.mean(F)), F)
+                excess = float(xp.sum(weight * abs(difference), dtype=xp.float64))
+                if whole <= 0:  # both sides are zero with a factor, or else have underflowed and tell nothing
+                    excess = 0.0 if any(not bool(xp.any(factor != 0)) for factor in self.factors.values()) else 1.0
+                    whole = 1.0
+            residuals.append(excess / whole if whole > 0 else 0.0)
+        return max(residuals)
 
     def value(self, word: Word) -> Array:
         """A matrix, or a known product."""
         kept, flipped = canonical(word)
         array = self.known.get(kept)
         if array is None:
-            array = self.problem.constant_value(kept) if kept in self.problem.planner.constants else self._matrix(kept)
+            if kept in self.problem.planner.constants:
+                array = self.problem.constant_value(kept)
+            else:
+                ((name, _),) = kept
+                if name in self.problem.planner.costs.data:
+                    array = self.problem.data.itself()
+                else:
+                    array = self.factors[name] if name in self.factors else self.problem.matrices[name]
         return array.T if flipped else array
 
-    def _matrix(self, word: Word) -> Array:
-        ((name, flipped),) = word
-        if name in self.problem.planner.costs.data:
-            array = self.problem.data.itself()
-        else:
-            array = self.factors[name] if name in self.factors else self.problem.matrices[name]
-        return array.T if flipped else array
-
-    def compute(self, words: tuple[Word, ...]) -> None:
-        """Make some words known."""
-        self.problem.program(words, frozenset(self.known)).follow(self)
-
-    def take_step(self, step: Step) -> None:
-        """Take one step of a plan, on its own."""
-        program_of(self.problem, [step], frozenset(self.known)).follow(self)
+    def compute(self, words: tuple[Word, ...], *, logarithm: bool = False) -> None:
+        """Compute some words, and the sum of logarithms if asked for."""
+        known, planner = frozenset(self.known), self.problem.planner
+        key, plan = (words, known, logarithm), lambda: planner.plan(words, known, logarithm=logarithm)
+        self.problem.compiled(key, plan, known).execute(self)
 
     def visit(self, step: Visit) -> None:
         """Take the step of a plan that walks over the data."""
@@ -336,8 +316,9 @@ class Point:
 
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
         """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
-        planner = self.problem.planner
-        self.problem.program_of_sums(factor, frozenset(self.known), logarithm=logarithm).follow(self)
+        planner, known = self.problem.planner, frozenset(self.known)
+        plan = lambda: planner.plan_sums(factor, known, logarithm=logarithm)  # noqa: E731
+        self.problem.compiled((factor, known, logarithm), plan, known).execute(self)
         degree = self.problem.model.rules[factor].degree
         found = ([self._contracted(contraction) / degree for contraction in part] for part in planner.rules[factor].sums)
         return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,12 @@ from ..data.blocks import Interrupted
 from ..kernels.threads import blas_limited, limited
 from ..model import Model
 from .checkpoints import identity_of
-from .context import Context, StartContext, silent
-from .explaining import explain_strategy
+from .context import Context, StartContext
+from .explanation import explain_strategy
 from .initialization import RandomState, make_generator
 from .problem import Problem
-from .shapes import infer_shapes
-from .signature import HORIZON, Signature
-from .solution import Solution, Status
+from .signature import HORIZON, Signature, infer_shapes
+from .solution import History, Solution, Status
 from .solving import solve_from, start_factors, with_all_digits
 from .starts import Beginning, Named, Setting
 from .strategy import Options, Stage, Strategy, choose, choose_directly
@@ -32,28 +31,6 @@ _ALIKE = 1e-9
 """Relative difference of objectives below which two runs have met in one minimum."""
 _PATIENCE = 0.2
 """Seconds between two moments at which waiting for threads can be interrupted; not every system lets it be at any time."""
-
-
-@dataclass(frozen=True)
-class Seeds:
-    """Seeds of the restarts of a fit.
-
-    Attributes
-    ----------
-    values : list of int
-        One for each restart.
-    are_given : bool
-        Whether they follow from a seed of the user, so that a checkpoint must have the same.
-    """
-
-    values: list[int]
-    are_given: bool = True
-
-    @classmethod
-    def drawn(cls, random_state: RandomState, count: int) -> Seeds:
-        """Draw a seed for each restart."""
-        generator = make_generator(random_state)
-        return cls([int(generator.uniform() * 2**31) for _ in range(count)], random_state is not None)
 
 
 def solve_restarts(
@@ -82,47 +59,42 @@ def solve_restarts(
     keep : callable, optional
         Applied to each solution as soon as it is found: the part that is kept in memory until all have ended.
     """
-    seeds, n_init = Seeds.drawn(random_state, len(options)), len(options)
+    generator, n_init, first = make_generator(random_state), len(options), options[0]
+    seeds = [int(generator.uniform() * 2**31) for _ in options]
     strategies = [choose(problem.signature, one) for one in options]
     workers = min(effective_n_jobs(n_jobs), n_init)
     limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
 
     def identity() -> dict[str, Any]:
-        first = options[0]
         starts = [[str(start) for start in one.init] if isinstance(one.init, tuple) else one.init for one in options]
-        given = {"seeds": seeds.values if seeds.are_given else None, "starts": starts, "resumes": first.is_warm}
+        given = {"seeds": seeds if random_state is not None else None, "starts": starts, "resumes": first.is_warm}
         return identity_of(problem, solver=first.solver, **vars(first.stopping), **given)
 
     def run(number: int) -> Solution:
-        own = context.start(number, n_init)
+        own = StartContext(context, number, n_init)
         try:
             with limited(limit):
-                found = own.solved(
-                    problem, options[number].stopping, lambda: execute(problem, strategies[number], stored[number], own)
-                )
+                found = solve_start(problem, strategies[number], stored[number], own)
         except BaseException:
             context.failed.set()
             raise
         if n_init > 1 and not context.failed.is_set():
             own.say(f"{found.status.value} after {found.n_iter} iterations, objective {found.objective:.8g}")
-        found = _explained(found, problem, strategies[number], own)
         return found if keep is None else keep(found)
 
-    with blas_limited(limit), context.stored(identity, seeds.values) as stored:
-        return _one_by_one(run, n_init, context) if workers == 1 else _side_by_side(run, n_init, workers, context)
-
-
-def _one_by_one(run: Any, n_init: int, context: Context) -> list[Solution]:
-    done: list[Solution] = []
-    for number in range(n_init):
-        try:
-            done.append(run(number))
-        except Interrupted:  # in its first pass over X; earlier starts are whole
-            if not done:
-                raise
-        if context.is_interrupted:
-            return _stopped(done, n_init)
-    return done
+    with blas_limited(limit), context.stored(identity, seeds) as stored:
+        if workers > 1:
+            return _side_by_side(run, n_init, workers, context)
+        done: list[Solution] = []
+        for number in range(n_init):
+            try:
+                done.append(run(number))
+            except Interrupted:  # in its first pass over X; earlier starts are finished
+                if not done:
+                    raise
+            if context.interrupt.is_set():
+                return _stopped(done, n_init)
+        return done
 
 
 def _side_by_side(run: Any, n_init: int, workers: int, context: Context) -> list[Solution]:
@@ -131,7 +103,7 @@ def _side_by_side(run: Any, n_init: int, workers: int, context: Context) -> list
         runs = [pool.submit(run, number) for number in range(n_init)]
         while not context.failed.is_set() and wait(runs, timeout=_PATIENCE).not_done:
             pass
-        return _stopped(_whole(runs), n_init) if context.is_interrupted else _whole(runs)
+        return _stopped(_whole(runs), n_init) if context.interrupt.is_set() else _whole(runs)
     except BaseException:
         context.failed.set()
         raise
@@ -151,27 +123,10 @@ def _stopped(found: list[Solution], n_init: int) -> list[Solution]:
     return found if is_over else [replace(solution, status=Status.STOPPED_BY_USER) for solution in found]
 
 
-def execute(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:
-    """Run the stages of a strategy, or resume the last one from the checkpoint."""
-    seed = random_state if isinstance(random_state, int) else 0
-    context = context or silent()
-    writer, last = context.writer, strategy.stages[-1]
-    arrays = None if writer is None else writer.arrays
-    has_surrogate = last.on is not None and problem.data.facts.non_zeros  # a sketch of zeros has no rows
-    with context.measured(problem.data):
-        surrogate = make(last.on, problem, seed, arrays) if last.on is not None and has_surrogate else None
-        setting = Setting(problem, surrogate, seed, context)
-        begun, is_cut_off = _begun(setting, strategy)
-    if writer is not None and not writer.is_begun:
-        writer.is_bound = is_cut_off or (not problem.signature.is_filled and problem.planner.costs.horizon < HORIZON)
-    with context.measured(problem.data):
-        found = solve_from(problem, begun, last.solver, last.stopping, random_state, context, surrogate=surrogate, writer=writer)
-        found = with_all_digits(problem, found)
-    return replace(found, history=context.since_the_beginning(found.history))
-
-
-def _explained(found: Solution, problem: Problem, strategy: Strategy, context: StartContext) -> Solution:
-    """The solution with its strategy in lines, and the cost of each stage unless it was read from a checkpoint."""
+def solve_start(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext) -> Solution:
+    """Solve from one start, or read its solution from the checkpoint; with its strategy explained."""
+    stopping = strategy.stages[-1].stopping
+    found = context.solved(problem, stopping, lambda: execute(problem, strategy, random_state, context))
     explanation = explain_strategy(problem.signature, strategy, problem.user_model.line, context.of)
     if context.took:
         start, descent = context.took
@@ -179,17 +134,33 @@ def _explained(found: Solution, problem: Problem, strategy: Strategy, context: S
     return replace(found, strategy=explanation)
 
 
-def _begun(setting: Setting, strategy: Strategy) -> tuple[Beginning, bool]:
-    """The start of the last stage, and whether it depends on `max_iter`."""
-    writer = setting.context.writer
-    if writer is not None and writer.is_begun:
-        return {}, False
-    *earlier, last = strategy.stages
-    if not earlier:
-        return last.starts[0].make(setting), False
-    (stage,) = earlier
-    best, is_cut_off = _share(setting, stage) if stage.rounds else _compare(setting, stage)
-    return best, is_cut_off or stage.stopping.max_iter < stage.solver.trial
+def execute(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:
+    """Run the stages of a strategy, or resume the last one from the checkpoint."""
+    seed = random_state if isinstance(random_state, int) else 0
+    context = context or StartContext()
+    writer, last = context.writer, strategy.stages[-1]
+    resumes = writer is not None and writer.is_begun
+    begun: Beginning = {}
+    is_cut_off = False
+    """Whether the start depends on `max_iter`."""
+    with context.measured(problem.data):
+        surrogate = None
+        if last.on is not None and problem.data.facts.non_zeros:  # a sketch of zeros has no rows
+            surrogate = make(last.on, problem, seed, None if writer is None else writer.arrays)
+        setting = Setting(problem, surrogate, seed, context)
+        if len(strategy.stages) > 1 and not resumes:
+            first = strategy.stages[0]
+            begun, is_cut_off = _share(setting, first) if first.rounds else (_compare(setting, first), False)
+            is_cut_off = is_cut_off or first.stopping.max_iter < first.solver.trial
+        elif not resumes:
+            begun = last.starts[0].make(setting)
+    if writer is not None and not writer.is_begun:
+        writer.is_bound = is_cut_off or (not problem.signature.is_filled and problem.planner.costs.horizon < HORIZON)
+    with context.measured(problem.data):
+        found = solve_from(problem, begun, last.solver, last.stopping, random_state, context, surrogate=surrogate, writer=writer)
+        found = with_all_digits(problem, found)
+    history = History([replace(record, seconds=record.seconds + context.waited) for record in found.history])
+    return replace(found, history=history)
 
 
 def _share(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
@@ -206,7 +177,7 @@ def _share(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
     return problem.units.to_user(best), is_cut_off
 
 
-def _compare(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
+def _compare(setting: Setting, stage: Stage) -> dict[str, Any]:
     """The best of several starts after a short run of each."""
     problem = setting.problem if setting.surrogate is None else setting.surrogate.small
     best: dict[str, np.ndarray] = {}
@@ -222,7 +193,7 @@ def _compare(setting: Setting, stage: Stage) -> tuple[dict[str, Any], bool]:
             best, lowest = {name: run.factors[name] for name in problem.user_model.learned}, run.scaled_objective
         del run  # frees the factors of many rows
     xp = problem.namespace.xp
-    return {name: factor for name, factor in best.items() if bool(xp.any(factor != 0))}, False  # a zero factor starts at random
+    return {name: factor for name, factor in best.items() if bool(xp.any(factor != 0))}  # a zero factor starts at random
 
 
 def solve_once(problem: Problem, options: Options, random_state: RandomState, context: Context) -> Solution:
@@ -237,9 +208,7 @@ def solve_once(problem: Problem, options: Options, random_state: RandomState, co
         return identity_of(problem, solver=options.solver, **vars(options.stopping), init=options.init, random_state=state)
 
     with context.stored(identity, seeds) as (seed,):
-        own = context.start()
-        found = own.solved(problem, options.stopping, lambda: execute(problem, strategy, seed if is_chosen else generator, own))
-    return _explained(found, problem, strategy, own)
+        return solve_start(problem, strategy, seed if is_chosen else generator, StartContext(context))
 
 
 def make_first_pass(

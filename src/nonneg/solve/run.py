@@ -61,11 +61,6 @@ class Run:
         """The point to return."""
         return self.good or self.point.bare()
 
-    @property
-    def objective(self) -> float:
-        """The objective of `best`, in the user's units."""
-        return _objective_to_user(self.best.problem, self.best.objective()[0])
-
     def copy(self) -> Run:
         """The run as it is now, whatever becomes of it. Steps make arrays anew, so that these need no copy."""
         state, watch = copy(self.state), replace(self.watch, settled=[*self.watch.settled], curve=[*self.watch.curve])
@@ -111,12 +106,10 @@ def solve(
     loop = _Loop(run, solver, stopping, callback, write)
     while run.status is None and run.n_iter != pause_at:
         try:
-            is_check = loop.iterate()
+            loop.iterate()
         except Interrupted:
             loop.return_to_last()
             break
-        if is_check is not None:
-            loop.note(is_check)
     run.seconds = time.perf_counter() - loop.began
     return run
 
@@ -130,17 +123,17 @@ class _Loop:
         self.run, self.solver, self.stopping, self.callback, self.write = run, solver, stopping, callback, write
         self.began = time.perf_counter() - run.seconds
         self.out_of_core = run.point.problem.signature.data.out_of_core
-        run.watch.stopping = stopping  # a stored one may have had another `max_iter`
+        run.watch.stopping = stopping  # a stored one may have another `max_iter`
         if not run.history:
             if not stopping.max_iter:
                 self._write_unfinished()
             run.good = run.point.bare()
             run.status = self._check(None)
         self._last = run.copy() if self.out_of_core else run
-        self._looked, self._next_look = 0.0, time.perf_counter() + _PATIENCE
+        self._next_look = time.perf_counter() + _PATIENCE
 
-    def iterate(self) -> bool | None:
-        """One step; whether a check followed it, or a look; None for neither."""
+    def iterate(self) -> None:
+        """Take a step; check the run, or look at it, if it is time, and write it to the checkpoint."""
         run = self.run
         run.n_iter += 1
         previous = run.point if self.stopping.step_tol else None
@@ -149,29 +142,24 @@ class _Loop:
             self._next_look = time.perf_counter() + _PATIENCE
         is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == self.stopping.max_iter
         if run.point.measured is not None:
-            run.watch.note(run.n_iter, run.point.measured[0])
-        if not (is_due or is_last) and time.perf_counter() < self._next_look:
-            return None
-        self._looked = time.perf_counter()
-        if not (is_due or is_last):
+            run.watch.curve.append((run.n_iter, run.point.measured[0], run.watch.violation))
+        is_check, began = is_due or is_last, time.perf_counter()
+        if not is_check and began < self._next_look:
+            return
+        if is_check:
+            if not is_due:
+                self._write_unfinished()
+            run.status = self._check(previous)
+            run.next_check = run.watch.next_check(run.n_iter)
+            if is_due and run.status is Status.MAX_ITER:
+                self._write_unfinished()
+        else:
             run.status = self._look()
-            return False
-        if not is_due:
-            self._write_unfinished()
-        run.status = self._check(previous)
-        run.next_check = run.watch.next_check(run.n_iter)
-        if is_due and run.status is Status.MAX_ITER:
-            self._write_unfinished()
-        return True
-
-    def note(self, is_check: bool) -> None:
-        """Write the run to the checkpoint, and set the time of the next look."""
-        run = self.run
         if self.write is not None and (run.status is None or (is_check and run.status is Status.STOPPED_BY_USER)):
             run.seconds = time.perf_counter() - self.began
             self.write(run)
         self._last = run.copy() if self.out_of_core else run
-        taken = 0.0 if is_check else time.perf_counter() - self._looked
+        taken = 0.0 if is_check else time.perf_counter() - began
         self._next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
 
     def return_to_last(self) -> None:
@@ -203,8 +191,9 @@ class _Loop:
         """Compute the objective and the violations, ask the watch and the callback."""
         run, point, problem = self.run, self.run.point, self.run.point.problem
         value, magnitude = point.objective()
-        if _has_diverged(run, value):
-            value = math.inf
+        is_above = problem.model.divergence.infinite_at_zero and bool(run.history)
+        if is_above and problem.units.objective_to_user(value) > run.history[0].objective and point.unreached() > 0:
+            value = math.inf  # steps may rise to an X̂ so near zero that the objective cannot be computed
         violation = _violations(point, run.state)
         constraints = problem.model.constraints
         open_violation = sum(amount for name, amount in violation.items() if not constraints[name].restores_fully)
@@ -252,12 +241,12 @@ def continued(callback: Callback | None, history: History) -> Callback | None:
 def _keep_lowest(run: Run) -> bool:
     """Keep the point as the one to return unless an earlier check was lower by more than rounding; whether it is kept.
 
-    A constraint that is only approached may take the objective up: the last point is kept then.
+    A constraint that is only approached may raise the objective: the last point is kept then.
     """
     problem, (value, magnitude) = run.point.problem, run.point.objective()
     constraints = (problem.model.constraints[name] for name in problem.learned)
     approaches = any(not constraint.is_free and not constraint.restores_fully for constraint in constraints)
-    is_kept = approaches or value <= run.watch.least[0] + run.watch.rounding(magnitude)
+    is_kept = approaches or value <= run.watch.least[0] + 4 * run.watch.eps * magnitude
     if is_kept:
         run.good = run.point.bare()
     return is_kept
@@ -266,54 +255,29 @@ def _keep_lowest(run: Run) -> bool:
 def _record(
     run: Run, point: Point, began: float, value: float | None = None, violation: Mapping[str, float] | None = None
 ) -> Record:
-    """What is known of a run at a point."""
+    """The record of a point."""
     problem = point.problem
-    objective = _objective_to_user(problem, point.objective()[0] if value is None else value)
+    objective = problem.objective_to_user(point.objective()[0] if value is None else value)
     violation = _violations(point, run.state) if violation is None else violation
-    return Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(run.state.exponents), readings(problem))
-
-
-def _objective_to_user(problem: Problem, value: float) -> float:
-    """The objective in the user's units, given what is minimised."""
-    return problem.units.objective_to_user(0.0 - value if problem.model.divergence.maximised else value)
+    return Record(run.n_iter, time.perf_counter() - began, objective, violation, dict(run.state.exponents), problem.passes)
 
 
 def _answer(run: Run, record: Record, callback: Callback | None) -> Status | None:
-    """What a callback says to a record, and to the factors that it is of."""
+    """The answer of a callback to a record and its factors."""
     if callback is None:
         return None
-    factors = run.point.problem.units.to_user(run.point.factors)
-    looked_at = {name: locked(factor) for name, factor in factors.items()}  # a callback is not to write to them
-    answer = callback(Progress(**vars(record), factors=looked_at, **_of_readings(run)))
+    log, passes = run.point.problem.data.log, {}
+    if log is not None and log.count:
+        left = None if log.most is None else max(log.most - log.count, 0)
+        if left is None and run.n_iter:  # as many in each iteration as so far
+            each = (log.of_fit - run.history[0].readings) / run.n_iter
+            left = math.ceil(each * max(run.watch.stopping.max_iter - run.n_iter, 0))
+        passes = {"reading_seconds": log.seconds[-1], "readings_left": left}
+    factors = {name: locked(factor) for name, factor in run.point.problem.units.to_user(run.point.factors).items()}
+    answer = callback(Progress(**vars(record), factors=factors, **passes))
     if isinstance(answer, Status):
         return answer
     return Status.STOPPED_BY_CALLBACK if answer else None
-
-
-def _of_readings(run: Run) -> dict[str, Any]:
-    """How long a reading takes, and how many are left at the most: as many as there were for each iteration so far."""
-    log = run.point.problem.data.log
-    if log is None or not log.count:
-        return {}
-    left = None if log.most is None else max(log.most - log.count, 0)
-    if left is None and run.n_iter:
-        each = (log.of_fit - run.history[0].readings) / run.n_iter
-        left = math.ceil(each * max(run.watch.stopping.max_iter - run.n_iter, 0))
-    return {"reading_seconds": log.seconds[-1], "readings_left": left}
-
-
-def readings(problem: Problem) -> int:
-    """How often the data have been read as a whole in this fit, where that is counted."""
-    log = problem.data.log or problem.user_data.log
-    return 0 if log is None else int(log.of_fit)
-
-
-def _has_diverged(run: Run, value: float) -> bool:
-    """Whether steps that may rise have led above the start, to an X̂ so near zero that the objective cannot be computed."""
-    problem, divergence = run.point.problem, run.point.problem.model.divergence
-    if not run.history or not divergence.infinite_at_zero:
-        return False
-    return problem.units.objective_to_user(value) > run.history[0].objective and run.point.unreached() > 0
 
 
 def _step(point: Point, previous: Point) -> float:
@@ -327,7 +291,7 @@ def _step(point: Point, previous: Point) -> float:
 
 
 def _violations(point: Point, state: State) -> dict[str, float]:
-    """Where restoring makes a constraint hold exactly, how far the step was from it; elsewhere how far the factor is."""
+    """The violation of each constraint; if `restore` makes it hold exactly, that of the step before."""
     xp, constraints = point.problem.namespace.xp, point.problem.model.constraints
     violations = {}
     for name in point.problem.learned:

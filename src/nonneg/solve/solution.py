@@ -1,4 +1,4 @@
-"""What a factorization returns. Data only."""
+"""The result of a factorization: records, explanation, solution. Data only."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array
 from ..model import Model
 from ..planning.plans import multiply
-from .explanation import Explanation
 
 
 class Status(StrEnum):
-    """Why a run ended; compares equal to its name, and `sentence` says what to do about it."""
+    """Why a run ended: a string, explained by `sentence`."""
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
@@ -35,17 +34,13 @@ class Status(StrEnum):
 
 
 _SENTENCES = {
-    Status.CONVERGED: "Converged: the objective has settled within tol of its value, or its curve leaves too little to gain to be "
-    "worth waiting for, and the point is nearly stationary.",
-    Status.MAX_ITER: "Stopped at max_iter, not yet converged; raise max_iter to let it go on, or tol to be content with less.",
-    Status.NO_PROGRESS: "Stopped because no step improves the objective any more, nor, where there is a constraint, brings it "
-    "closer to holding: the usual end for orthogonal factors, whose rules do not quite aim at either.",
-    Status.NON_FINITE: "Stopped because the objective became infinite or not a number. The best point before is returned; try "
-    "float64, or rescale the data.",
-    Status.UNCHECKED: "Stopped because an iteration changes no factor by more than tol. The value of the objective is not given: "
-    "nothing shows whether it fell, nor that the end is no saddle point.",
-    Status.STOPPED_BY_CALLBACK: "Stopped because the callback asked for it.",
-    Status.STOPPED_BY_USER: "Stopped by the user, not yet converged: this is the best so far.",
+    Status.CONVERGED: "Converged (relative change below tol, KKT residual below 0.02).",
+    Status.MAX_ITER: "Stopped at max_iter before convergence (raise max_iter or tol).",
+    Status.NO_PROGRESS: "Stopped: no step improves the objective or a constraint any more.",
+    Status.NON_FINITE: "Stopped: the objective is infinite or NaN; the last finite point is returned (try float64, or rescale X).",
+    Status.UNCHECKED: "Stopped: an iteration changes no factor by more than tol; without an objective this may be a saddle point.",
+    Status.STOPPED_BY_CALLBACK: "Stopped by the callback.",
+    Status.STOPPED_BY_USER: "Stopped by the user before convergence; the best point so far is returned.",
 }
 
 
@@ -152,6 +147,99 @@ class History(Sequence[Record]):
             f"History({len(self)} checks, iterations {first.iteration}–{last.iteration}, objective "
             f"{first.objective:.6g} → {last.objective:.6g}, {last.seconds:.2f} s)"
         )
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a stage of a fit took.
+
+    Attributes
+    ----------
+    seconds : float
+    iterations : int, optional
+        None for a stage that only looked for a start.
+    passes : int, optional
+        Passes over data out of core.
+    """
+
+    seconds: float
+    iterations: int | None = None
+    passes: int | None = None
+
+    def __str__(self) -> str:
+        counts = ((self.iterations, "iteration", "iterations"), (self.passes, "pass", "passes"))
+        parts = [f"{count} {one if count == 1 else several}" for count, one, several in counts if count is not None]
+        return ", ".join([*parts, f"{self.seconds:.2g} s"])
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of an explanation: the start, or the descent.
+
+    Attributes
+    ----------
+    name : str
+    text : str
+    why : str
+        The reason.
+    took : Took, optional
+        After a fit.
+    """
+
+    name: str
+    text: str
+    why: str = ""
+    took: Took | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a fit is done, in lines for people; `str` gives them all.
+
+    Attributes
+    ----------
+    data : str
+        Shape, storage and place of X.
+    solved : str
+        The model.
+    first_pass : str
+        What the first pass over X collects.
+    steps : tuple of Step
+        The stages.
+    memory : str
+        Peak memory beyond X.
+    passes : str
+        Passes over X.
+    note : str
+        A remark on the model.
+    """
+
+    data: str
+    solved: str
+    first_pass: str
+    steps: tuple[Step, ...]
+    memory: str
+    passes: str
+    note: str = ""
+
+    @property
+    def lines(self) -> list[tuple[str, str, str]]:
+        """Name, text and reason of each line; after a fit the text ends with what the stage took."""
+        stages = [
+            (f"{number} {step.name}", step.text if step.took is None else f"{step.text}: {step.took}", step.why)
+            for number, step in enumerate(self.steps, 1)
+        ]
+        head = [("X", self.data, ""), ("solved", self.solved, self.note), ("first pass", self.first_pass, "")]
+        return [*head, *stages, ("memory", self.memory, ""), ("passes", self.passes, "")]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, *_ in self.lines) + 2
+        return "\n".join(f"{name:{width}}{text}{f'  ({why})' if why else ''}" for name, text, why in self.lines)
+
+    def with_took(self, took: Sequence[Took]) -> Explanation:
+        """The explanation after a fit."""
+        steps = [replace(step, took=one) for step, one in zip(self.steps, took, strict=True)]
+        return replace(self, steps=tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)

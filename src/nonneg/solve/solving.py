@@ -13,21 +13,19 @@ from ..data import Data, Need, Request
 from ..divergences import Beta
 from ..divergences.base import Operand
 from ..exceptions import DataError
-from ..kernels.namespace import Array, Namespace
+from ..kernels.namespace import Array
 from ..kernels.threads import suited_to
 from ..model import Model
-from .binding import point_at, read_init
 from .checkpoints import CheckpointWriter
 from .filling import Filling, inside, with_first_fill
-from .initialization import RandomState, best_scale, initial_factors
+from .initialization import RandomState, initial_factors
 from .point import Point
-from .problem import Problem
-from .run import Callback, Run, begin, readings, solve
+from .problem import Problem, Units, point_at, read_init
+from .run import Callback, begin, solve
 from .solution import Solution, Status
 from .solvers import Solver, name_of, solver_for
 from .stopping import Stopping
 from .surrogate import Surrogate
-from .units import Units
 
 _CANCELLED, _CANCELLED_FAR = 1e6, 1e3
 """A difference of terms that are larger by more than this share of rounding has lost digits that matter; and where to find them
@@ -50,36 +48,45 @@ def solve_from(
     size = problem.data.size * max(min(shape) for shape in problem.shapes.values())
     with suited_to(size), np.errstate(over="ignore", invalid="ignore"):  # the status says if something is not finite
         near = surrogate.small if surrogate is not None and problem.signature.data.out_of_core else problem
-        factors = {} if writer is not None and writer.is_begun else start_factors(near, init, random_state)
-        if not stopping.max_iter and isinstance(init, Mapping):  # no rule is run, so zeros may be zeros
-            factors = {name: _with_zeros_of(init.get(name), factor, near.namespace) for name, factor in factors.items()}
+        is_begun = writer is not None and writer.is_begun
+        factors = {} if is_begun else start_factors(near, init, random_state, keeps_zeros=not stopping.max_iter)
         if surrogate is None:
             stepper = solver if problem.partial is None else Filling(solver)
             filled = problem if problem.partial is None else with_first_fill(problem, factors)
             run = (writer.run(problem) if writer is not None else None) or begin(filled, factors, stepper, stopping)
-            factors.clear()  # they take memory, and the run soon needs them no more
+            factors.clear()  # frees memory: the run needs them no more
             run = solve(run, stepper, stopping, callback, write=None if writer is None else writer.write)
         else:
             run = surrogate.solve(factors, solver, stopping, callback, writer)
     assert run.status is not None
-    point, model, units = run.best, problem.user_model, problem.units
-    own, is_plain = point.problem, point.problem.partial is None and not problem.model.weighted
+    own, model = run.best.problem, problem.user_model
     if writer is not None:
         writer.filling = own.filling
-    learned = _with_scale_of_data(problem, point.factors)
-    learned = learned if is_plain else _without_unknown(own, learned)
-    everything = units.to_user(learned | problem.fixed)
+    everything = _final_factors(problem, run.best)
+    is_plain = own.partial is None and not problem.model.weighted
     return Solution(
         factors={name: everything[name] for name in model.form.names if name != model.data},
-        objective=_objective(run, everything),
+        objective=_objective(run.best, everything),
         history=run.history,
         n_iter=run.n_iter,
         status=run.status,
         model=model,
         data=None if model.data not in model.form.names else own.user_data if is_plain else inside(own),
-        scaled_objective=point.objective()[0],
+        scaled_objective=run.best.objective()[0],
         solver=name_of(solver),
     )
+
+
+def _final_factors(problem: Problem, point: Point) -> dict[str, Array]:
+    """The factors to return: in the units of the user, and with the sum of X if the divergence leaves the scale open."""
+    own, model, factors = point.problem, problem.model, point.factors
+    free = [name for name in model.learned if model.constraints[name].is_free]
+    if model.divergence.scale_invariant and free:
+        scale = problem.point(factors).best_scale() if model.divergence.approximates else 1.0
+        factors = factors | {free[0]: factors[free[0]] * scale ** (1 / model.form.count(free[0]))}
+    if own.partial is not None or problem.model.weighted:
+        factors = _without_unknown(own, factors)
+    return problem.units.to_user(factors | problem.fixed)
 
 
 def with_all_digits(problem: Problem, solution: Solution) -> Solution:
@@ -88,9 +95,9 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     out_of_core = problem.signature.data.out_of_core
     stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if out_of_core else ()  # a pass takes long
     is_over = solution.status not in (*stopped, Status.NON_FINITE)
-    is_whole = not (model.weighted or problem.partial is not None or model.signed or model.divergence != Beta(2))
+    is_partial = model.weighted or problem.partial is not None or model.signed
     has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
-    if not (is_over and is_whole and _has_all_entries(data)) or has_penalty or not solution.history:
+    if is_partial or has_penalty or model.divergence != Beta(2) or not (is_over and _has_all_entries(data) and solution.history):
         return solution
     rounding = data.namespace.eps * data.power_sum(2)
     if solution.scaled_objective >= (_CANCELLED_FAR if out_of_core else _CANCELLED) * rounding:
@@ -100,7 +107,7 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     objective = units.objective_to_user(value)
     is_last = solution.objective == solution.history[-1].objective  # or an earlier point was lower
     last = {"objective": objective} if is_last else {}
-    history = solution.history.ending_with(**last, readings=readings(problem))
+    history = solution.history.ending_with(**last, readings=problem.passes)
     return replace(solution, objective=objective, scaled_objective=value, history=history)
 
 
@@ -133,45 +140,46 @@ def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, A
     return found
 
 
-def start_factors(problem: Problem, init: str | Mapping[str, Any], random_state: RandomState) -> dict[str, Array]:
-    """The factors that a run begins with, in the units of the problem."""
-    model, units = problem.user_model, problem.units
+def start_factors(
+    problem: Problem, init: str | Mapping[str, Any], random_state: RandomState, *, keeps_zeros: bool = False
+) -> dict[str, Array]:
+    """The factors that a run begins with, in the units of the problem; given zeros become tiny numbers, unless no step follows."""
+    model, units, xp = problem.user_model, problem.units, problem.namespace.xp
     given = read_init(init, model, problem.namespace)
     learned = {name: array for name, array in given.items() if name not in model.fixed}
-    learned = {
-        name: _in_reach(problem, units.with_side(name, array), units.factors.get(name, 1.0)) for name, array in learned.items()
-    }
+    for name, array in learned.items():
+        array = array * units.sides[name] if name in units.sides else array
+        learned[name] = _in_reach(problem, array, units.factors[name]) if units.factors.get(name, 1.0) != 1 else array
     factors = initial_factors(problem, "random" if isinstance(init, Mapping) else init, learned, random_state)
-    _check_reach(problem.point(factors))
+    if model.fixed and model.divergence.infinite_at_zero:
+        _check_reach(problem.point(factors))
+    if keeps_zeros and isinstance(init, Mapping):
+        own = {name: problem.namespace.asarray(init[name]) for name in factors if name in init}
+        factors |= {name: xp.where(array != 0, factors[name], 0.0 * factors[name]) for name, array in own.items()}
     return factors
 
 
-def _with_zeros_of(given: Any, factor: Array, namespace: Namespace) -> Array:
-    """A factor with the zeros of the one that was given for it, if one was."""
-    return factor if given is None else namespace.xp.where(namespace.asarray(given) != 0, factor, 0.0 * factor)
-
-
 def _in_reach(problem: Problem, factor: Array, unit: float) -> Array:
-    """A given start in units of the problem; where it is so far from the scale of the data that it would over- or underflow, at the
-    end of what is in reach.
+    """A given start in units of the problem; if it is so far from the scale of the data that it would over- or underflow, as far as
+    floats reach.
     """
     namespace = problem.namespace
-    if unit == 1 or not bool(namespace.xp.any(factor != 0)):
+    if not bool(namespace.xp.any(factor != 0)):
         return factor
     largest, most = float(namespace.xp.max(abs(factor))), math.log2(namespace.largest)
     doublings = math.log2(largest) - math.log2(unit)
     return factor / unit if abs(doublings) <= most / 3 else factor / largest * 2.0 ** math.copysign(most / 8, doublings)
 
 
-def _objective(run: Run, factors: Mapping[str, Array]) -> float:
-    """The objective of the factors returned; a penalty with the weight that the user gave it, which units may have cut off."""
-    point = run.best
-    units, model = point.problem.units, point.problem.user_model
+def _objective(point: Point, factors: Mapping[str, Array]) -> float:
+    """The objective of the returned factors, with penalties as the user weighted them; units may have cut off weights."""
+    problem, units, model = point.problem, point.problem.units, point.problem.user_model
     with np.errstate(over="ignore", invalid="ignore"):
+        objective = problem.objective_to_user(point.objective()[0])
         if units.data == 1 or not any(constraint.has_penalty for constraint in model.constraints.values()):
-            return run.objective
-        divergence = units.objective_to_user(point.divergence()[0])
-    return divergence + penalties(model, factors, point.problem.namespace.xp) if math.isfinite(divergence) else run.objective
+            return objective
+        divergence = units.objective_to_user(point.objective_from(point.sums(model.learned[0]), with_penalties=False)[0])
+    return divergence + penalties(model, factors, problem.namespace.xp) if math.isfinite(divergence) else objective
 
 
 def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequence[str] | None = None) -> float:
@@ -206,20 +214,11 @@ def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float
 
 
 def _check_reach(start: Point) -> None:
-    """Refuse fixed factors that make X̂ zero, whatever is learned, where X is not and the divergence would be infinite."""
+    """Refuse fixed factors with X̂ = 0 at positive entries of X, whatever is learned: the divergence is infinite."""
     model = start.problem.model
-    unreached = start.unreached() if model.fixed and model.divergence.infinite_at_zero else 0
+    unreached = start.unreached()
     if unreached:
         raise DataError(
             f"With the {', '.join(model.fixed)} that is given, {model.form} is zero in {unreached} places where {model.data} is "
             f"not, and {model.divergence!r} is infinite there. Use a divergence that allows it, such as 'euclidean'."
         )
-
-
-def _with_scale_of_data(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
-    """Where the divergence does not care about the scale of X̂, the factors for which it sums to what the data sum to."""
-    free = [name for name in problem.learned if problem.model.constraints[name].is_free]
-    if not problem.model.divergence.scale_invariant or not free:
-        return factors
-    degree = problem.model.form.count(free[0])
-    return factors | {free[0]: factors[free[0]] * best_scale(problem, factors) ** (1 / degree)}

@@ -134,17 +134,9 @@ class Watch:
     """The iterations at which the objective was known, with it and the violation, as it was at the last check."""
 
     def next_check(self, iteration: int) -> int:
-        """The iteration after which to look again."""
+        """The iteration of the next check."""
         every = self.stopping.check_every
         return iteration + 1 if self.settled else (iteration // every + 1) * every
-
-    def rounding(self, magnitude: float) -> float:
-        """Rounding error of an objective that is a difference of terms of this size."""
-        return 4 * self.eps * magnitude
-
-    def note(self, iteration: int, value: float) -> None:
-        """Take note of an objective that a solver has computed between two checks: it makes the curve clearer."""
-        self.curve.append((iteration, value, self.violation))
 
     def check(
         self,
@@ -162,19 +154,19 @@ class Watch:
         ----------
         iteration : int
         value, magnitude : float
-            What is minimised, and the size of the terms that it is a difference of.
+            The minimised value, and the size of the terms that it is a difference of.
         violation : float
             Of the constraints that are not restored fully.
         stalled : bool
             Whether the last iteration could not move any factor.
         step : float
-            How far the last iteration went, in relation to the factors.
+            Length of the last iteration, relative to the factors.
         kkt_residual : callable
-            How far the point is from being stationary; asked for only where the run seems to be over.
+            Distance of the point from being stationary; called only if the run seems to be over.
         """
         if not math.isfinite(value):
             return Status.NON_FINITE
-        tol, rounding = self.stopping.tol, self.rounding(magnitude)
+        tol, rounding = self.stopping.tol, 4 * self.eps * magnitude
         is_confirmed = self._confirms(
             iteration, value, violation, rounding, max(abs(value), _EXACT * magnitude, self.stopping.noise)
         )
@@ -190,13 +182,13 @@ class Watch:
         return Status.MAX_ITER if iteration >= self.stopping.max_iter else None
 
     def _confirms(self, iteration: int, value: float, violation: float, rounding: float, size: float) -> bool:
-        """Look at what a check has found; whether it confirms that the run has converged."""
+        """Record a check; whether it confirms that the run has converged."""
         stopping, steps = self.stopping, iteration - self.checked_at
         fallen, closer = self.value - value, self.violation - violation
         share = 1.0 if self.settled else steps / stopping.check_every  # a single iteration may do more than its share
         is_steady = violation <= _HOLDS or abs(closer) <= stopping.steady * share * max(violation, _CLOSE)
         is_steady = steps > 0 and is_steady and abs(fallen) <= stopping.tol * share * size + rounding
-        if self.curve and self.curve[-1][0] == iteration:  # what a solver knew of it
+        if self.curve and self.curve[-1][0] == iteration:  # known from the solver
             self.curve.pop()
         self.curve.append((iteration, value, violation))
         is_spent = fallen >= -rounding and not math.isinf(stopping.steady) and self._is_spent(rounding)
@@ -209,8 +201,13 @@ class Watch:
             self.improved_at, self.least = iteration, (min(value, self.least[0]), min(violation, self.least[1]))
         if math.isinf(stopping.steady):
             return is_settled
-        span, window = len(self.settled) - 1, max(int(self.window * stopping.check_every), 1)
-        if span not in (2 * window, 4 * window, 8 * window):  # looked at twice as long where it cannot be told
+        window = max(int(self.window * stopping.check_every), 1)
+        return len(self.settled) > 2 * window and self._stays_settled(window, is_spent)
+
+    def _stays_settled(self, window: int, is_spent: bool) -> bool:
+        """Whether the iterations since the run has settled confirm it; looked at twice as long if they are undecided."""
+        span = len(self.settled) - 1
+        if span not in (2 * window, 4 * window, 8 * window):
             return False
         values, violations = np.array(self.settled).T
         if span == 8 * window:
@@ -218,41 +215,39 @@ class Watch:
         return is_spent or (not self.by_curve and (_flattens(values) or bool(violations[-1] > violations[0])))
 
     def _is_spent(self, rounding: float) -> bool:
-        """Whether what is left to gain is next to nothing, as far as the curve tells, and what constraints are short of too."""
+        """Whether the extrapolated remaining decrease and constraint violation are negligible.
+
+        A long run is not waited for if its gains are small and do not grow, though no end of them is in sight.
+        """
         n, now, violation = self.curve[-1]
         if n < self.shape_by or len(self.curve) <= _FEW:
             return False
         enough = min(_GAIN * self.stopping.tol, _MOST) * max(abs(now), self.stopping.noise)
-        is_over = all(self._left(share) <= times * enough + rounding for share, times in _SPANS)
-        if not is_over and not (n >= _LONG and all(self._crawls(share, times * enough) for share, times in _CRAWLS)):
-            return False
+        if not all(self._gains(share)[2] <= times * enough + rounding for share, times in _SPANS):
+            if n < _LONG:
+                return False
+            for share, times in _CRAWLS:
+                before, gained, _ = self._gains(share)
+                if not 0 <= gained <= min(times * enough, _FASTER * before):
+                    return False
         closer = abs(self._at(n / 2)[1] - violation)
         return closer <= _HALF_STEADY * self.stopping.steady * max(violation, _CLOSE)
 
-    def _left(self, share: float) -> float:
-        """What is still to be gained, if it becomes less and less as it has done so far, and at least what was gained lately.
+    def _gains(self, share: float) -> tuple[float, float, float]:
+        """Three decreases of the objective: before a share of the iterations, since then, and still to come.
 
-        That is since this share of the iterations. It is compared with what was gained since the same share of those before: each
-        time that the number of iterations grows so much once more brings the same share of what the last time has, as it does where
-        the objective falls like a power of that number. Infinity where it has fallen faster and faster.
+        The last is extrapolated: each growth of the number of iterations by the same factor brings the same share of the decrease
+        before it, as in a power law. It is at least the last decrease, and infinite if decreases grow.
         """
         n, now, _ = self.curve[-1]
         (first, _), (second, _) = self._at(share * share * n), self._at(share * n)
         before, gained = first - second, second - now
         if gained <= 0:
-            return -gained
-        return max(gained, gained * gained / (before - gained)) if before > gained else math.inf
-
-    def _crawls(self, share: float, enough: float) -> bool:
-        """Whether so little was gained since this share of the iterations, and not much more than since the same share of those
-        before. A curve that falls like the logarithm of their number has no end to be told; one that leaves a plateau bends down.
-        """
-        n, now, _ = self.curve[-1]
-        (first, _), (second, _) = self._at(share * share * n), self._at(share * n)
-        return 0 <= second - now <= min(enough, _FASTER * (first - second))
+            return before, gained, -gained
+        return before, gained, max(gained, gained * gained / (before - gained)) if before > gained else math.inf
 
     def _at(self, iteration: float) -> tuple[float, float]:
-        """The objective and the violation at an iteration, between checks on the straight line from one to the next."""
+        """The objective and the violation at an iteration, interpolated linearly between checks."""
         place = max(bisect_left(self.curve, iteration, key=itemgetter(0)), 1)
         (before, *start), (after, *end) = self.curve[place - 1 : place + 1]
         share = (iteration - before) / (after - before)
@@ -261,10 +256,10 @@ class Watch:
 
 
 def _flattens(values: np.ndarray) -> bool:
-    """Whether a curve falls more and more slowly, or not at all, as clearly as the way it wavers lets one see.
+    """Whether a curve significantly flattens, or does not fall.
 
-    A parabola is fitted to it. With times from −1 to 1 its slope is known to √(3/n) of what the values deviate from it, and its
-    bend to √(45/4n); three times that is clear.
+    A parabola is fitted to it. With times from −1 to 1 the standard error of the slope is √(3/n) of that of the values, and of the
+    bend √(45/4n); three times that is significant.
     """
     times = np.linspace(-1.0, 1.0, len(values))
     offsets = values - values[-1]

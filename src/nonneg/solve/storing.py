@@ -2,7 +2,7 @@
 
 >>> import io, numpy as np
 >>> from nonneg import Model
->>> from nonneg.solve.binding import bind
+>>> from nonneg.solve.problem import bind
 >>> from nonneg.solve.run import begin, solve
 >>> from nonneg.solve.stopping import Stopping
 >>> from nonneg.solvers import Multiplicative
@@ -41,6 +41,7 @@ from .problem import Problem
 from .run import Run
 from .solution import History, Record, Status
 from .solver import State
+from .solvers.coordinate import Draws
 from .stopping import Stopping, Watch
 from .surrogate import Rounds
 
@@ -150,8 +151,8 @@ def _check_run(run: Run) -> None:
     shapes = {name: tuple(run.point.problem.shapes[name]) for name in run.point.problem.learned}
     entries = sum(rows * columns for rows, columns in shapes.values())
     for field, value in vars(run.state).items():
-        if hasattr(value, "generator"):
-            value.generator()  # which refuses a state that is none
+        if isinstance(value, Draws):
+            value.check()
         for key, item in value.items() if isinstance(value, dict) else ():
             if key not in shapes or (is_array(item) and tuple(item.shape) != shapes[key]):
                 raise DataError(f"its {field} of {key!r} does not fit the problem")
@@ -202,21 +203,12 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
         case "Status":
             return Status(value["value"])
         case "array":
-            array, namespace = arrays[f"array_{value['number']}"], None if problem is None else problem.namespace
-            return array if namespace is None or namespace.is_host else namespace.xp.asarray(array, device=namespace.device)
+            return _placed(arrays[f"array_{value['number']}"], problem)
         case "Point":
             assert problem is not None
             known = {Word(Letter(*letter) for letter in word): inside(product) for word, product in value["known"]}
-            own, factors = read_filling(inside(value.get("filling")), problem), inside(value["factors"])
-            check_factors(factors, own, own.learned)
-            for word, product in known.items():
-                if word != LOGARITHM and np.shape(product) != tuple(own.planner.costs.shape(word)):
-                    raise DataError(f"its {word} must have shape {own.planner.costs.shape(word)}; got {shown(product)}")
-            point = Point(own, factors, known)
-            point.measured = None if value["objective"] is None else tuple(value["objective"])
-            if not fits(point.measured, tuple[float, float] | None):
-                raise DataError(f"its objective is {shown(point.measured)}")
-            return point
+            own = read_filling(inside(value.get("filling")), problem)
+            return _checked_point(own, inside(value["factors"]), known, value["objective"])
         case "History":
             return History([inside(record) for record in value["records"]])
         case "dict":
@@ -232,6 +224,24 @@ def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | No
             if isinstance(found, Run):
                 _check_run(found)
             return found
+
+
+def _placed(array: np.ndarray, problem: Problem | None) -> Any:
+    """An array on the device of a problem."""
+    namespace = None if problem is None else problem.namespace
+    return array if namespace is None or namespace.is_host else namespace.xp.asarray(array, device=namespace.device)
+
+
+def _checked_point(problem: Problem, factors: Any, known: dict[Word, Any], objective: Any) -> Point:
+    check_factors(factors, problem, problem.learned)
+    for word, product in known.items():
+        if word != LOGARITHM and np.shape(product) != tuple(problem.planner.costs.shape(word)):
+            raise DataError(f"its {word} must have shape {problem.planner.costs.shape(word)}; got {shown(product)}")
+    point = Point(problem, factors, known)
+    point.measured = None if objective is None else tuple(objective)
+    if not fits(point.measured, tuple[float, float] | None):
+        raise DataError(f"its objective is {shown(point.measured)}")
+    return point
 
 
 def _classes() -> dict[str, Any]:

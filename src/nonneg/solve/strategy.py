@@ -11,7 +11,7 @@ from ..data import Need
 from .initialization.sides import outer_sides
 from .signature import FORMED, Signature, totals_of
 from .solver import Solver
-from .solvers import Coordinate, best_solver, is_auto, solver_for
+from .solvers import Coordinate, best_solver, solver_for
 from .starts import Euclidean, Given, Named, OnSurrogate, Projective, Search, Start
 from .stopping import Stopping
 from .surrogate import FirstPass, Kind, can_compress, directions, euclidean, is_little, kind_for, side_of
@@ -83,11 +83,6 @@ class Strategy:
     stages: tuple[Stage, ...]
     first_pass: FirstPass
 
-    @property
-    def surrogate(self) -> Kind | None:
-        """The surrogate of the last stage."""
-        return self.stages[-1].on
-
 
 def choose(signature: Signature, options: Options) -> Strategy:
     """The strategy for a problem. Nothing is read, nothing is run."""
@@ -118,7 +113,7 @@ def _surrogate(signature: Signature, options: Options) -> Kind | None:
     Weights are of entries, and other fills would need another sketch. Without a tolerance a run in memory never comes to its end.
     """
     is_certified = bool(options.stopping.tol) or signature.data.out_of_core
-    if signature.is_filled or not is_auto(options.solver) or not is_certified:
+    if signature.is_filled or options.solver != "auto" or not is_certified:
         return None
     return kind_for(signature) if isinstance(best_solver(signature), Coordinate) else None
 
@@ -186,7 +181,7 @@ def _first_pass(signature: Signature, options: Options) -> FirstPass:
     """The sums of the objective; of data out of core also the beginning of a surrogate, for starts or runs."""
     model = signature.model
     sums = FirstPass(totals_of(model), signed=model.data in model.signed)
-    if not signature.data.out_of_core or signature.data.weighted or not is_auto(options.solver):
+    if not signature.data.out_of_core or signature.data.weighted or options.solver != "auto":
         return sums
     twin = signature if Need.ENTRIES not in model.needs else replace(signature, model=euclidean(model) or model)
     if can_compress(twin):

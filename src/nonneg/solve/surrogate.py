@@ -35,7 +35,7 @@ from ..model import Model
 from ..planning import canonical
 from .point import Point
 from .problem import Problem
-from .run import Callback, Run, Writer, begin, continued, readings, solve
+from .run import Callback, Run, Writer, begin, continued, solve
 from .signature import Signature
 from .solution import History, Status
 from .solver import Solver
@@ -74,7 +74,15 @@ def kind_for(signature: Signature) -> Kind | None:
     """The surrogate that saves time, or passes; None if X itself serves better."""
     if signature.model.weighted:
         return None
-    return Kind.LOW_RANK if can_compress(signature) else Kind.SKETCH if _sketch_pays(signature) else None
+    if can_compress(signature):
+        return Kind.LOW_RANK
+    side, data = side_of(signature), signature.data
+    if side is None or signature.is_formed(_gram(signature.model, side)) or not data.non_zeros:
+        return None
+    combined, kept = data.shape if side == "rows" else data.shape[::-1]
+    size = PER_COMPONENT * signature.rank
+    is_small = data.non_zeros >= _LEAST and 3 * size < 2 * combined and size * kept <= data.non_zeros
+    return Kind.SKETCH if data.out_of_core or is_small else None
 
 
 def can_compress(signature: Signature) -> bool:
@@ -86,18 +94,9 @@ def can_compress(signature: Signature) -> bool:
 
 def side_of(signature: Signature) -> Side | None:
     """The items that a sketch combines; None if the model needs more than a Gram matrix, or nothing more is known of X."""
-    if Need.PRODUCTS not in signature.data.gives or len(signature.learned) != 1:
+    if Need.PRODUCTS not in signature.data.gives or len(signature.model.learned) != 1:
         return None
     return _SIDES.get(signature.model.needs)
-
-
-def _sketch_pays(signature: Signature) -> bool:
-    side, data = side_of(signature), signature.data
-    if side is None or signature.is_formed(_gram(signature.model, side)) or not data.non_zeros:
-        return False
-    combined, kept = data.shape if side == "rows" else data.shape[::-1]
-    size = PER_COMPONENT * signature.rank
-    return data.out_of_core or (data.non_zeros >= _LEAST and 3 * size < 2 * combined and size * kept <= data.non_zeros)
 
 
 def directions(signature: Signature) -> int:
@@ -222,8 +221,7 @@ class Surrogate(ABC):
         begun = replace(self.begun or Rounds(), factors=factors)
         rounds = (writer.rounds() if writer is not None else None) or begun
         unfinished = writer.run(self.small if rounds.number < self.most else self.problem) if writer is not None else None
-        out_of_core = self.problem.signature.data.out_of_core
-        log = self.problem.data.log if out_of_core else None
+        log = self.problem.data.log if self.problem.signature.data.out_of_core else None
 
         def state(of: Rounds | None = None) -> Rounds:
             return replace(of or rounds, arrays=self.arrays)
@@ -245,18 +243,23 @@ class Surrogate(ABC):
             if log is not None:
                 log.most = None
             try:
-                if run.status is Status.STOPPED_BY_USER and out_of_core:
-                    raise Interrupted
-                (point,) = self.agree_at([rounds.factors])
-                is_over = run.status not in (Status.CONVERGED, Status.NO_PROGRESS)
-                rounds, is_end = self.judge(rounds, point, is_over=is_over, first=len(earlier.history))
-                if is_end:
-                    return self.ended(run, rounds, point)
+                rounds, ended = self._after_round(run, rounds, len(earlier.history))
+                if ended is not None:
+                    return ended
             except Interrupted:  # nothing more is known without a pass
                 if writer is not None and run.status is not Status.STOPPED_BY_USER:  # or it has been written already
                     writer.write(run, partial(state, earlier))
                 run.status = Status.STOPPED_BY_USER
                 return self.ended(run, rounds, None)
+
+    def _after_round(self, run: Run, rounds: Rounds, first: int) -> tuple[Rounds, Run | None]:
+        """The state after a round, judged by X, and the run of all rounds if this is the last."""
+        if run.status is Status.STOPPED_BY_USER and self.problem.signature.data.out_of_core:
+            raise Interrupted
+        (point,) = self.agree_at([rounds.factors])
+        is_over = run.status not in (Status.CONVERGED, Status.NO_PROGRESS)
+        rounds, is_end = self.judge(rounds, point, is_over=is_over, first=first)
+        return rounds, self.ended(run, rounds, point) if is_end else None
 
     def best_of(
         self, starts: Sequence[dict[str, Any]], solver: Solver, stopping: Stopping, rounds: int, callback: Callback | None = None
@@ -357,7 +360,7 @@ class Sketch(Surrogate):
         if not is_over and point.kkt_residual() > _STATIONARY:
             return rounds, False
         value = self.problem.units.objective_to_user(point.objective()[0])
-        return replace(rounds, history=rounds.history.ending_with(objective=value, readings=readings(self.problem))), True
+        return replace(rounds, history=rounds.history.ending_with(objective=value, readings=self.problem.passes)), True
 
     def ended(self, run: Run, rounds: Rounds, point: Point | None) -> Run:
         if point is not None:
@@ -420,7 +423,7 @@ class LowRank(Surrogate):
         is_settled = before - value <= _SETTLED * abs(value) and point.kkt_residual() <= _STATIONARY
         to_user = self.problem.units.objective_to_user
         history = _corrected(rounds.history, first, to_user(value), to_user(before))
-        rounds = replace(rounds, history=history.ending_with(readings=readings(self.problem)))
+        rounds = replace(rounds, history=history.ending_with(readings=self.problem.passes))
         return rounds, is_settled or is_over or rounds.number == self.most
 
     def ended(self, run: Run, rounds: Rounds, point: Point | None) -> Run:
@@ -510,15 +513,10 @@ def _begun(data: Data, key: tuple[Any, ...], make: Callable[[Data], Any]) -> Any
     return made.in_units_of(data, before / now if before != now else 1.0)
 
 
-def sketched(data: Data, rank: int) -> Data:
-    """Data with nearly the same XᵀX: the sketch that a fit of this rank has begun, if X is out of core."""
-    return begun_sketch(data, "rows", rank).sketch if data.profile.out_of_core else data
-
-
 def root_problem(problem: Problem) -> Problem | None:
     """The problem on a root of its Gram matrix, if that is formed, to look for a start on; in single precision, if large."""
     side = side_of(problem.signature)
-    if side is None or not problem.is_formed(_gram(problem.model, side)):
+    if side is None or not problem.signature.is_formed(_gram(problem.model, side)):
         return None
     gram = problem.constant_value(canonical(_gram(problem.model, side))[0])
     root = of_gram(gram, problem.namespace, side)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...constraints import Constraint
 from ...exceptions import IncompatibleError
 from ...kernels.namespace import Array
 from ...naming import unknown
@@ -27,7 +28,6 @@ __all__ = [
     "NAMES",
     "STARTS",
     "RandomState",
-    "best_scale",
     "initial_factors",
     "make_generator",
     "one_hot_clusters",
@@ -74,12 +74,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.learned:
         if name in given:
-            value = given[name]
-            if not constraints[name].is_signed:
-                value = xp.where(value > 0, value, xp.max(value) * _LEAST)
-            has_given_entries = constraints[name].moving(value).shape != value.shape
-            must_hold = constraints[name].restores_fully or has_given_entries
-            factors[name] = constraints[name].restore(xp, value) if must_hold else value
+            factors[name] = _started(xp, constraints[name], given[name])
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
         if problem.model.signed:  # what faces clusters of data of either sign is so too
@@ -87,11 +82,21 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
         if constraints[name].any_scale:
             scalable.append(name)
-    factors = _well_scaled(problem, factors, scalable)
+    if scalable and problem.model.divergence.approximates:  # as large as X
+        scale = problem.point(factors).best_scale() ** (1 / sum(problem.model.form.count(name) for name in scalable))
+        factors |= {name: factors[name] * scale for name in scalable}
     for name in open_:
         if constraints[name].is_signed:
             factors[name] = solved(problem.point(factors), name)
     return factors
+
+
+def _started(xp: Any, constraint: Constraint, value: Array) -> Array:
+    """A given factor without zeros, its constraint restored if it must hold."""
+    if not constraint.is_signed:
+        value = xp.where(value > 0, value, xp.max(value) * _LEAST)
+    has_given_entries = constraint.moving(value).shape != value.shape
+    return constraint.restore(xp, value) if constraint.restores_fully or has_given_entries else value
 
 
 def make_generator(random_state: RandomState) -> Any:
@@ -101,15 +106,3 @@ def make_generator(random_state: RandomState) -> Any:
     if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(random_state)
     raise IncompatibleError(f"random_state must be an int ≥ 0, a Generator, a RandomState or None; got {random_state!r}.")
-
-
-def _well_scaled(problem: Problem, factors: dict[str, Array], scalable: list[str]) -> dict[str, Array]:
-    """The factors with those drawn freely multiplied so that X̂ is as large as X."""
-    scale = best_scale(problem, factors) if scalable else 1.0
-    occurrences = sum(problem.model.form.count(name) for name in scalable)
-    return {name: factor * scale ** (1 / occurrences) if name in scalable else factor for name, factor in factors.items()}
-
-
-def best_scale(problem: Problem, factors: Mapping[str, Array]) -> float:
-    """The number by which X̂ fits X best; see `Point.best_scale`."""
-    return problem.point(factors).best_scale() if problem.model.divergence.approximates else 1.0

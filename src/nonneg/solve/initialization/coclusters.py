@@ -20,7 +20,7 @@ from ...constraints import FixedMultiplier, unit_length
 from ...data import Data
 from ...divergences import Beta, Objective
 from ..problem import Problem
-from ..shapes import dimension_classes
+from ..signature import dimension_classes
 from .clusters import angular_clusters, one_hot_clusters
 from .items import Items, leading_singular
 from .sides import Start, made_by, outer_sides

@@ -14,7 +14,7 @@ import numpy as np
 from ...constraints import Orthogonal
 from ...model import Model
 from ..problem import Problem
-from ..shapes import dimension_classes
+from ..signature import dimension_classes
 from .items import Items
 
 Start = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]

@@ -1,4 +1,4 @@
-"""Ways of minimising, and which of them "auto" is."""
+"""Solvers, and the choice of "auto"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ __all__ = [
     "Stopping",
     "best_solver",
     "get_solver",
-    "is_auto",
     "name_of",
     "solver_for",
 ]
@@ -40,30 +39,27 @@ NAMES: dict[str, Solver] = {
 }
 
 
+_IN_MEMORY = Coordinate(), Newton(), QuasiNewton(), Adaptive()
+_OUT_OF_CORE = Coordinate(), QuasiNewton(together=True), Adaptive()
+"""Candidates for "auto". Out of core an iteration is one pass: Newton's steps, entry by entry, would take two."""
+
+
 def best_solver(signature: Signature) -> Solver:
-    """The first solver that suits a problem: coordinate descent, Newton's steps, quasi-Newton steps, adaptive exponents."""
-    far = signature.data.out_of_core  # one pass an iteration; steps entry by entry would take two
-    solvers = (Coordinate(), *([] if far else [Newton()]), QuasiNewton(together=far), Adaptive())
-    return next(solver for solver in solvers if solver.suits(signature))
+    """The first candidate that suits a problem."""
+    candidates = _OUT_OF_CORE if signature.data.out_of_core else _IN_MEMORY
+    return next(solver for solver in candidates if solver.suits(signature))
 
 
 def solver_for(signature: Signature, solver: str | Solver) -> Solver:
-    """The given solver; for "auto" the one that serves the problem best."""
-    return best_solver(signature) if is_auto(solver) else get_solver(solver)
-
-
-def is_auto(solver: str | Solver) -> bool:
-    """Whether it is left to us which solver to take."""
-    return isinstance(solver, str) and solver == "auto"
+    """The given solver, by name or as it is; for "auto" the best one."""
+    return best_solver(signature) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
 
 
 def name_of(solver: Solver) -> str:
-    """The name of a solver, whatever its settings; that of its class where it has none."""
+    """The name of a solver, whatever its settings; that of its class if it has none."""
     return next((name for name, known in NAMES.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def get_solver(solver: str | Solver) -> Solver:
     """A solver by name, or as it is."""
-    if isinstance(solver, Solver):
-        return solver
-    return find("solver", solver, NAMES, "an object of nonneg.solvers")
+    return solver if isinstance(solver, Solver) else find("solver", solver, NAMES, "an object of nonneg.solvers")

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...divergences import Beta
-from ...exceptions import IncompatibleError
+from ...exceptions import DataError, IncompatibleError
 from ...kernels.namespace import Array
 from ...naming import is_count, is_number
-from ...random_states import make_generator
 from ..point import Point
 from ..problem import Problem
 from ..signature import Signature
@@ -28,13 +27,20 @@ from .subproblems import Linear, Quadratic, Settings, subproblems
 
 @dataclass(frozen=True)
 class Draws:
-    """Where a sequence of random numbers stands, as numbers."""
+    """The state of a random generator (PCG64), as numbers, which a checkpoint can hold."""
 
     state: int
     increment: int
     has_half: int
-    """Whether half of the last number is still to be used."""
+    """Whether half of the last number is unused."""
     half: int
+
+    def check(self) -> None:
+        """Refuse a state that no seed leads to; NumPy takes any, also one that draws the same number forever."""
+        largest = (2**128, 2**128, 2, 2**32)
+        values = (self.state, self.increment, self.has_half, self.half)
+        if not self.increment % 2 or not all(0 <= value < most for value, most in zip(values, largest, strict=True)):
+            raise DataError(f"{self} is not a state of a random generator.")
 
     @classmethod
     def of(cls, generator: np.random.Generator) -> Draws:
@@ -42,13 +48,10 @@ class Draws:
         return cls(bits["state"]["state"], bits["state"]["inc"], bits["has_uint32"], bits["uinteger"])
 
     def generator(self) -> np.random.Generator:
-        state = {
-            "bit_generator": "PCG64",
-            "state": {"state": self.state, "inc": self.increment},
-            "has_uint32": self.has_half,
-            "uinteger": self.half,
-        }
-        return make_generator(state)
+        generator, inner = np.random.Generator(np.random.PCG64(0)), {"state": self.state, "inc": self.increment}
+        state = {"bit_generator": "PCG64", "state": inner, "has_uint32": self.has_half, "uinteger": self.half}
+        generator.bit_generator.state = state
+        return generator
 
 
 @dataclass
@@ -149,8 +152,8 @@ class Coordinate(Solver):
             return self._swept(point, state, settings)
         known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
         for subproblem in found.values():
-            if isinstance(subproblem, Quadratic):
-                subproblem.trim(point)
+            if isinstance(subproblem, Quadratic) and subproblem.keeps_products:
+                point.forget_all_but(subproblem.RF, subproblem.FF, subproblem.FCF)
         if last and momentum:
             before, rounding = known or measure(point)
             ahead = {name: F + momentum * (F - last[name]) for name, F in point.factors.items()}
@@ -180,7 +183,7 @@ class Coordinate(Solver):
         With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
         """
         found = list(point.problem.signature.derived(subproblems).values())
-        if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows():
+        if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows:
             return found[0].warmed(point) or _PROVEN.step(point, _PROVEN.new_state(point.problem))
         candidate = _WARMUP.step(point, state)
         falls = candidate.objective()[0] <= point.objective()[0]

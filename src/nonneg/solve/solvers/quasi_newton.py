@@ -113,12 +113,12 @@ class QuasiNewton(Solver):
         return 40 if self.warmup or self.together else 20
 
     def obstacle(self, signature: Signature) -> str | None:
-        signed = [name for name in signature.learned if signature.model.constraints[name].is_signed]
+        signed = [name for name in signature.model.learned if signature.model.constraints[name].is_signed]
         return f"it is about square roots, and {signed[0]} is of either sign" if signed else None
 
     def suits(self, signature: Signature) -> bool:
         """Steps of single factors serve better if a constraint does not hold after each step, or takes a loop to restore."""
-        constraints = (signature.model.constraints[name] for name in signature.learned)
+        constraints = (signature.model.constraints[name] for name in signature.model.learned)
         restored = all(c.is_free or (c.restores_fully and not c.restores_by_iteration) for c in constraints)
         return restored and self.obstacle(signature) is None
 

@@ -31,6 +31,8 @@ _CANCELLED = 1e-4
 _NOTHING = np.empty((0, 0))
 _SMALL = 2**20
 """Entries of a matrix that may be formed whatever the size of the data."""
+_BLOCK, _MANY = 32, 8192
+"""Neighbouring rows that stay together in a random order, and rows from which they do."""
 
 
 class Settings(NamedTuple):
@@ -48,7 +50,7 @@ class Settings(NamedTuple):
 
 def subproblems(signature: Signature) -> dict[str, Subproblem | None]:
     """The subproblem of each learned factor; None for a factor that occurs too often, or in the wrong place."""
-    return {name: _subproblem(signature, name) for name in signature.learned}
+    return {name: _subproblem(signature, name) for name in signature.model.learned}
 
 
 def _subproblem(signature: Signature, factor: str) -> Subproblem | None:
@@ -88,19 +90,13 @@ class Subproblem(ABC):
         self.X = Word([Letter(signature.model.data, is_turned)])
         """The data, turned over with the form: Xᵀ for X W Wᵀ."""
         self.terms = signature.model.constraints[letter.name].entrywise or Entrywise()
-
-    @property
-    def is_by_columns(self) -> bool:
-        """Whether what the constraint says is about the columns of F."""
-        return (self.terms.axis == "columns") != self.letter.transposed
-
-    @property
-    def first_row(self) -> int:
+        self.is_by_columns = (self.terms.axis == "columns") != letter.transposed
+        """Whether the constraint is about the columns of F."""
+        self.first_row = 0 if self.is_by_columns else self.terms.given
         """The first row that is not given."""
-        return 0 if self.is_by_columns else self.terms.given
 
     def options(self, settings: Settings) -> tuple[float, float, int, int, float]:
-        """Penalty, overlap, the first column that is not given, passes, and what is enough, as the kernels take them."""
+        """Penalty, overlap, the first column that is not given, passes, and tolerance, as the kernels take them."""
         first = self.terms.given if self.is_by_columns else 0
         return self.terms.penalty, self.terms.overlap, first, settings.passes, settings.enough
 
@@ -126,7 +122,7 @@ class Linear(Subproblem):
     def __init__(self, signature: Signature, letter: Letter, is_turned: bool, before: Word, after: Word) -> None:
         super().__init__(signature, letter, is_turned, before, after)
         self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
-        self.is_alone = not before and len(signature.learned) == 1
+        self.is_alone = not before and len(signature.model.learned) == 1
         """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
 
     def obstacle(self, signature: Signature) -> str | None:
@@ -234,9 +230,11 @@ class Quadratic(Subproblem):
         self.is_gram_of_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
         self.is_implicit = self.is_gram_of_data and not signature.is_formed(self.C)
-        """Whether that is left as it is, because to form it would cost more time, or memory, than it saves."""
-        self.has_products = math.isinf(signature.data.gram_size)
-        """Whether the data, or their sketch, can be multiplied, rather than their Gram matrix alone."""
+        """Whether that is not formed, because it would cost more time, or memory, than it saves."""
+        self.keeps_products = self.is_implicit and math.isinf(signature.data.gram_size)
+        """Whether sweeps keep up products with X, or its sketch; else the data are their Gram matrix."""
+        self.warms_by_rows = self.keeps_products and self.terms == Entrywise()
+        """Whether `warmed` can be used: no constraint is in the way."""
 
     def obstacle(self, signature: Signature) -> str | None:
         rows, columns = signature.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
@@ -247,23 +245,25 @@ class Quadratic(Subproblem):
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 
-    def trim(self, point: Point) -> None:
-        """Keep only products that a sweep needs, where rows are many, and others as long as F."""
-        if self.is_implicit and self.has_products:
-            point.forget_all_but(self.RF, self.FF, self.FCF)
-
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         assert generator is not None
-        self._prepare(point)
+        if self.keeps_products:
+            self._prepare(point)
         F = self.value(point)
         options = self.options(settings)
         if settings.cuts:
             learned = F[self.first_row :, options[2] :]  # what is given stays
             learned[learned < _TINY * F.max()] = 0.0
-        order = _order(generator, self.first_row, F.shape[0])
+        first, stop = self.first_row, len(F)
+        if stop - first < _MANY:
+            order = generator.permutation(np.arange(first, stop))
+        else:  # in blocks of neighbours, which share cache lines if X is stored by columns
+            order = (generator.permutation(np.arange(first, stop, _BLOCK))[:, None] + np.arange(_BLOCK)).ravel()
+            order = order[order < stop]
         G = np.array(_evaluated(point, self.FF), dtype=np.float64)
         before = np.trace(G)
-        kept = self._sweep(point, F, G, order, options)
+        sweep = self._over_data if self.is_implicit or not self.after else self._over_gram
+        kept = sweep(point, F, G, order, options)
         point = self.replaced(point, F)
         is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike what is kept
         if settings.keeps and not is_rounded and np.trace(G) > _CANCELLED * before:
@@ -272,27 +272,22 @@ class Quadratic(Subproblem):
         return point
 
     def _prepare(self, point: Point) -> None:
-        """Have products that a sweep needs, and no others, where rows are many."""
-        if self.is_implicit and self.has_products:
-            for word in (self.RF, self.FF):
-                point.product(word)
-        self.trim(point)
+        """Compute the products of a sweep, and free all others, which are as long as F."""
+        for word in (self.RF, self.FF):
+            point.product(word)
+        point.forget_all_but(self.RF, self.FF, self.FCF)
 
     def measure(self, point: Point) -> float:
-        """The objective but for a constant, where C = Q: all of it is left behind by a sweep."""
-        pair = (self.RF, self.RF) if self.is_implicit and self.has_products else (self.F, self.CF)
+        """The objective but for a constant, if C = Q, from the products of a sweep."""
+        pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
         B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
         F = point.value(self.F)
         return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
 
-    def warms_by_rows(self) -> bool:
-        """Whether `warmed` can be used: X Xᵀ is not formed, and no constraint is in the way."""
-        return self.is_implicit and self.has_products and self.terms == Entrywise()
-
     def warmed(self, point: Point) -> Point | None:
         """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ.
 
-        None where the objective would rise, which this rule does not exclude.
+        None if the objective would rise, which this rule does not exclude.
         """
         self._prepare(point)
         data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
@@ -317,22 +312,20 @@ class Quadratic(Subproblem):
             point.keep(word, product)
         return point
 
-    def _sweep(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
-        """Go over the rows of F, in place; the products that are known afterwards."""
+    def _over_data(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
+        """Sweep over the rows of F, in place, with the data; the products that are known afterwards."""
         data = point.problem.data
-        if self.is_implicit:
-            pair = (self.RF, self.RF) if self.has_products else (self.F, self.CF)
-            Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.has_products else F
-            sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
-            data.sweep(sweep, transposed=self.is_turned)
-            return {self.FCF: sweep.B} | ({self.RF: Y} if self.has_products else {})
         if not self.after:
             data.sweep_symmetric(Sweep(F, F, G.copy(), G, order, options))
             return {}
-        return self._over_gram(point, F, G, order, options)
+        pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
+        Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.keeps_products else F
+        sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
+        data.sweep(sweep, transposed=self.is_turned)
+        return {self.FCF: sweep.B} | ({self.RF: Y} if self.keeps_products else {})
 
     def _over_gram(self, point: Point, F: Array, G: Array, order: Array, options: tuple[Any, ...]) -> dict[Word, Array]:
-        """A sweep with C and Q at hand, which are small."""
+        """Sweep over the rows of F, in place, with C and Q as matrices."""
         from ...kernels.coordinates import quadratic_gram
 
         C, work = _evaluated(point, self.C, F.dtype), np.empty((6, F.shape[1]))
@@ -362,17 +355,3 @@ def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
     if canonical(product)[0] in point.known:
         return point.value(product)
     return multiplied_in_double(_evaluated(point, left).T, _evaluated(point, right))
-
-
-_BLOCK = 32
-"""Neighbouring rows that stay together in a random order of many rows."""
-_MANY = 8192
-"""Rows from which on they are shuffled block by block."""
-
-
-def _order(generator: np.random.Generator, first: int, stop: int) -> Array:
-    """Rows in random order; many, in blocks of neighbours, which share cache lines where X is stored by columns."""
-    if stop - first < _MANY:
-        return generator.permutation(np.arange(first, stop))
-    rows = (generator.permutation(np.arange(first, stop, _BLOCK))[:, None] + np.arange(_BLOCK)).ravel()
-    return rows[rows < stop]

@@ -10,14 +10,14 @@ from ...algebra.expression import Letter, Word
 from ...constraints import FixedMultiplier, Orthogonal
 from ...divergences import Beta
 from ...model import Model
-from ..binding import bind
+from ..problem import bind
 from ..signature import Signature
 from ..solver import Solver
 from ..solvers import Coordinate
 from ..solving import solve_from
 from ..surrogate import kind_for, make
 from .base import SHORT, Beginning, Setting, Start, lift
-from .search import Search, search
+from .search import Search
 
 
 class Form(NamedTuple):
@@ -56,7 +56,7 @@ class Projective(Start):
         projective = bind(form.model, data, min(problem.shapes[own.name]))
         kind = kind_for(projective.signature)
         surrogate = None if kind is None else make(kind, projective, setting.seed)
-        start = search(Setting(projective, surrogate, setting.seed, context))
+        start = Search().make(Setting(projective, surrogate, setting.seed, context))
         solution = solve_from(projective, start, Coordinate().warm(), SHORT, setting.seed, context.trial, surrogate=surrogate)
         found = solution.factors[own.name]
         context.say("found a start by the projective form")

@@ -8,6 +8,7 @@ That costs a fraction of a restart, and succeeds more often.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,57 +58,53 @@ class Search(Start):
         """Whether coordinate descent serves, and the only factor stands as F Fᵀ beside the data, each entry free to change."""
         if not isinstance(solver, Coordinate) or not Coordinate().suits(signature):
             return False
-        if len(signature.learned) != 1 or not signature.data.has_items:
+        if len(signature.model.learned) != 1 or not signature.data.has_items:
             return False
         (subproblem,) = signature.derived(subproblems).values()
         return isinstance(subproblem, Quadratic) and subproblem.is_gram_of_data and not subproblem.terms.given
 
     def make(self, setting: Setting) -> Beginning:
-        return search(setting)
+        """The best factor found; none, for a random start, if X is zero or it is not finite."""
+        problem, surrogate, context = setting.problem, setting.surrogate, setting.context
+        if not problem.data.facts.non_zeros:
+            return {}
+        rough = surrogate.rough if surrogate is not None else root_problem(problem) or problem
+        with np.errstate(over="ignore", invalid="ignore"):
+            patience = _LONGER if problem.signature.data.out_of_core else 1
+            factors = searched(rough, np.random.default_rng(setting.seed), context.trial, patience)
+        context.say("searched for a start")
+        if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
+            return {}
+        return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
 
     def __str__(self) -> str:
         return "swap search"
 
 
-def search(setting: Setting) -> dict[str, Any]:
-    """The factors that the search leads to; none, for a random start, if X is zero or they are not finite."""
-    problem, surrogate, context = setting.problem, setting.surrogate, setting.context
-    if not problem.data.facts.non_zeros:
-        return {}
-    rough = surrogate.rough if surrogate is not None else root_problem(problem) or problem
-    with np.errstate(over="ignore", invalid="ignore"):
-        patience = _LONGER if problem.signature.data.out_of_core else 1
-        factors = searched(rough, np.random.default_rng(setting.seed), context.trial, patience)
-    context.say("searched for a start")
-    if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
-        return {}
-    return problem.units.to_user({name: problem.namespace.asarray(factor) for name, factor in factors.items()})
-
-
 def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
-    """The factor at the best minimum that was found, roughly.
+    """The factor at about the best minimum found.
 
     Parameters
     ----------
     problem : Problem
-        Of the data, or of a sketch of them.
+        Of the data, or of a sketch.
     generator : Generator
     stop : callable, optional
         Called with the progress of each descent; returning True ends it.
     patience : int
-        How much longer to look than is usual.
+        Multiplies the number of swaps.
     """
-    (place,) = problem.signature.derived(subproblems).values()
-    rows = problem.data.shape[1 if place.is_turned else 0]
+    (subproblem,) = problem.signature.derived(subproblems).values()
+    rows = problem.data.shape[1 if subproblem.is_turned else 0]
     rank = min(problem.shapes[problem.learned[0]])
     few = max(_FEW, _FEW_PER_COMPONENT * rank)
     with suited_to(problem.data.size * rank):
         if rows >= 2 * few:
-            return _among_few(problem, place, few, generator, stop, patience)
-        return _best(problem, place, generator, stop, patience).factors
+            return _among_few(problem, subproblem, few, generator, stop, patience)
+        return _best(problem, subproblem, generator, stop, patience).factors
 
 
-def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
+def _best(problem: Problem, subproblem: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
@@ -116,8 +113,8 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
         if misses == _MISSES * patience or rank == 1:
             break
         which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
-        factors = place.replaced(best, swapped(best, place, which, generator)).factors
-        watched = _given_up(problem.units.objective_to_user(lowest), stop)
+        factors = subproblem.replaced(best, swapped(best, subproblem, which, generator)).factors
+        watched = partial(_is_hopeless, [], problem.units.objective_to_user(lowest), stop)
         run = solve(begin(problem, _scaled(problem, factors), solver.warm(), _ROUGH), solver.warm(), _ROUGH, watched)
         misses += 1
         if run.best.objective()[0] < lowest:
@@ -125,21 +122,16 @@ def _best(problem: Problem, place: Quadratic, generator: np.random.Generator, st
     return best
 
 
-def _given_up(lowest: float, stop: Callback | None) -> Callback:
-    """A callback that ends a descent which will not come below the lowest objective so far, in the units of the user."""
-    values: list[float] = []
-
-    def is_over(progress: Progress) -> bool:
-        values.append(progress.objective)
-        if stop is not None and stop(progress):
-            return True
-        if len(values) < _LEAST:
-            return False
-        before, gained = values[-3] - values[-2], values[-2] - values[-1]
-        left = max(gained, gained * gained / (before - gained)) if before > gained else math.inf
-        return values[-1] - _HOPE * left > lowest
-
-    return is_over
+def _is_hopeless(values: list[float], lowest: float, stop: Callback | None, progress: Progress) -> bool:
+    """Whether to end a descent that will not come below the lowest objective so far, by the values of its checks."""
+    values.append(progress.objective)
+    if stop is not None and stop(progress):
+        return True
+    if len(values) < _LEAST:
+        return False
+    before, gained = values[-3] - values[-2], values[-2] - values[-1]
+    left = max(gained, gained * gained / (before - gained)) if before > gained else math.inf
+    return values[-1] - _HOPE * left > lowest
 
 
 def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
@@ -148,37 +140,33 @@ def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
     return {name: factors[name] * problem.point(factors).best_scale() ** 0.5}
 
 
-def swapped(point: Point, place: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
-    """F with two components merged, and a new one where most is left over; `which` counts from the pair that is best merged."""
-    F = place.value(point)
-    B = np.asarray(point.product(place.FCF), dtype=np.float64)
-    first, second, shares = _pair(B, which)
-    new = _new_component(point, place, F, B, generator)
+def swapped(point: Point, subproblem: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
+    """F with two components merged, and a new one at badly approximated features; `which` counts pairs from the best to merge.
+
+    The codes of a pair have the Gram matrix [[B_ii, B_ij], [B_ij, B_jj]]. Merged along its leading eigenvector, they lose the
+    smaller eigenvalue.
+    """
+    F = subproblem.value(point)
+    B = np.asarray(point.product(subproblem.FCF), dtype=np.float64)
+    size = np.diag(B)
+    mean, half = (size[:, None] + size) / 2, (size[:, None] - size) / 2
+    lost = mean - np.sqrt(half**2 + B**2)
+    lost[np.tril_indices(len(B))] = np.inf
+    first, second = np.unravel_index(np.argsort(lost, axis=None)[min(which, lost.size - 1)], lost.shape)
+    shares = abs(np.linalg.eigh(B[np.ix_([first, second], [first, second])])[1][:, 1])
+    new = _new_component(point, subproblem, F, B, generator)
     F[:, first] = shares[0] * F[:, first] + shares[1] * F[:, second]
     F[:, second] = new
     return F
 
 
-def _pair(B: np.ndarray, which: int) -> tuple[int, int, np.ndarray]:
-    """Two components, and the shares of each in the one line that stands best for both.
-
-    Their codes have the Gram matrix [[B_ii, B_ij], [B_ij, B_jj]]: its smaller eigenvalue is lost, the larger one kept.
-    """
-    size = np.diag(B)
-    mean, half = (size[:, None] + size) / 2, (size[:, None] - size) / 2
-    lost = mean - np.sqrt(half**2 + B**2)
-    lost[np.tril_indices(len(B))] = np.inf
-    i, j = np.unravel_index(np.argsort(lost, axis=None)[min(which, lost.size - 1)], lost.shape)
-    return int(i), int(j), abs(np.linalg.eigh(B[np.ix_([i, j], [i, j])])[1][:, 1])
-
-
-def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def _new_component(point: Point, subproblem: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """The best of a few columns of S = (I − FFᵀ)K(I − FFᵀ), what is left over of K, their negative entries made zero.
 
     A feature is drawn in proportion to its entry on the diagonal of S: how much of it no component explains.
     """
-    data, axis = point.problem.data, int(place.is_turned)
-    CF = np.asarray(as_dense(point.product(place.CF)), dtype=np.float64)
+    data, axis = point.problem.data, int(subproblem.is_turned)
+    CF = np.asarray(as_dense(point.product(subproblem.CF)), dtype=np.float64)
     diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", CF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
     count = min(_CANDIDATES, int(np.count_nonzero(left)))
@@ -186,20 +174,20 @@ def _new_component(point: Point, place: Quadratic, F: np.ndarray, B: np.ndarray,
         return F.mean(axis=1)
     chosen = generator.choice(len(left), count, replace=False, p=left / left.sum())
     items = np.ascontiguousarray(as_dense(data.take(chosen, axis=axis)).T, dtype=F.dtype)
-    columns = np.asarray(data.apply(items, transposed=place.is_turned), dtype=np.float64)
+    columns = np.asarray(data.apply(items, transposed=subproblem.is_turned), dtype=np.float64)
     S = columns - CF @ F[chosen].T - F @ CF[chosen].T + F @ (B @ F[chosen].T)
     V = unit_length(np, np.maximum(S, 0.0), "columns")
     return V[:, int(np.argmax(np.einsum("ij,ij->j", V, S)))]
 
 
 def _among_few(
-    problem: Problem, place: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
+    problem: Problem, subproblem: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
 ) -> dict[str, Any]:
     """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
     from ...kernels.coordinates import linear_rows
 
     data = problem.data
-    axis, (name,) = int(place.is_turned), problem.learned
+    axis, (name,) = int(subproblem.is_turned), problem.learned
     squares = data.lengths(axis) ** 2
     filled = np.flatnonzero(squares)
     if not len(filled):
@@ -211,15 +199,15 @@ def _among_few(
     if 2 * len(others) < part.shape[1 - axis]:  # of sparse data, most samples may have none of these features
         part, samples = part.subset(others, 1 - axis), others
     rows, columns = problem.shapes[name]
-    shape = (rows, len(some)) if place.letter.transposed else (len(some), columns)
+    shape = (rows, len(some)) if subproblem.letter.transposed else (len(some), columns)
     small = problem.on(part, shapes={name: shape})
-    (small_place,) = small.signature.derived(subproblems).values()
-    found = _best(small, small_place, generator, stop, patience)
-    codes = np.zeros((data.shape[1 - axis], small_place.value(found).shape[1]), dtype=part.namespace.dtype)
-    codes[samples] = part.apply(small_place.value(found), transposed=not place.is_turned)
+    (small_subproblem,) = small.signature.derived(subproblems).values()
+    found = _best(small, small_subproblem, generator, stop, patience)
+    codes = np.zeros((data.shape[1 - axis], small_subproblem.value(found).shape[1]), dtype=part.namespace.dtype)
+    codes[samples] = part.apply(small_subproblem.value(found), transposed=not subproblem.is_turned)
     codes = unit_length(np, codes, "columns")
-    C = np.ascontiguousarray(data.apply(codes, transposed=place.is_turned))
+    C = np.ascontiguousarray(data.apply(codes, transposed=subproblem.is_turned))
     F = np.maximum(C, 0.0)
     linear_rows(0, len(F), F, (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
     F = unit_length(np, F, "columns")
-    return _scaled(problem, {name: F.T if place.letter.transposed else F})
+    return _scaled(problem, {name: F.T if subproblem.letter.transposed else F})

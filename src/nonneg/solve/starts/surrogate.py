@@ -9,7 +9,7 @@ import numpy as np
 
 from ...algebra.expression import Letter
 from ...model import Model
-from ..binding import bind
+from ..problem import bind
 from ..signature import Signature
 from ..solver import Solver
 from ..solvers import Coordinate, best_solver
