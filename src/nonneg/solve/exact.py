@@ -36,8 +36,8 @@ def solved(point: Point, factor: str) -> Array:
 def _definite(xp: Any, gram: Array) -> Array:
     """A Gram matrix with a ridge on its diagonal, of √eps of its entries.
 
-    Where columns are nearly parallel the least squares would be numbers of any size that cancel, in F and in the objective; a
-    column of zeros, of a component that is dead, would have none.
+    For nearly parallel columns the solution would be huge numbers that cancel, in F and in the objective; for a column of zeros, of
+    a dead component, there would be none.
     """
     info = xp.finfo(gram.dtype)
     diagonal = xp.linalg.diagonal(gram)

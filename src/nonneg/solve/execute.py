@@ -72,7 +72,7 @@ def compile_plan(
     have = set(known)
 
     def source(word: Word) -> Source:
-        """Where a word is found: among products, constants, the factors or other matrices."""
+        """The source of a word: a product, a constant, a factor or another matrix."""
         kept, flipped = canonical(word)
         if kept in have:
             return (lambda point: point.known[kept].T) if flipped else lambda point: point.known[kept]

@@ -1,4 +1,4 @@
-"""Ctrl-C, heeded at the next check: what has been found by then is kept, and only then the interrupt is passed on."""
+"""Ctrl-C: a fit ends at its next check, its result is kept, and then the interrupt is passed on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOLD: ContextVar[Callable[[], None] | None] = ContextVar("who acknowledges Ctrl
 
 @contextmanager
 def acknowledged(tell: Callable[[], None] | None) -> Iterator[None]:
-    """Within this, the first Ctrl-C in a fit calls a function, from the handler of the signal; none, where that is None."""
+    """Call a function, or none, at the first Ctrl-C in a fit, from the handler of the signal."""
     token = _TOLD.set(tell)
     try:
         yield
@@ -29,27 +29,27 @@ def acknowledged(tell: Callable[[], None] | None) -> Iterator[None]:
 
 
 def is_heeded() -> bool:
-    """Whether this is part of a fit that keeps what it has found at Ctrl-C."""
+    """Whether this is part of a fit that catches Ctrl-C."""
     return _ASKED.get() is not None
 
 
 def is_interrupted(*_: Any) -> bool:
-    """Whether Ctrl-C was pressed in the fit that this is part of; as a callback, it ends a run where that is so."""
+    """Whether Ctrl-C was pressed in the current fit; as a callback, it ends a run then."""
     asked = _ASKED.get()
     return asked is not None and asked.is_set()
 
 
 @contextmanager
 def heeded(*others: Any) -> Iterator[Event]:
-    """Within this, the first Ctrl-C sets an event; a second one interrupts at once, as it always does.
+    """Catch Ctrl-C: the first sets an event, a second interrupts at once.
 
-    Readings of data that are far are broken off between two blocks. It is left to others where they have a handler of their own,
-    and can be done in the main thread only, which is what Python sends signals to.
+    Passes over data out of core are interrupted between two blocks. A handler of the user is kept, and threads other than the main
+    one cannot catch signals.
 
     Parameters
     ----------
     *others : Data, or anything
-        What may be read meanwhile.
+        Data with passes to interrupt.
     """
     asked = Event()
     logs = [data.log for data in others if isinstance(data, Data) and data.log is not None]

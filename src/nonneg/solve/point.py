@@ -40,7 +40,7 @@ class Point:
         return bare
 
     def copy(self) -> Point:
-        """The same point: what is computed for the one is not known to the other."""
+        """The same point, with products of its own."""
         same = Point(self.problem, self.factors, dict(self.known))
         same.measured = self.measured
         return same
@@ -105,7 +105,7 @@ class Point:
         return as_operand(self.value(word), self.problem.namespace.dtype, self.problem.data.shape)
 
     def prepare(self) -> None:
-        """Compute what the objective and the rules of all factors need, in one visit to the data."""
+        """Compute the products of the objective and of all rules, in one pass over the data."""
         self.compute(self.problem.planner.words, logarithm=self.problem.model.has_logarithms)
 
     def sums(self, factor: str) -> Sums:
@@ -182,7 +182,7 @@ class Point:
         return as_type(self._add(values, self.problem.learned[0]), self.problem.namespace.dtype)
 
     def objective_by_entries(self) -> float:
-        """½‖X − X̂‖² entry by entry, with the penalties of constraints: slower than `objective`, and right where that cancels."""
+        """½‖X − X̂‖² entry by entry, with penalties: slower than `objective`, and exact if that cancels."""
         model, xp = self.problem.model, self.problem.namespace.xp
         squares = float(xp.sum(self._visited(SquaredDifference()), dtype=xp.float64))
         if squares <= (4 * self.problem.namespace.eps) ** 2 * self.problem.data.power_sum(2):
@@ -191,7 +191,7 @@ class Point:
         return squares / 2 + sum(float(penalty) for penalty in penalties if penalty is not None)
 
     def unreached(self) -> int:
-        """How many entries of X are positive where X̂ is zero."""
+        """The number of positive entries of X with X̂ = 0."""
         return int(self.problem.namespace.xp.sum(self._visited(Unreached())))
 
     def _visited(self, operand: Any) -> Array:
@@ -295,7 +295,7 @@ class Point:
         return Request(self._operands[name], "right", self.operand(after) if after else None)
 
     def _add(self, terms: Iterable[tuple[float, Array, bool]], factor: str) -> Array:
-        """A sum of products, each with its coefficient, and with θ where it says so."""
+        """A sum of products with their coefficients, and with θ if it belongs to them."""
         total: Any = None
         for coefficient, product, has_theta in terms:
             product = as_dense(product)
@@ -315,7 +315,7 @@ class Point:
         return self.known[THETA_WORD]
 
     def _sums(self, factor: str, logarithm: bool) -> list[tuple[Array, Array]]:
-        """⟨F, ∇⟩/q for each term of the derivative, without θ, and what it is a difference of, as 0-d arrays."""
+        """⟨F, ∇⟩/q for each term of the derivative, without θ, and the size of its parts, as 0-d arrays."""
         planner, known = self.problem.planner, frozenset(self.known)
         plan = lambda: planner.plan_sums(factor, known, logarithm=logarithm)  # noqa: E731
         self.problem.compiled((factor, known, logarithm), plan, known).execute(self)

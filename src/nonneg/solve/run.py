@@ -4,11 +4,11 @@ It asks the solver for steps until `stopping` names a status. The loop itself co
 numbers from a device, at the checks only, every few iterations. Solvers that compare objectives (`Adaptive`, `QuasiNewton`,
 `Coordinate` with momentum) compute them in their steps too.
 
-Where iterations take long, there is a *look* between checks, as soon as a second has passed since the last: callbacks and Ctrl-C
-are heeded, and the run is written down if it is time. How fast a machine is must not show in what comes of a run. So a look tells
-the watch nothing, leaves no record in the history, unless the run ends there, and computes nothing that a later step would find.
+If iterations take long, there is a *look* between checks, once a second: callbacks and Ctrl-C are answered, and the run is written
+to the checkpoint. Results must not depend on the speed of a machine. So a look tells the watch nothing, leaves no record unless the
+run ends there, and computes no product that a later step would find.
 
-A `Run` is all that a run is at one moment: it can be written down, read again, and gone on with, to the same bits.
+A `Run` is the whole state of a run: stored, read again and resumed, it gives the same bits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .solver import Solver, State
 from .stopping import Stopping, Watch
 
 Callback = Callable[[Progress], Any]
-"""Called at every check, and at looks between them. Returning True, or the `Status` to call it by, ends the run."""
+"""Called at every check, and at looks between them. Returning True, or a `Status`, ends the run."""
 
 _PATIENCE = 1.0
 """Seconds from one look to the next, at least."""
@@ -42,7 +42,7 @@ _LOOKING = 10
 
 @dataclass
 class Run:
-    """A run at one moment: where it is, what the solver and the watch remember, and what has been recorded."""
+    """A run at one moment: point, state of the solver, watch, history."""
 
     point: Point
     state: State

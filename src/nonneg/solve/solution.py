@@ -38,7 +38,7 @@ _SENTENCES = {
     Status.MAX_ITER: "Stopped at max_iter before convergence (raise max_iter or tol).",
     Status.NO_PROGRESS: "Stopped: no step improves the objective or a constraint any more.",
     Status.NON_FINITE: "Stopped: the objective is infinite or NaN; the last finite point is returned (try float64, or rescale X).",
-    Status.UNCHECKED: "Stopped: an iteration changes no factor by more than tol; without an objective this may be a saddle point.",
+    Status.UNCHECKED: "Stopped: factors are steady within tol; the objective is not given, so nothing shows whether it fell.",
     Status.STOPPED_BY_CALLBACK: "Stopped by the callback.",
     Status.STOPPED_BY_USER: "Stopped by the user before convergence; the best point so far is returned.",
 }
@@ -52,26 +52,27 @@ class Record:
     seconds: float
     objective: float
     violation: Mapping[str, float]
-    """For each constrained factor, how far it is from satisfying the constraint; zero is best. Stochastic factors satisfy it
-    exactly: for them, how far the last step was from it before they were restored."""
+    """For each constrained factor, its distance from the constraint; zero is best. Stochastic factors satisfy theirs exactly: for
+    them, the distance of the last step before it was restored."""
     exponent: Mapping[str, float]
     """For each learned factor, the exponent of its last step."""
     readings: int = 0
-    """How often data in files, or on other machines, have been read as a whole by then."""
+    """Passes over data out of core so far."""
 
 
 @dataclass(frozen=True, eq=False)
 class Progress(Record):
-    """What a callback gets: the record of a check, with the learned factors as they are at the moment.
+    """Argument of callbacks: the record of a check, with the current learned factors.
 
-    Where the divergence does not depend on the scale of X̂ (γ, Rényi), those of the `Solution` are rescaled once more at the end.
+    For divergences that do not depend on the scale of X̂ (γ, Rényi), the factors of the `Solution` are rescaled once more at the
+    end.
     """
 
     factors: Mapping[str, Array] = field(default_factory=dict, repr=False)
     reading_seconds: float = 0.0
-    """How long the last reading of data in files, or on other machines, has taken."""
+    """Seconds of the last pass over data out of core."""
     readings_left: int | None = None
-    """How many there may be still, at the most."""
+    """Further passes, at most."""
 
 
 class History(Sequence[Record]):
@@ -151,7 +152,7 @@ class History(Sequence[Record]):
 
 @dataclass(frozen=True)
 class Took:
-    """What a stage of a fit took.
+    """Cost of a stage of a fit.
 
     Attributes
     ----------
@@ -203,7 +204,7 @@ class Explanation:
     solved : str
         The model.
     first_pass : str
-        What the first pass over X collects.
+        Results of the first pass over X.
     steps : tuple of Step
         The stages.
     memory : str
@@ -224,7 +225,7 @@ class Explanation:
 
     @property
     def lines(self) -> list[tuple[str, str, str]]:
-        """Name, text and reason of each line; after a fit the text ends with what the stage took."""
+        """Name, text and reason of each line; after a fit the text ends with the cost of the stage."""
         stages = [
             (f"{number} {step.name}", step.text if step.took is None else f"{step.text}: {step.took}", step.why)
             for number, step in enumerate(self.steps, 1)
@@ -251,7 +252,7 @@ class Solution:
     factors : dict of arrays
         Every factor of the form, learned or fixed, by name.
     objective : float
-        Of `factors`: the divergence, or the trace where that is maximised. No check of `history` was better by more than rounding,
+        Of `factors`: the divergence, or the trace if that is maximised. No check of `history` was better by more than rounding,
         unless a constraint is only approached, as orthogonality is: then it is that of the last check.
     history : History
         Iteration, seconds, objective, constraint violation and exponent at every check.
@@ -260,12 +261,12 @@ class Solution:
         Why the run ended. ``status == "converged"`` works; ``status.sentence`` explains.
     model : Model
     data : Data
-        What was approximated.
+        The approximated data.
     scaled_objective : float
-        What was minimised, in the units it was solved in: of two solutions for the same data the lower one is better, whatever the
-        scale of the data makes of their objectives.
+        The minimised value, in the units of the solver: of two solutions for the same data the lower one is better, also if their
+        objectives over- or underflow.
     solver : str
-        What moved the factors: "coordinate", "newton", "multiplicative", …
+        The name of the solver: "coordinate", "newton", "multiplicative", …
     strategy : Explanation, optional
         The stages of the fit, and the cost of each.
     """

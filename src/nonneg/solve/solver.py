@@ -1,4 +1,4 @@
-"""What a solver is: something that moves a point. The loop, stopping, and reporting are not its business."""
+"""Interface of solvers, which move a point. Loop, stopping and reporting are elsewhere."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from .signature import Signature
 
 @dataclass
 class State:
-    """All that changes during a run besides the point: arrays and numbers, so that it can be written down and read again.
-
-    What a solver has to remember beyond this is a subclass of its own.
-    """
+    """The state of a run besides the point: arrays and numbers, so that it can be stored. Solvers extend it by subclasses."""
 
     exponents: dict[str, float] = field(default_factory=dict)
     """The exponent of each factor's last step."""
@@ -37,11 +34,11 @@ class Solver(ABC):
     searches: ClassVar[bool] = False
     """Whether a line search may evaluate the objective several times a step."""
     window: ClassVar[float] = 1.0
-    """How long it takes to see whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
+    """Iterations that show whether the objective falls faster and faster, in intervals between checks; see `Watch`."""
     shape_by: ClassVar[int] = 40
-    """Iterations before which the curve of the objective tells nothing about what is left to gain; see `Watch`."""
+    """Iterations before which the remaining decrease is not extrapolated; see `Watch`."""
     trial: ClassVar[int] = 100
-    """How many iterations a short run needs that is to show which of several starts is best."""
+    """Iterations that show which of several starts is best."""
 
     def obstacle(self, signature: Signature) -> str | None:
         """Why a problem cannot be solved this way, as a clause; None if it can."""
@@ -53,7 +50,7 @@ class Solver(ABC):
 
     @abstractmethod
     def new_state(self, problem: Problem) -> Any:
-        """The state at the beginning of a run; an error where there is an obstacle."""
+        """The state at the beginning of a run; an error if there is an obstacle."""
 
     def warm(self) -> Solver:
         """The same solver without its warm-up, for points whose components have taken shape."""

@@ -28,8 +28,8 @@ from .stopping import Stopping
 from .surrogate import Surrogate
 
 _CANCELLED, _CANCELLED_FAR = 1e6, 1e3
-"""A difference of terms that are larger by more than this share of rounding has lost digits that matter; and where to find them
-takes a reading of data that are far, or two."""
+"""Multiples of rounding below which a difference of large terms has lost too many digits; the second for data out of core, of which
+an exact sum takes a pass or two."""
 
 
 def solve_from(
@@ -90,7 +90,7 @@ def _final_factors(problem: Problem, point: Point) -> dict[str, Array]:
 
 
 def with_all_digits(problem: Problem, solution: Solution) -> Solution:
-    """The solution with its objective summed entry by entry, where as a difference of sums as large as ΣX² it has lost digits."""
+    """The solution with its objective summed entry by entry, if the difference of sums as large as ΣX² has lost digits."""
     model, data, units = problem.model, problem.data, problem.units
     out_of_core = problem.signature.data.out_of_core
     stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if out_of_core else ()  # a pass takes long
@@ -117,7 +117,7 @@ def _has_all_entries(data: Data) -> bool:
 
 
 def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:
-    """The factors with nothing in them of rows and columns of X of which no entry is known, where they stand for these alone."""
+    """The factors with zeros for rows and columns of X without a known entry."""
     data, form, xp = problem.data, problem.model.form, problem.namespace.xp
     if problem.partial is not None and problem.model.data not in form.names:
         data = problem.partial
@@ -183,7 +183,7 @@ def _objective(point: Point, factors: Mapping[str, Array]) -> float:
 
 
 def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequence[str] | None = None) -> float:
-    """What the constraints of a model, on these factors or on all, add to the objective."""
+    """Penalties of the constraints of a model, on these factors or on all."""
     constraints = {name: model.constraints[name] for name in (model.learned if names is None else names)}
     terms = (constraint.penalty(xp, factors[name]) for name, constraint in constraints.items())
     with np.errstate(over="ignore"):  # it may be more than a number can hold
@@ -191,19 +191,19 @@ def penalties(model: Model, factors: Mapping[str, Array], xp: Any, names: Sequen
 
 
 def objective_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
-    """The objective of a model at given factors, computed without forming X̂ where a chain will do."""
+    """The objective of a model at given factors, without forming X̂ if possible."""
     value, units = _measured(X, model, factors)
     return units.objective_to_user(0.0 - value if model.divergence.maximised else value)
 
 
 def error_of(X: Any, model: Model, factors: Mapping[str, Array]) -> float:
-    """√(2 D) of a model at given factors, also where D itself is more, or less, than a number can hold."""
+    """√(2 D) of a model at given factors, also if D itself over- or underflows."""
     value, units = _measured(X, model, factors)
     return Units(doublings=units.doublings / 2).objective_to_user(math.sqrt(2 * max(value, 0.0)))
 
 
 def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float, Units]:
-    """What is minimised, in units in which it is a number, and these units."""
+    """The minimised value, in units in which it is finite, and these units."""
     point = point_at(model, X, factors)
     value, magnitude = point.objective()
     data = point.problem.data

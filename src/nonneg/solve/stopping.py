@@ -1,4 +1,4 @@
-"""When to stop, and what to call it."""
+"""Convergence: the rules of stopping, and the watch that applies them."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ class Stopping:
     Parameters
     ----------
     tol : float
-        A run has converged when what is left to gain is not worth it. Either, from one check to the next, the objective changes
-        by at most `tol` times its value (or times what it would be for a relative error of 0.3 %, if that is more), or by no
-        more than rounding does. Or what is left to gain, as far as the curve of the objective tells, is at most 600 · `tol` of
-        its value, and never more than 0.6 %. Or, after 70 iterations, the last doubling of their number has brought at most
-        450 · `tol` of it, and never more than 0.45 %, and at most a quarter more than the one before. In either case no
-        constraint comes closer to holding (see `steady`), a few more iterations confirm it, and the point is nearly stationary
-        (see `Watch`). All scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
+        A run has converged if one of three holds. From one check to the next, the objective changes by at most `tol` times its
+        value (or its value at a relative error of 0.3 %, if that is more), or by rounding only. The extrapolated remaining decrease
+        is at most 600 · `tol` of the value, and at most 0.6 %. Or, after 70 iterations, the last doubling of their number has
+        gained at most 450 · `tol` of it, at most 0.45 %, and at most a quarter more than the doubling before. Constraints must be
+        steady (see `steady`), a few more iterations must confirm it, and the point must be nearly stationary (see `Watch`). All
+        scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
     max_iter : int
     check_every : int
-        Iterations from one check to the next; only then is the objective needed, and looked at.
+        Iterations from one check to the next, which computes the objective.
     step_tol : float
         A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     steady : float
-        By what share of its violation a constraint may come closer to holding from one check to the next, for a run to have
-        converged; over the latter half of all iterations it may be a hundred times as much. Infinity takes the first check at
-        which the objective has settled for the last word, as the papers do.
+        Share of its violation by which a constraint may come closer to holding between checks of a converged run; a hundred times
+        as much over the latter half of all iterations. Infinity takes the first check with a settled objective for the end, as the
+        papers do.
     patience : int
         Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     noise : float
-        What the objective would be by chance alone, where that is known, as it is for counts. Changes are compared with that, where
-        it is more than the objective itself: a fit that follows the noise has less and less to gain, but goes on for long.
+        The objective by chance alone, if it is known, as for counts. If it exceeds the objective, changes are compared with it: a
+        fit to noise gains less and less, but goes on for long.
     """
 
     tol: float = 1e-5
@@ -67,59 +66,55 @@ class Stopping:
 
 
 _EXACT = 1e-5
-"""What share of the size of the data is next to nothing, a relative error of 0.3 %: an exact fit falls forever."""
+"""Share of the size of the data that is negligible, a relative error of 0.3 %: an exact fit falls forever."""
 _SOLVED = 1e-9
-"""What share of the size of the data is nothing at all: then it does not matter whether the point is stationary. Components that an
-exact fit does not need drift to any scale, and those that are large make entries of all others look as if they should grow."""
+"""Share of the size of the data that is zero: then the point need not be stationary. Components that an exact fit does not need
+drift to any scale, and large ones make all other entries seem too small."""
 _GAIN, _MOST = 600.0, 6e-3
-"""How many times `tol` may be left to gain, and the largest share of the objective."""
+"""Remaining decrease of a converged run: in units of `tol`, and as a share of the objective, at most."""
 _SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
-"""Shares of the iterations since which gains are looked at, and how many times as much may be left by what they tell."""
+"""Shares of the iterations from which the remaining decrease is extrapolated, and the tolerance of each."""
 _CRAWLS, _LONG, _FASTER = ((0.5, 0.75), (0.5**0.5, 0.5)), 70, 1.25
-"""What may be gained since these shares of the iterations, as a share of what may be left, in a run that is not worth waiting for
-although no end is foreseen; after how many iterations, and by how much more may be gained than in the same time before."""
+"""Slow runs: (share of iterations, tolerated gain since then, in units of the remaining decrease), iterations before a run counts
+as slow, and the largest ratio of a gain to the one before."""
 _HALF_STEADY = 100.0
-"""How many times `steady` a constraint may come closer to holding in the latter half of the iterations."""
+"""Tolerance in units of `steady` over the latter half of the iterations."""
 _FEW = 4
-"""Points of a curve that are too few to tell anything."""
+"""Points of a curve that are too few to extrapolate."""
 _CLOSE = 1e-2
-"""A violation that counts as none, when it comes to how fast it falls."""
+"""A violation below this falls fast enough."""
 _HOLDS = 3e-3
-"""A violation that need not become smaller: the constraint holds. That of an exact fit falls for thousands of iterations."""
+"""A violation below which the constraint holds. That of an exact fit falls for thousands of iterations."""
 
 
 STATIONARY = 0.02
-"""What share of the gradient's two parts may not balance at a point that counts as stationary; see `Point.kkt_residual`."""
+"""KKT residual below which a point is nearly stationary; see `Point.kkt_residual`."""
 
 
 @dataclass
 class Watch:
-    """Sees the checks of one run, and says when it is over.
+    """Sees the checks of one run, and decides when it is over.
 
-    An objective that has settled from one check to the next may still be on its way. It may go round in a cycle, of which checks
-    at equal distances see the same point again and again. It may lie on a plateau, near a saddle, as every random start of many
-    components does for a while. So some iterations more must confirm that a run has converged: from each of them to the next the
-    objective stays the same, which it does not in a cycle; and over all of them it falls more and more slowly, or not at all. On a
-    plateau it falls faster and faster, however little that is, since what leads away from a saddle grows by the same factor in
-    each iteration. (Where it does so only because a constraint that is not restored holds less and less, as that of orthogonal
-    factors may, there is nothing to be gained.)
+    An objective that is steady between checks may still be far from its minimum. It may go round in a cycle, of which checks at
+    equal distances see the same point; or lie on a plateau near a saddle, as every random start of many components does for a
+    while. So further iterations must confirm convergence: the objective is the same after each of them, unlike in a cycle, and does
+    not fall faster and faster. On a plateau it does, since the distance from a saddle grows geometrically. (A constraint that is
+    not restored, such as orthogonality, may make it fall faster by holding less; that is no gain.)
 
-    And the point must be nearly stationary: a factor whose entries are stuck at zero has a steady objective too.
+    The point must be nearly stationary, too: factors stuck at zero have a steady objective.
 
-    Many curves fall like a power of the number of iterations, and so slowly in the end that it takes several times as long to see
-    them settle as to come within a share of the end that matters. So a run is also looked at as a whole: what the last doubling of
-    its iterations has brought, and the last growth by √2, and how much less that is than what the one before has brought, tell what
-    all to come would bring: no end of it where the objective falls faster and faster, as on a plateau. Where each doubling brings
-    about the same, there is no end either; if it is little, and the run is long, it is not waited for. While that is confirmed the
-    objective does not rise at all, as it would in a cycle.
+    Many curves fall like a power of the number of iterations, and settle long after the distance from the limit is negligible. So
+    the remaining decrease is extrapolated from the last doubling of the iterations, and their last growth by √2, each compared with
+    the one before. Gains that grow, as on a plateau, have no limit. Gains that stay the same have none either; if they are small, a
+    long run ends. The objective must not rise during confirmation, as it would in a cycle.
     """
 
     stopping: Stopping
     eps: float
     window: float = 1.0
-    """How many iterations are enough to see whether the objective falls faster and faster, in intervals from check to check."""
+    """Iterations that show whether the objective falls faster and faster, in intervals between checks."""
     shape_by: int = 40
-    """Iterations before which their curve tells nothing: components have taken shape by then, and the way off a plateau shows."""
+    """Iterations before which nothing is extrapolated: components have not taken shape."""
     value: float = math.inf
     violation: float = math.inf
     checked_at: int = 0
@@ -127,11 +122,11 @@ class Watch:
     """The lowest objective and the smallest violation so far."""
     improved_at: int = 0
     settled: list[tuple[float, float]] = field(default_factory=list)
-    """The objective and the violation since they have settled, one pair for each iteration."""
+    """The objective and the violation in each iteration since they have settled."""
     by_curve: bool = False
-    """Whether they have settled only in so far as the curve leaves little to gain."""
+    """Whether they have settled by extrapolation only."""
     curve: list[tuple[int, float, float]] = field(default_factory=list)
-    """The iterations at which the objective was known, with it and the violation, as it was at the last check."""
+    """Iteration, objective and violation (of the last check) of each known point."""
 
     def next_check(self, iteration: int) -> int:
         """The iteration of the next check."""

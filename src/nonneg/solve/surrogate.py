@@ -61,7 +61,7 @@ _SIDES: dict[frozenset[Need], Side] = {frozenset({Need.COLUMN_GRAM}): "rows", fr
 
 
 class Kind(Enum):
-    """What stands for X."""
+    """A kind of surrogate of X."""
 
     SKETCH = "sketch"
     LOW_RANK = "low rank"
@@ -207,7 +207,7 @@ class Surrogate(ABC):
 
     @abstractmethod
     def ended(self, run: Run, rounds: Rounds, point: Point | None) -> Run:
-        """The run of all rounds; `point` is where X was read at the end of the last one, None if it was not."""
+        """The run of all rounds; `point` is that of the last pass over X, if there was one after the last round."""
 
     def solve(
         self,
@@ -388,7 +388,7 @@ class LowRank(Surrogate):
             self._compression = Compression.of_arrays(problem.data, **arrays)
         else:
             self._compression = begun_low_rank(problem.data, directions(problem.signature))
-        # In single precision a descent ends where ‖X‖² is rounded, far from a minimum that leaves little to explain.
+        # In single precision a descent ends at the rounding of ‖X‖², far from a minimum with a small residual.
         own, size = problem.data.namespace, 2 * self._compression.R.shape[1] * sum(problem.data.shape)
         self._namespace = own._replace(dtype=own.xp.float64) if size <= _LITTLE and not problem.fixed else own
         self.small = self._bound(self._namespace)

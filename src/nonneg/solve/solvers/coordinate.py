@@ -1,7 +1,7 @@
 """Coordinate descent: every entry of a factor in turn takes its exact minimum, the others staying as they are.
 
 The Euclidean objective along one entry is a polynomial: of degree two for a factor that occurs once, as both do in ``W H``, and of
-degree four for one that occurs as F Fᵀ, as in ``W W.T X``. What a step needs of the rest of the product follows from the form; see
+degree four for one that occurs as F Fᵀ, as in ``W W.T X``. The rest of the product enters by a few small matrices; see
 `subproblems`.
 """
 
@@ -56,15 +56,14 @@ class Draws:
 
 @dataclass
 class CoordinateState(State):
-    """What coordinate descent remembers from one sweep to the next."""
+    """State of coordinate descent between sweeps."""
 
     sweeps: int = 0
-    """How many there have been."""
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
-    """The factors before the last sweep, where there is momentum."""
+    """The factors before the last sweep, with momentum."""
     value: tuple[float, float] | None = None
-    """The objective after it, up to a constant, and how much of it is rounding, where they are known."""
+    """The objective after it, up to a constant, and its rounding error, if known."""
     has_zeros: bool = False
     """Whether tiny entries have become zero."""
     draws: Draws = field(default_factory=lambda: Draws.of(np.random.default_rng(0)))
@@ -75,24 +74,24 @@ class CoordinateState(State):
 class Coordinate(Solver):
     """Exact steps, one entry at a time, for the Euclidean distance.
 
-    Rows of a factor are visited in random order, the same in every run, and each is gone over several times. Nothing ever raises
-    the objective. The entries reach zero, and leave it again.
+    Rows of a factor are visited in random order, the same in every run, each several times. No step raises the objective. Entries
+    reach zero, and leave it again.
 
     Parameters
     ----------
     warmup : int, default=10
-        Multiplicative steps to begin with, where a factor occurs twice: from a random start, entries would be decided before the
-        components have taken shape, and stay so.
+        Multiplicative steps to begin with, if a factor occurs twice: from a random start, exact steps would decide entries before
+        the components have taken shape.
     passes : int, default=10
-        How often a row is gone over, at most.
+        Visits of a row, at most.
     enough : float, default=1e-3
-        A row is left when none of its entries changes by more than this share of its largest.
+        A row is left if none of its entries changes by more than this share of its largest.
     refresh : int, default=10
-        Sweeps after which products that are kept up to date entry by entry are computed anew.
+        Sweeps after which products that are updated entry by entry are computed anew.
     momentum : float, default=0.7
-        Where every factor occurs once, or the only one as F Fᵀ, alone or beside the data, a sweep begins this much of the last
-        step further on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved where the objective would rise; the
-        sweep then begins at the factors as they are. 0 does without.
+        If every factor occurs once, or the only one as F Fᵀ, alone or beside the data, a sweep begins this share of the last step
+        further on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved if the objective would rise; the sweep then
+        begins at the current factors. 0 does without.
     """
 
     title: ClassVar[str] = "coordinate descent"
@@ -178,9 +177,9 @@ class Coordinate(Solver):
         return point
 
     def _warmed(self, point: Point, state: CoordinateState) -> Point:
-        """One multiplicative step; by rows where they are many, lest products as long as the factor take up memory.
+        """One multiplicative step; by blocks of rows if there are many, to save memory.
 
-        With exponent 1 it goes far, and may overshoot: where the objective would rise, the proven exponent is taken.
+        Exponent 1 is fast, and may overshoot: if the objective would rise, the proven exponent is taken.
         """
         found = list(point.problem.signature.derived(subproblems).values())
         if len(found) == 1 and isinstance(found[0], Quadratic) and found[0].warms_by_rows:
@@ -191,9 +190,9 @@ class Coordinate(Solver):
 
 
 def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
-    """What tells whether a sweep has lowered the objective, with how much of it is rounding; None where it would cost too much.
+    """A function that measures the objective up to a constant, and its rounding error; None if it would cost too much.
 
-    The factor that is swept last leaves all that the objective is made of behind, up to a constant.
+    It uses the products that the last sweep of a factor leaves.
     """
     found = list(problem.signature.derived(subproblems).values())
     last, constraints = found[-1], problem.model.constraints.values()
@@ -201,9 +200,7 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
         constraint.has_penalty for constraint in constraints
     ):
         return lambda point: (last.measure(point), 0.0)
-    is_alone = (
-        len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after
-    )  # one product with X is what a sweep costs
+    is_alone = len(found) == 1 and isinstance(found[0], Quadratic) and not found[0].after  # a sweep costs one product with X
     if is_alone or not any(isinstance(subproblem, Quadratic) for subproblem in found):
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_gram_of_data:
@@ -213,8 +210,8 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
 
 
 _GROWTH = 1.03
-"""By how much the momentum grows with every sweep that it has helped."""
+"""Growth of the momentum with every sweep that it has helped."""
 _WARMUP = Multiplicative(exponent=1, rescale=True)
-"""The first steps from a random start, which are faster than the proven ones, and may raise the objective."""
+"""First steps from a random start: faster than the proven ones, but may raise the objective."""
 _PROVEN = Multiplicative()
-"""What is taken in place of a first step that has raised it."""
+"""Replaces a first step that has raised it."""

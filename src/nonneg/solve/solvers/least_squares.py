@@ -1,4 +1,4 @@
-"""Alternating least squares: a factor is solved for, and what comes out negative becomes zero."""
+"""Alternating least squares: a factor is solved for, and its negative entries become zero."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .multiplicative import moved, restored
 
 @dataclass(frozen=True)
 class AlternatingLeastSquares(Solver):
-    """Solve for each factor in turn, clip what is negative, restore its constraint: FONT Eq. 21.
+    """Solve for each factor in turn, clip negative entries, restore its constraint: FONT Eq. 21.
 
     A rule says at which point it does not move: numerator = denominator. Where the factor stands first in every word of the
     denominator, W G = numerator, or last, G H = numerator, that is a linear system, solved with what the last iterate makes of G

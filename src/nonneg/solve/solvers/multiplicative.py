@@ -43,7 +43,7 @@ def restored(point: Point, factor: str, value: Array) -> Point:
 
 
 def _within_reach(namespace: Namespace, factor: Array) -> Array:
-    """A factor whose scale does not matter, brought back where steps have led it so far that products would over- or underflow."""
+    """A factor whose scale does not matter, rescaled if its products would over- or underflow."""
     peak = float(namespace.xp.max(factor))
     if peak == 0 or namespace.smallest ** (1 / 8) < peak < namespace.largest ** (1 / 8) or not math.isfinite(peak):
         return factor
@@ -102,7 +102,7 @@ class Multiplicative(Solver):
 
 @dataclass
 class AdaptiveState(State):
-    """What a search for exponents remembers."""
+    """State of a search for exponents."""
 
     trials: dict[str, float] = field(default_factory=dict)
     """The exponent to try next, for each factor."""
@@ -114,15 +114,15 @@ class Adaptive(Solver):
 
     A step that would raise the objective is not taken; it is tried again with the proven exponent. With that, an unconstrained
     factor cannot raise the objective but by rounding, and if it would, it stays. The theory of a constrained factor is about its
-    augmented objective, so one that cannot be restored fully takes the proven step also where that brings it closer to the
-    constraint; where it would be worse in both respects, it stays.
+    augmented objective, so one that cannot be restored fully takes the proven step also if that brings it closer to the constraint;
+    if it would be worse in both respects, it stays.
 
     Parameters
     ----------
     growth : float, default=1.3
-        By what the exponent is multiplied after a step that lowered the objective.
+        Factor of the exponent after a step that lowered the objective.
     largest : float, default=8
-        Where it stops growing.
+        The largest exponent.
     """
 
     title: ClassVar[str] = "multiplicative updates with adaptive exponents"

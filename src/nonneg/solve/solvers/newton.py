@@ -30,53 +30,51 @@ from .subproblems import Linear, Settings, Subproblem, subproblems
 
 @dataclass
 class NewtonState(QuasiNewtonState):
-    """What is remembered from one sweep to the next, and from those of `QuasiNewton` where a run begins with some."""
+    """State of Newton's method between sweeps, and of a warm-up by `QuasiNewton`."""
 
     sweeps: int = 0
-    """How many there have been."""
     momentum: float = 0.0
     last: dict[str, Array] = field(default_factory=dict)
     """The factors before the last sweep."""
     is_single: bool = False
     """Whether sweeps are made in single precision."""
     value: float | None = None
-    """The objective as the last sweep has found it, where that was one in single precision."""
+    """The objective after the last sweep, if that was in single precision."""
 
 
 @dataclass(frozen=True)
 class Newton(Solver):
     """Newton steps, one entry at a time, for every divergence that is a sum over entries.
 
-    For factors that occur once, the first and the last of the form entry by entry; factors between them, such as S in
-    ``W S H``, take the proven multiplicative step. Each step is the minimum of a bound (see `kernels.newton`), which needs
-    no curvature to be positive: what is concave of the divergence, as the logarithm of Itakura and Saito is, is replaced by its
-    tangent. So a sweep never raises the objective but by rounding; one that would is replaced by a sweep of `Adaptive`. Entries
-    reach zero, and leave it again.
+    For factors that occur once, the first and the last of the form entry by entry; factors between them, such as S in ``W S H``,
+    take the proven multiplicative step. Each step is the minimum of a bound (see `kernels.newton`), for any sign of the curvature:
+    concave parts of the divergence, such as the logarithm of Itakura and Saito, are replaced by their tangent. So a sweep never
+    raises the objective but by rounding; one that would is replaced by a sweep of `Adaptive`. Entries reach zero, and leave it
+    again.
 
     γ- and Rényi divergences are not sums over entries, since every entry of X̂ changes the scale of all others: they keep
-    `QuasiNewton`. Where a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, of which all
-    d′ and d″ would have to be computed anew for every entry: a sweep would cost as many visits to the data as the factor has rows.
+    `QuasiNewton`. If a factor occurs twice, as in ``W W.T X``, an entry changes X̂ in other rows than its own, and a sweep would
+    take as many passes over the data as the factor has rows.
 
-    Large dense data in double precision are gone over in single precision as long as every sweep gains much more than that loses:
-    each entry of X̂ takes a division, of which twice as many are made at a time. The objective of a point is always measured in
-    double precision.
+    Large dense data in double precision are swept in single precision as long as every sweep gains much more than that loses: each
+    entry of X̂ takes a division, of which a core makes twice as many at a time. Objectives are always measured in double precision.
 
-    Where X̂ is zero, a bound on what changes in relation to it lets no entry grow that the divergence bends for: with β above 1,
-    other than 2, and zeros in X, entries stay zero that should not, and `QuasiNewton` serves better.
+    At X̂ = 0 the bound is relative to X̂, and entries with a curved divergence cannot grow: with β above 1, other than 2, and zeros
+    in X, entries stay zero that should not, and `QuasiNewton` serves better.
 
     Parameters
     ----------
     warmup : int, default=3
         Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
-        Where the divergence is not convex, as that of Itakura and Saito is not, bounds are loose far from a minimum, and it is ten
+        For divergences that are not convex, such as that of Itakura and Saito, bounds are loose far from a minimum, and it is ten
         times as many steps of `QuasiNewton`.
     passes : int, default=1
-        How often a row is gone over in a sweep, at most.
+        Visits of a row in a sweep, at most.
     enough : float, default=1e-3
-        A row is left when none of its entries changes by more than this share of its largest.
+        A row is left if none of its entries changes by more than this share of its largest.
     momentum : float, default=0.8
-        A sweep begins this much of the last step further on (after Ang and Gillis, 2019). It grows slowly up to 0.98, and is halved
-        where the objective would rise; the sweep then begins at the factors as they are. 0 does without.
+        A sweep begins this share of the last step further on (after Ang and Gillis, 2019). It grows slowly up to 0.98, and is
+        halved if the objective would rise; the sweep then begins at the current factors. 0 does without.
     """
 
     title: ClassVar[str] = "Newton steps, row by row"
@@ -178,7 +176,7 @@ class Newton(Solver):
         return None
 
     def _swept(self, point: Point, is_single: bool) -> tuple[Point, tuple[float, float]]:
-        """A sweep over all factors, those at the ends last, which leave what the objective is made of; with the objective."""
+        """A sweep over all factors, ends of the form last, which leave the sums of the objective; with the objective."""
         ordered = sorted(point.problem.signature.derived(subproblems).values(), key=_is_at_end)
         for subproblem in ordered:
             if _is_at_end(subproblem):
@@ -221,7 +219,7 @@ def _is_at_end(subproblem: Subproblem) -> bool:
 
 
 def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
-    """What a divergence is made of, from what a descent has left."""
+    """The sums of a divergence, from the totals of a descent."""
     found = np.sum(descent.totals, axis=0)
     approximation = float(descent.F.sum(axis=0, dtype=np.float64) @ descent.V.sum(axis=1, dtype=np.float64))
     if descent.curve.is_dual:
@@ -250,7 +248,7 @@ def _is_linear(data_power: float, power: float) -> bool:
 
 
 def curve_of(divergence: Objective) -> Curve | None:
-    """A divergence as the kernels take it; None for what is not a sum over entries."""
+    """A divergence as the kernels take it; None if it is not a sum over entries."""
     nothing = np.empty(0)
     if isinstance(divergence, DualI):
         return Curve(nothing, nothing, nothing, 0.0, bounds=(1.0, 1.0))
@@ -265,14 +263,14 @@ def curve_of(divergence: Objective) -> Curve | None:
 
 
 _GROWTH, _MOST = 1.03, 0.98
-"""Of the momentum, with every sweep that it has helped, and where it stops growing."""
+"""Growth of the momentum with every sweep that it has helped, and its largest value."""
 _LEAST = 0.1
-"""What momentum leaves of an entry, lest a row of zeros makes X̂ zero where X is not, from which there is no way back."""
+"""Share of an entry that momentum keeps at least: a row of zeros would make X̂ zero beside positive X, for good."""
 _GAIN, _SINGLE_EPS = 1e-5, float(np.finfo(np.float32).eps)
-"""What share of the objective a sweep in single precision has to gain, and what share of its terms rounding may be."""
+"""Share of the objective that a sweep in single precision must gain, and rounding error of its terms."""
 _LARGE, _RANGE = 2e6, 1e6
-"""Entries times components from which single precision pays, and by how much at the most entries may differ from one."""
+"""Entries times components from which single precision pays, and the largest ratio of an entry to one."""
 _FEW = 0.1
-"""The share of entries that are not zero below which data count as sparse, however they are stored."""
+"""Share of non-zero entries below which data count as sparse, however they are stored."""
 _SAFE = Adaptive()
 _PROVEN = Multiplicative()

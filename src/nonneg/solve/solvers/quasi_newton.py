@@ -1,4 +1,4 @@
-"""Quasi-Newton steps: all factors move at once, in a direction that the steps before have taught.
+"""Quasi-Newton steps (L-BFGS): all factors move at once.
 
 A multiplicative rule is a gradient step in disguise. Write F = U∘U. The gradient by U is 2U∘(∇⁺ − ∇⁻), and since ln(a/b) is
 2(a − b)/(a + b) up to third order, F ← F∘(∇⁻/∇⁺)^η is, as long as it is not far,
@@ -6,8 +6,8 @@ A multiplicative rule is a gradient step in disguise. Write F = U∘U. The gradi
     U ← U − η · gradient / weight,   weight = 2(∇⁺ + ∇⁻),
 
 a gradient step in which each entry has a length of its own. L-BFGS takes 1/weight for its first guess of the inverse Hessian and
-corrects it by what the last few steps have done to the gradient. So what the rules know of the problem, and what constraints add to
-them, is kept; what they lack, how entries and factors depend on each other, is learned.
+corrects it by the changes of the gradient in the last few steps. So the preconditioner of the rules and the multipliers of
+constraints are kept, and the coupling of entries and factors is learned.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ from .multiplicative import Adaptive, AdaptiveState, moved
 
 _SWEEP = Adaptive()
 _NOTHING, _REVIVED = 1e-6, (1e-2, 1e-3, 1e-4)
-"""Of a factor's mean: what counts as next to nothing, and what an entry may begin with again."""
+"""Shares of a factor's mean: an entry below the first is negligible, and may begin again with the others."""
 _LENGTHS = (1.0, 0.25)
-"""Of the step, and of a second attempt where the first would raise the objective."""
+"""Of the step, and of a second attempt if the first would raise the objective."""
 _LEAST = 0.6
-"""What is left of an entry of U at least. Near zero gradients by U vanish: entries that fall too fast do not come back."""
+"""Share of an entry of U that a step keeps at least. Near zero gradients by U vanish: entries that fall too fast do not come
+back."""
 _EVERY = 10
 """One step in so many is a sweep of `Adaptive`, whose ratios bring small entries back that should not be small."""
 _FLAT = 1e-4
-"""A curvature below this share of what the weights say teaches nothing, or, if it is negative, the wrong thing."""
+"""A curvature below this share of that of the weights, or a negative one, is not learned."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What one step has taught."""
+    """A correction pair of L-BFGS."""
 
     move: Array
-    """How U changed."""
+    """Change of U."""
     change: Array
-    """How the gradient changed."""
+    """Change of the gradient."""
     inverse: Array
     """1/⟨move, change⟩; 0 for a correction that is not to be used."""
 
 
 @dataclass
 class QuasiNewtonState(AdaptiveState):
-    """What has been learned so far."""
+    """State of L-BFGS."""
 
     steps: int = 0
     corrections: list[Correction] = field(default_factory=list)
@@ -65,11 +66,11 @@ class QuasiNewtonState(AdaptiveState):
     gradient: Array | None = None
     """The gradient by it."""
     exponent: Any = 1.0
-    """Of the first guess: what would have suited the last step. A number, or a 0-d array for which no device has to wait."""
+    """Scale of the initial inverse Hessian: the best for the last step. A number, or a 0-d array, so that devices need not wait."""
     attempt: int = 0
-    """Which attempt at a step is next, where each takes an iteration: lengths of a quasi-Newton step, then a multiplicative one."""
+    """The next attempt at a step, if each takes an iteration: lengths of a quasi-Newton step, then a multiplicative one."""
     share: float = 0.0
-    """Of the exponents of single factors, what a multiplicative step of all of them together is to take; 0 for the proven one."""
+    """Share of the exponents of single factors in a multiplicative step of all together; 0 for the proven one."""
     made_of: ClassVar[tuple[type, ...]] = (Correction,)
 
 
@@ -77,19 +78,19 @@ class QuasiNewtonState(AdaptiveState):
 class QuasiNewton(Solver):
     """L-BFGS for the square roots of all factors together, preconditioned by the multiplicative rules.
 
-    A step that would raise the objective is tried again with a quarter of its length. If that raises it too, what was learned is
-    forgotten, and a sweep of `Adaptive` is taken in its place, whose promises are therefore kept: a factor without a constraint
-    never raises the objective but by rounding. Constraints enter as in any rule, by their multiplier terms and by `restore`.
+    A step that would raise the objective is tried again with a quarter of its length. If that raises it too, the corrections are
+    dropped, and a sweep of `Adaptive` is taken instead, whose promises therefore hold: a factor without a constraint never raises
+    the objective but by rounding. Constraints enter as in any rule, by their multiplier terms and by `restore`.
 
     Parameters
     ----------
     memory : int, default=10
-        From how many steps to learn. Each takes the memory of the factors twice.
+        Correction pairs. Each takes the memory of the factors twice.
     warmup : int, default=10
         Sweeps of `Adaptive` to begin with: from a random start, entries would be decided before the components have taken shape.
     together : bool, default=False
-        Whether multiplicative steps move all factors at once, too, and an attempt that would raise the objective ends an iteration
-        as one that is taken does. Each iteration then looks at the data once, which is what counts where a look takes long.
+        Whether multiplicative steps, too, move all factors at once, and a failed attempt ends an iteration. Each iteration is then
+        one pass over the data, which counts for data out of core.
     """
 
     title: ClassVar[str] = "quasi-Newton steps"
@@ -152,7 +153,7 @@ class QuasiNewton(Solver):
         return _swept(point, state)
 
     def _learned(self, point: Point, state: QuasiNewtonState) -> tuple[Array, Array, Array]:
-        """U, the gradient by it and the weights, all in one vector; what they teach beside those of the last step is remembered."""
+        """U, the gradient by it and the weights, as vectors; updates the correction pairs."""
         roots, gradient, weight = _in_one_vector(point)
         if state.roots is not None:
             _learn(point.problem.namespace.xp, state, roots, gradient, weight)
@@ -161,7 +162,7 @@ class QuasiNewton(Solver):
         return roots, gradient, weight
 
     def _attempt(self, point: Point, state: QuasiNewtonState) -> Point:
-        """A step of all factors, if it does not raise the objective; the point as it is, if it would, and then another is next."""
+        """A step of all factors, if it does not raise the objective; else the same point, and another attempt is next."""
         point.prepare()
         if state.attempt == 0:
             state.steps += 1
@@ -171,7 +172,7 @@ class QuasiNewton(Solver):
         else:
             roots, gradient, weight = _in_one_vector(point)
         is_learned = state.attempt < len(_LENGTHS)
-        proven = 1 / len(point.factors)  # of as many as move together
+        proven = 1 / len(point.factors)  # all move together
         share = max(state.share, proven)
         if is_learned:
             step = _LENGTHS[state.attempt] * _direction(state.corrections, state.exponent, gradient, weight)
@@ -195,20 +196,19 @@ class QuasiNewton(Solver):
         if share > proven:
             return point
         state.attempt = 0
-        return _SWEEP.step(point, state)  # what is left is rounding, or constraints
+        return _SWEEP.step(point, state)  # only rounding, or constraints, remain
 
 
 def _swept(point: Point, state: QuasiNewtonState) -> Point:
-    """A sweep of `Adaptive`; where that moves nothing, entries that should grow and do not are begun anew."""
+    """A sweep of `Adaptive`; if it moves nothing, entries that should grow and do not begin anew."""
     swept = _SWEEP.step(point, state)
     return _revived(point, state) or swept if state.stalled else swept
 
 
 def _revived(point: Point, state: QuasiNewtonState) -> Point | None:
-    """A point with some of the entries that are next to nothing and should grow, where the objective is lower there.
+    """A point with larger values of negligible entries that should grow, if its objective is lower.
 
-    Long steps may leave an entry so small that to grow again, by a factor in each step, takes hundreds of steps which change the
-    objective by less than rounding: then nothing seems to move.
+    Long steps may leave an entry so small that its growth, geometric, takes hundreds of steps with changes below rounding.
     """
     xp, model = point.problem.namespace.xp, point.problem.model
     if not isinstance(model.divergence.law, PowerLaw):
@@ -241,7 +241,7 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
         if divergence.scale_invariant:  # the parts of the rules lack 1/ΣP∘X̂, which changes from step to step
             unit = point.problem.model.rules[name].degree / xp.sum(F * denominator)
             gradient, weight = gradient * unit, weight * unit
-        gradient = point.problem.model.constraints[name].without_given(xp, gradient)  # what is given cannot move
+        gradient = point.problem.model.constraints[name].without_given(xp, gradient)  # given entries cannot move
         pieces.append([xp.reshape(array, (-1,)) for array in (roots, gradient, weight)])
     roots, gradient, weight = (xp.concat(arrays) for arrays in map(list, zip(*pieces, strict=True)))
     info = xp.finfo(weight.dtype)
@@ -249,7 +249,7 @@ def _in_one_vector(point: Point) -> tuple[Array, Array, Array]:
 
 
 def _learn(xp: Any, state: QuasiNewtonState, roots: Array, gradient: Array, weight: Array) -> None:
-    """Remember what the last step did, and the exponent that would have suited it. No device has to wait for what is decided."""
+    """Append the correction pair of the last step, and update the scale; without branches, so that devices need not wait."""
     move, change = roots - state.roots, gradient - state.gradient
     curvature, spread = move @ change, change @ (change / weight)
     useful = curvature > _FLAT * (move @ (weight * move))

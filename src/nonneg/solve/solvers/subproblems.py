@@ -25,7 +25,7 @@ from ..point import Point
 from ..signature import Signature
 
 _TINY = 1e-10
-"""Entries below this share of the largest are taken for zero: what multiplicative steps leave of them."""
+"""Entries below this share of the largest become zero: multiplicative steps cannot reach it."""
 _CANCELLED = 1e-4
 """A sweep that leaves less than this share of FᵀF, as from a start far too large, leaves products that have lost digits."""
 _NOTHING = np.empty((0, 0))
@@ -108,12 +108,12 @@ class Subproblem(ABC):
         return point.with_factor(self.letter.name, F.T if self.letter.transposed else F)
 
     def obstacle(self, signature: Signature) -> str | None:
-        """Why the factor cannot be worked on; None where it can."""
+        """The reason why the factor has no exact step; None if it has."""
         return None
 
     @abstractmethod
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
-        """One sweep over the rows, in an order that the generator draws where they are shuffled."""
+        """One sweep over the rows, shuffled by the generator if there is one."""
 
 
 class Linear(Subproblem):
@@ -123,7 +123,7 @@ class Linear(Subproblem):
         super().__init__(signature, letter, is_turned, before, after)
         self.P, self.Q, self.C = before.T + before, after + after.T, before.T + self.X + after.T
         self.is_alone = not before and len(signature.model.learned) == 1
-        """Whether nothing else is learned, so that there will not be many sweeps: not worth a compiled one, where F is small."""
+        """Whether nothing else is learned: few sweeps, not worth a compilation if F is small."""
 
     def obstacle(self, signature: Signature) -> str | None:
         if any(word and signature.is_implicit(word) for word in (self.P, self.Q)):
@@ -151,18 +151,18 @@ class Linear(Subproblem):
         return P, Q, _evaluated(point, self.C)
 
     def measure(self, point: Point) -> float:
-        """The objective but for a constant, of what a sweep over this factor leaves behind."""
+        """The objective but for a constant, from the products of a sweep over this factor."""
         F = np.asarray(point.value(self.F))
         P, Q, C = self._products(point, F)
         return float(np.vdot(multiplied_in_double(F.T, P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
 
 
 _NOT_COMPILED = 2**13
-"""Entries of a factor that is learned alone up to which NumPy goes over its rows."""
+"""Entries of a factor that is learned alone up to which NumPy sweeps over its rows."""
 
 
 def _by_columns(F: Array, Q: Array, C: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
-    """What the kernel `linear_rows` does, for all rows at once, a column at a time: they do not depend on each other."""
+    """The kernel `linear_rows` in NumPy: all rows at once, a column at a time, since rows are independent."""
     f, c = np.array(F.T, dtype=np.float64, order="C"), C.T - penalty
     total, is_open = f.sum(axis=0), np.ones(len(F), dtype=bool)
     for _ in range(passes):
@@ -182,18 +182,18 @@ def _by_columns(F: Array, Q: Array, C: Array, penalty: float, overlap: float, fi
 
 
 def _affordable(point: Point, F: Array) -> int:
-    """How often a row may be gone over.
+    """Visits of a row, at most.
 
-    A pass over the rows should cost no more than half of what the product with the non-zeros of X has; dense X has the same number
-    of them, and so of passes. The second pass of two is cheap, and makes more of a sweep where X is small. Rows and columns without
-    weight are zeros, and do not count.
+    A pass over the rows should cost at most half of the product with the non-zeros of X; dense X counts its non-zeros too, and so
+    has as many visits. A second visit is cheap, and makes more of a sweep if X is small. Rows and columns without weight do not
+    count.
     """
     data = point.problem.data
     return max(2, 1 + int(data.facts.non_zeros / (2 * F.size * share_with_weights(data))))
 
 
 class Weighted(Subproblem):
-    """F B, where entries have weights: each row has a quadratic function of its own."""
+    """F B with weights of entries: each row has a quadratic function of its own."""
 
     def obstacle(self, signature: Signature) -> str | None:
         if not signature.data.swept_weights:
@@ -252,7 +252,7 @@ class Quadratic(Subproblem):
         F = self.value(point)
         options = self.options(settings)
         if settings.cuts:
-            learned = F[self.first_row :, options[2] :]  # what is given stays
+            learned = F[self.first_row :, options[2] :]  # given entries stay
             learned[learned < _TINY * F.max()] = 0.0
         first, stop = self.first_row, len(F)
         if stop - first < _MANY:
@@ -265,7 +265,7 @@ class Quadratic(Subproblem):
         sweep = self._over_data if self.is_implicit or not self.after else self._over_gram
         kept = sweep(point, F, G, order, options)
         point = self.replaced(point, F)
-        is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike what is kept
+        is_rounded = F.dtype == np.float32 and is_small(math.prod(point.problem.data.shape))  # unlike kept products
         if settings.keeps and not is_rounded and np.trace(G) > _CANCELLED * before:
             for word, product in (kept | {self.FF: G}).items():
                 point.keep(word, product)

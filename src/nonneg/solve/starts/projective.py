@@ -83,7 +83,7 @@ def _form(model: Model) -> Form | None:
 
 
 def _groups(model: Model, letter: Letter, axis: str) -> bool:
-    """Whether the constraint of a factor groups what it stands for: that the rows, or the columns, of its letter are orthogonal."""
+    """Whether a constraint makes the rows, or the columns, of a letter orthogonal, so that it groups items."""
     constraint = model.constraints[letter.name]
     own = {"rows": "columns", "columns": "rows"}[axis] if letter.transposed else axis
     return isinstance(constraint, Orthogonal | FixedMultiplier) and constraint.axis == own

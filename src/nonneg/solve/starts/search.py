@@ -1,8 +1,8 @@
 """Search for a start of X ≈ X W Wᵀ, and forms like it: coordinate descent from a random start, and swaps of components.
 
 Local minima differ by which groups of features have a component each. A better minimum is often found by a swap: two components
-that are nearly one are merged, and another begins where most of X is left. A short descent from there is kept if it ends lower.
-That costs a fraction of a restart, and succeeds more often.
+that are nearly one are merged, and another begins at badly approximated features. A short descent from there is kept if it ends
+lower. That costs a fraction of a restart, and succeeds more often.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from .base import Beginning, Setting, Start
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
 _HOPE, _LEAST = 6.0, 4
-"""A descent is given up where the best so far is below it by more than `_HOPE` times what it still seems to gain; not before
-`_LEAST` checks, from which that is estimated."""
+"""A descent ends if the best so far is below it by more than `_HOPE` times its extrapolated remaining decrease; not before `_LEAST`
+checks."""
 _PASSES = 2
-"""How often a row is gone over, at most."""
+"""Visits of a row, at most."""
 _SWAPS, _MISSES = 10, 4
 """Swaps that are tried at most, and how many in a row may fail."""
 _CANDIDATES = 3
-"""Features that are looked at for a new component to begin at."""
+"""Features that are tried for a new component."""
 _FEW, _FEW_PER_COMPONENT = 1200, 32
-"""Features that the search looks at; it looks at all of them where there are less than twice as many."""
+"""Features that the search uses; all of them if there are less than twice as many."""
 _LONGER = 3
-"""How much longer to search for data out of core: it takes no pass over them, and a restart would."""
+"""Multiplies the number of swaps for data out of core: they take no pass, and a restart would."""
 
 
 class Search(Start):
@@ -161,9 +161,9 @@ def swapped(point: Point, subproblem: Quadratic, which: int, generator: np.rando
 
 
 def _new_component(point: Point, subproblem: Quadratic, F: np.ndarray, B: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """The best of a few columns of S = (I − FFᵀ)K(I − FFᵀ), what is left over of K, their negative entries made zero.
+    """The best of a few columns of the residual S = (I − FFᵀ)K(I − FFᵀ), their negative entries made zero.
 
-    A feature is drawn in proportion to its entry on the diagonal of S: how much of it no component explains.
+    Features are drawn in proportion to the diagonal of S, their unexplained part.
     """
     data, axis = point.problem.data, int(subproblem.is_turned)
     CF = np.asarray(as_dense(point.product(subproblem.CF)), dtype=np.float64)
@@ -183,7 +183,7 @@ def _new_component(point: Point, subproblem: Quadratic, F: np.ndarray, B: np.nda
 def _among_few(
     problem: Problem, subproblem: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
 ) -> dict[str, Any]:
-    """The search among some of the features, and the others' entries fitted to what it finds: coordinates on the codes."""
+    """The search among some of the features; entries of the others are fitted to its codes."""
     from ...kernels.coordinates import linear_rows
 
     data = problem.data

@@ -58,7 +58,7 @@ class OnSurrogate(Start):
 
 
 _SAMPLE_ROWS, _SAMPLE_ENTRIES = 4000, 2**24
-"""Rows and entries of a sample in memory, where blocks have fewer; with more, it has as many rows as a block."""
+"""Rows and entries of a sample in memory, if blocks have fewer; else it has as many rows as a block."""
 _CODING = Stopping(tol=1e-3, max_iter=10)
 """When to stop solving for the codes of a block, of which the run is to begin."""
 
