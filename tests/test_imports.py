@@ -18,6 +18,7 @@ LAYERS = [
     ("kernels",),
     ("annotations", "atomic", "labelling", "libraries", "random_states"),
     ("data",),
+    ("io",),
     ("files", "coclusters"),
     ("plot",),
     ("algebra",),

@@ -149,7 +149,7 @@ def write_golden() -> None:
         np.save(GOLDEN / f"{name}.npy", estimator.transform(X) if hasattr(estimator, "transform") else estimator.factors_["L"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of max_iter
-        golden_fit(max_iter=20, checkpoint=GOLDEN / "checkpoint.nonneg")
+        golden_fit(max_iter=20, checkpoint=GOLDEN / "checkpoint-2.nonneg")
 
 
 def golden_data() -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nonneg
+from nonneg.exceptions import DataError
 
 from .pins import FILE, GOLDEN, SIGNATURES, difference, golden_data, golden_fit, golden_models, machine, measure, signatures
 from .plain import PINS
@@ -46,7 +47,14 @@ def test_models_of_earlier_versions_load(name):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_checkpoints_of_earlier_versions_are_resumed(tmp_path):
-    shutil.copy(GOLDEN / "checkpoint.nonneg", tmp_path / "run.nonneg")
+    shutil.copy(GOLDEN / "checkpoint-2.nonneg", tmp_path / "run.nonneg")
     whole, resumed = golden_fit(max_iter=60), golden_fit(max_iter=60, checkpoint=tmp_path / "run.nonneg")
     assert resumed.n_iter_ == 60
     assert resumed.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+
+
+def test_checkpoints_of_version_1_are_refused(tmp_path):
+    shutil.copy(GOLDEN / "checkpoint.nonneg", tmp_path / "run.nonneg")
+    with pytest.raises(DataError, match=r"run\.nonneg .*written by an older nonneg, .* Delete it"):
+        golden_fit(max_iter=60, checkpoint=tmp_path / "run.nonneg")
+    assert (tmp_path / "run.nonneg").read_bytes() == (GOLDEN / "checkpoint.nonneg").read_bytes()

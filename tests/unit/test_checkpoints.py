@@ -201,35 +201,54 @@ def test_what_is_no_checkpoint_is_refused(tmp_path):
         Checkpoint("x", every=-1)
 
 
+def changed(content, change):
+    """An archive of runs with its JSON and arrays changed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    told = json.loads(members.pop("run.json"))
+    arrays = {name: np.load(io.BytesIO(member)) for name, member in members.items()}
+    change(told, arrays)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("run.json", json.dumps(told))
+        for name, array in arrays.items():
+            with archive.open(name, "w") as member:
+                np.save(member, array)
+    return stream.getvalue()
+
+
 def write_altered(path, change):
     """Change what a checkpoint holds: `change` gets the content of its first start, and its arrays."""
-    from nonneg.solve.storing import read_content
-
-    def changed(file, change):
-        stored = read_content(file)
-        arrays = dict(stored.arrays)
-        change(stored.content, arrays)
-        stream = io.BytesIO()
-        np.savez(stream, content=np.frombuffer(json.dumps(stored.content).encode(), np.uint8), **arrays)
-        return stream.getvalue()
 
     def of_start(content, arrays):
-        name = f"array_{content['start 0']['number']}"
-        arrays[name] = np.frombuffer(changed(io.BytesIO(arrays[name].tobytes()), change), np.uint8)
+        ((_, start),) = content["starts"]["items"]
+        name = f"arrays/{start['number']}.npy"
+        arrays[name] = np.frombuffer(changed(arrays[name].tobytes(), change), np.uint8)
 
-    path.write_bytes(changed(path, of_start))
+    path.write_bytes(changed(path.read_bytes(), of_start))
 
 
-def set_array(value, array):
+def inside(item, *keys):
+    """A part of the JSON of an archive: an item of a dict, or a field of an object."""
+    for key in keys:
+        if isinstance(item, dict) and item.get("of") == "dict":
+            item = dict(item["items"])[key]
+        else:
+            item = item["fields"][key] if isinstance(item, dict) and "fields" in item else item[key]
+    return item
+
+
+def set_array(keys, array):
     """A change of an array of a run: those that hold it are found by keys."""
 
     def change(content, arrays):
-        item = content
-        for key in value:
-            item = dict(item["items"])[key] if isinstance(item, dict) and item.get("of") == "dict" else item[key]
-        arrays[f"array_{item['number']}"] = array
+        arrays[f"arrays/{inside(content, *keys)['number']}.npy"] = array
 
     return change
+
+
+def set_run(**values):
+    return lambda content, arrays: content["run"]["fields"].update(values)
 
 
 ALTERED = {
@@ -239,20 +258,20 @@ ALTERED = {
     "text": set_array(["run", "point", "factors", "W"], np.full((60, 3), "1")),
     "product": set_array(["run", "point", "known", 0, 1], np.ones((1, 1))),
     "last": set_array(["run", "state", "last", "H"], np.ones((1, 1))),
-    "no factor": lambda content, arrays: content["run"]["point"]["factors"]["items"].pop(),
+    "no factor": lambda content, arrays: inside(content, "run", "point", "factors")["items"].pop(),
     "no array": lambda content, arrays: arrays.clear(),
-    "iteration": lambda content, arrays: content["run"].update(n_iter="1"),
-    "negative iteration": lambda content, arrays: content["run"].update(n_iter=-(10**18)),
-    "large iteration": lambda content, arrays: content["run"].update(n_iter=10**18),
-    "status": lambda content, arrays: content["run"].update(status="well"),
-    "watch": lambda content, arrays: content["run"].update(watch=3),
-    "state": lambda content, arrays: content["run"].update(state=None),
+    "iteration": set_run(n_iter="1"),
+    "negative iteration": set_run(n_iter=-(10**18)),
+    "large iteration": set_run(n_iter=10**18),
+    "status": set_run(status="well"),
+    "watch": set_run(watch=3),
+    "state": set_run(state=None),
     "class": lambda content, arrays: content["run"].update(of="Popen"),
     "run": lambda content, arrays: content.update(run=5),
-    "draws": lambda content, arrays: content["run"]["state"]["draws"].update(half=2**32),
-    "draws in a circle": lambda content, arrays: content["run"]["state"]["draws"].update(increment=0),
-    "history": lambda content, arrays: content["run"]["history"].update(records=[3]),
-    "objective": lambda content, arrays: content["run"]["point"].update(objective=["a", "b"]),
+    "draws": lambda content, arrays: inside(content, "run", "state", "draws")["fields"].update(half=2**32),
+    "draws in a circle": lambda content, arrays: inside(content, "run", "state", "draws")["fields"].update(increment=0),
+    "history": lambda content, arrays: inside(content, "run", "history").update(records=[3]),
+    "objective": lambda content, arrays: inside(content, "run", "point").update(objective=["a", "b"]),
 }
 
 
@@ -272,7 +291,7 @@ def test_runs_that_no_fit_has_written_are_refused(case, tmp_path):
 SOLVED = {
     "NaN": set_array(["solution", "factors", "W"], np.full((60, 3), np.nan)),
     "rows": set_array(["solution", "factors", "W"], np.ones((2, 3))),
-    "status": lambda content, arrays: dict(content["solution"]["items"])["status"].update(value="well"),
+    "status": lambda content, arrays: inside(content, "solution", "status").update(value="well"),
     "more": lambda content, arrays: content["solution"]["items"].append(["model", 3]),
     "solution": lambda content, arrays: content.update(solution=5),
 }
@@ -294,21 +313,17 @@ def test_solutions_that_no_fit_has_written_are_refused(case, tmp_path):
         lambda content, arrays: content.update(seeds={"of": "list", "items": []}),
         lambda content, arrays: content.update(identity="5"),
         lambda content, arrays: content.update(identity=5),
-        lambda content, arrays: content.update({"start 0": 5}),
-        lambda content, arrays: content.update({"start x": content["start 0"]}),
-        lambda content, arrays: arrays.update(array_0=np.zeros(5, np.uint8)),
+        lambda content, arrays: content.update(starts=5),
+        lambda content, arrays: content["starts"]["items"].append(["x", 3]),
+        lambda content, arrays: arrays.update({"arrays/0.npy": np.zeros(5, np.uint8)}),
+        lambda content, arrays: content.update(version=99),
+        lambda content, arrays: content.update(format="nonneg model"),
     ],
 )
 def test_files_that_no_fit_has_written_are_refused(change, tmp_path):
-    from nonneg.solve.storing import read_content
-
     path = tmp_path / "run.nonneg"
     factorize(data(), "W H", 3, random_state=0, max_iter=20, checkpoint=path)
-    stored = read_content(path)
-    arrays = dict(stored.arrays)
-    change(stored.content, arrays)
-    with open(path, "wb") as file:
-        np.savez(file, content=np.frombuffer(json.dumps(stored.content).encode(), np.uint8), **arrays)
+    path.write_bytes(changed(path.read_bytes(), change))
     with pytest.raises(DataError, match=r"run\.nonneg"):
         factorize(data(), "W H", 3, random_state=0, max_iter=20, checkpoint=path)
 
@@ -316,7 +331,8 @@ def test_files_that_no_fit_has_written_are_refused(change, tmp_path):
 def test_a_size_that_lies(tmp_path):
     path, header = tmp_path / "run.nonneg", b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }\n"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("content.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64))
+        archive.writestr("run.json", json.dumps({"format": "nonneg run", "version": 2}))
+        archive.writestr("arrays/0.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64))
     with pytest.raises(DataError, match=r"not a run .* 10000000000000"):
         factorize(data(), "W H", 3, checkpoint=path)
 
@@ -1053,7 +1069,7 @@ def test_other_blocks_are_named(tmp_path):
 
 def test_a_path_that_cannot_be_a_checkpoint(tmp_path):
     (tmp_path / "text").write_text("no arrays")
-    for name, why in (("text", r"it is no \.npz file\. Delete it"), ("folder/run.nonneg", "the folder .*folder does not exist")):
+    for name, why in (("text", r"not all of it\. Delete it"), ("folder/run.nonneg", "the folder .*folder does not exist")):
         with pytest.raises(DataError, match=why):
             nonneg.NMF(2, checkpoint=tmp_path / name).fit(data())
     assert (tmp_path / "text").read_text() == "no arrays"

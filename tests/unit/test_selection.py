@@ -27,6 +27,7 @@ from nonneg import (
 )
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
+from nonneg.io.archive import read_archive, write_archive
 from nonneg.plot.views import column_labels, row_labels
 from nonneg.selection import atlas, criteria, match_components, rank_scan, top_features
 from nonneg.selection.criteria import Criterion, Error, Gabriel, Halves, Likelihood, Restarts, Speckled, Subsamples
@@ -36,6 +37,7 @@ from nonneg.selection.criteria.halves import split
 from nonneg.selection.criteria.restarts import clustered, consensus_matrix, cophenetic, dispersion, silhouette
 from nonneg.selection.criteria.speckled import divided
 from nonneg.selection.rules import last_above, smallest_close
+from nonneg.selection.storing import MEASUREMENT, _digest
 from nonneg.selection.subjects import Chain, Subject, subject_of
 
 
@@ -223,9 +225,9 @@ def test_a_scan_can_be_gone_on_with(tmp_path, monkeypatch):
     X = mixed(3)
     whole = rank_scan(NMF(), X, range(1, 5), criteria=["gabriel", "restarts"], random_state=0)
     rank_scan(NMF(), X, [2, 3], criteria="gabriel", random_state=0, folder=tmp_path)
-    assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".nonneg", ".json"}
     assert json.loads((tmp_path / "scan.json").read_text())["estimator"] == "NMF"
-    (tmp_path / "gabriel-3-0.npz").write_bytes(b"cut short")
+    (tmp_path / "gabriel-3-0.nonneg").write_bytes(b"cut short")
     measured, measure = [], Gabriel.measure
 
     def watched(self, subject, part, rank, seed):
@@ -915,7 +917,7 @@ def test_nothing_is_said_of_ranks_that_were_not_scanned():
     assert "scan smaller ranks" in rank_scan(NMF(), X, [3, 4, 5], criteria="error", random_state=0).why_
 
 
-@pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}', '{"version": 4, "seed": 0, "criteria": null}'])
+@pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}', '{"version": 5, "seed": 0, "criteria": null}'])
 def test_a_folder_whose_description_is_damaged(content, tmp_path):
     (tmp_path / "scan.json").write_text(content)
     with pytest.raises(DataError, match="cannot be read as what a scan is about"):
@@ -926,7 +928,7 @@ def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
     X = mixed(2)
     first = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
     np.save(tmp_path / "gabriel-1-0", np.ones(3))
-    (tmp_path / "gabriel-1-0.npy").replace(tmp_path / "gabriel-1-0.npz")
+    (tmp_path / "gabriel-1-0.npy").replace(tmp_path / "gabriel-1-0.nonneg")
     again = rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
     assert again.columns_["gabriel"] == first.columns_["gabriel"]
 
@@ -935,22 +937,23 @@ def test_a_measurement_that_is_no_archive_is_made_again(tmp_path):
 def test_a_measurement_with_other_numbers_is_made_again(how, tmp_path):
     X = mixed(2)
     first = rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0, folder=tmp_path)
-    with np.load(tmp_path / "error-1-0.npz") as stored:
-        found = dict(stored)
+    path = tmp_path / "error-1-0.nonneg"
+    archive = read_archive(path, MEASUREMENT, "")
+    found, digest = archive.read("found"), archive.read("digest")
     if how == "of another rank":
-        (tmp_path / "error-1-0.npz").replace(tmp_path / "error-2-0.npz")
+        path.replace(tmp_path / "error-2-0.nonneg")
     elif how == "of other types":
-        np.savez(tmp_path / "error-1-0.npz", **{name: np.ones(3) for name in found})
+        write_archive(path, MEASUREMENT, {"found": 3, "digest": digest})
     else:
-        np.savez(tmp_path / "error-1-0.npz", **{name: value + 1 for name, value in found.items() if name != "digest"})
+        write_archive(path, MEASUREMENT, {"found": {name: value + 1 for name, value in found.items()}})
     same(first, rank_scan(NMF(), X, [1, 2], criteria="error", random_state=0, folder=tmp_path))
 
 
 def test_a_measurement_that_is_a_folder(tmp_path):
     rank_scan(NMF(), mixed(2), [1], criteria="error", random_state=0, folder=tmp_path)
-    (tmp_path / "error-1-0.npz").unlink()
-    (tmp_path / "error-1-0.npz").mkdir()
-    with pytest.raises(DataError, match=r"error-1-0\.npz is not a file"):
+    (tmp_path / "error-1-0.nonneg").unlink()
+    (tmp_path / "error-1-0.nonneg").mkdir()
+    with pytest.raises(DataError, match=r"error-1-0\.nonneg is not a file"):
         rank_scan(NMF(), mixed(2), [1], criteria="error", random_state=0, folder=tmp_path)
 
 
@@ -986,8 +989,9 @@ def test_ranks_that_are_text():
 def test_measurements_that_no_scan_has_written(found, tmp_path):
     X = mixed(2)
     rank_scan(NMF(), X, [1, 2], criteria="gabriel", random_state=0, folder=tmp_path)
-    for path in tmp_path.glob("*.npz"):
-        np.savez(path, **found)
+    found = {name: np.asarray(value) for name, value in found.items()}
+    for path in tmp_path.glob("*.nonneg"):
+        write_archive(path, MEASUREMENT, {"found": found, "digest": _digest(path.stem, found)})
     with pytest.raises(DataError, match="measurements that no scan has written"):
         rank_scan(NMF(), X, [1, 2], criteria="gabriel", random_state=0, folder=tmp_path)
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..data.memory import refuse_too_large
 from ..data.sources.base import refuse_link
 from ..exceptions import FileError
+from ..io.zipped import opened
 from ..libraries import needed
-from .archives import opened
 from .base import Kind, Source, Wanted
 from .table import Layout, Table
 

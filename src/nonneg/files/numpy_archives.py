@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..data.compressed import to_csr
 from ..exceptions import FileError, ReadingError
-from .archives import opened, read_array
+from ..io.zipped import opened, read_array
 from .base import Kind, Source, Wanted
 from .numpy_arrays import numbers
 from .table import Layout, Table

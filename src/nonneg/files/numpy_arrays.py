@@ -12,7 +12,7 @@ from scipy import sparse
 from ..data.opening import open_data
 from ..data.sources.npy import read_header
 from ..exceptions import FileError
-from .archives import check_size
+from ..io.zipped import check_size
 from .base import Kind, Source, Wanted
 from .large import is_large
 from .table import Table

@@ -1,4 +1,4 @@
-"""A scan written down as it goes: a folder with one file of arrays for each measurement, and what it all is about as JSON."""
+"""A scan in a folder: an archive for each measurement, and a description in JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,14 @@ import numpy as np
 
 from ..annotations import fits
 from ..atomic import written_whole
+from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError
-from ..files.archives import opened, read_array
+from ..io.archive import Form, read_archive, write_archive
 
-VERSION = 4
-"""Format of the folder: raised when measurements hold more, or other things, than before."""
+VERSION = 5
+"""Of the form of the folder: raised when measurements hold more, or other things, than before."""
 ABOUT = "scan.json"
+MEASUREMENT = Form("nonneg measurement", VERSION, "a measurement of a scan", "measurement.json")
 
 
 class Store:
@@ -52,7 +53,9 @@ class Store:
         about, known = self.path / ABOUT, dict(settings)
         if about.exists():
             known |= self._gone_on_from(about, identity, settings, seed)
-        _replace(about, json.dumps({"version": VERSION, "seed": self.seed, **identity, "criteria": known}, indent=1).encode())
+        with written_whole(about) as unfinished:
+            content = {"version": VERSION, "seed": self.seed, **identity, "criteria": known}
+            unfinished.write_text(json.dumps(content, indent=1), encoding="utf8")
 
     def _gone_on_from(
         self, about: Path, identity: Mapping[str, Any], settings: Mapping[str, Any], seed: int | None
@@ -87,19 +90,20 @@ class Store:
         return dict(theirs)
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """What was found under a name, if it was."""
-        path = None if self.path is None else self.path / f"{name}.npz"
+        """Read a measurement by its name; None if there is none, or if no scan has written it, so that it is made again."""
+        path = None if self.path is None else self._file(name)
         if path is None or not path.exists():
             return None
         if not path.is_file():
             raise DataError(f"{path} is not a file, as a measurement is. Use another folder.")
         try:
-            with opened(path, str(path)) as archive:
-                found = {each.removesuffix(".npy"): read_array(archive, each, str(path)) for each in archive.namelist()}
-        except (OSError, ValueError):  # it was cut short, or altered
+            with altered_files_refused(str(path), MEASUREMENT.noun):
+                archive = read_archive(path, MEASUREMENT, str(path))
+                found, digest = archive.read("found"), archive.read("digest")
+        except DataError:
             return None
-        if bytes(found.pop(_DIGEST, b"")) != _digest(name, found):
-            return None  # it is of other numbers, or of an older version, and is measured again
+        if not fits(found, dict[str, np.ndarray]) or not isinstance(digest, str) or digest != _digest(name, found):
+            return None
         self._has_read = True
         return {key: value if value.ndim else value.item() for key, value in found.items()}
 
@@ -116,23 +120,23 @@ class Store:
             ) from error
 
     def write(self, name: str, found: Mapping[str, Any]) -> None:
-        if self.path is None:
-            return
-        stream = BytesIO()
-        arrays = {key: np.asarray(value) for key, value in found.items()}
-        np.savez(stream, **arrays, **{_DIGEST: np.frombuffer(_digest(name, arrays), np.uint8)})  # type: ignore[arg-type]
-        _replace(self.path / f"{name}.npz", stream.getvalue())
+        """Write a measurement."""
+        if self.path is not None:
+            arrays = {key: np.asarray(value) for key, value in found.items()}
+            with written_whole(self._file(name)) as unfinished:
+                write_archive(unfinished, MEASUREMENT, {"found": arrays, "digest": _digest(name, arrays)})
+
+    def _file(self, name: str) -> Path:
+        assert self.path is not None
+        return self.path / f"{name}.nonneg"
 
 
-_DIGEST = "digest"
-
-
-def _digest(name: str, arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A hash of a measurement and its name, by which an altered file is known."""
+def _digest(name: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """Hash a measurement with its name; altered files have another hash."""
     found = hashlib.blake2b(name.encode(), digest_size=16)
     for key, array in arrays.items():
         found.update(f"{key} {array.dtype} {array.shape}".encode() + array.tobytes())
-    return found.digest()
+    return found.hexdigest()
 
 
 def _difference(name: str, then: Any, now: Any) -> str:
@@ -147,9 +151,3 @@ def _difference(name: str, then: Any, now: Any) -> str:
 
 _UNREADABLE = {"data": "X", "classes": "y"}
 """What is known of by a hash only."""
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    with written_whole(path) as unfinished:
-        unfinished.write_bytes(content)

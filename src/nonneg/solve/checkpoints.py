@@ -25,13 +25,14 @@ from ..atomic import remove_left_over, short_name, written_whole
 from ..data import Data
 from ..data.weighted import LowRank
 from ..exceptions import DataError, IncompatibleError
+from ..io.archive import Archive
 from ..kernels.namespace import to_host
 from ..naming import is_number
 from .filling import inside
 from .problem import Problem
 from .run import Run
 from .solution import Solution, Status
-from .storing import Stored, altered_runs_refused, check_factors, read_content, read_filling, write_content
+from .storing import altered_runs_refused, check_factors, read_content, read_filling, rebuilt, write_content
 from .surrogate import Rounds
 
 T = TypeVar("T")
@@ -182,8 +183,7 @@ class CheckpointFile:
     def _read(self) -> None:
         stored = read_content(self.path)
         with altered_runs_refused(str(self.path)):
-            there = json.loads(stored.rebuilt("identity"))
-            seeds, blobs = stored.rebuilt("seeds"), _blobs(stored)
+            there, seeds, blobs = json.loads(stored.read("identity")), stored.read("seeds"), _blobs(stored)
             if not isinstance(there, dict) or not fits(seeds, list[int]) or min(seeds, default=0) < 0:
                 raise DataError("it has no seeds, or does not say what it is of")
         differing = [
@@ -203,12 +203,12 @@ class CheckpointFile:
         self._was_for = there.get(_MAX_ITER)
         if self._was_for != self.identity.get(_MAX_ITER):  # some starts begin elsewhere then, unless they have gone too far
             for entry in self._entries.values():
-                self.check_reach(_iterations(self._opened(entry)))
+                self.check_reach(int(rebuilt(self._opened(entry), "n_iter") or 0))
             self._entries = {
                 number: entry for number, entry in self._entries.items() if not self._opened(entry).content.get("is_bound", True)
             }
 
-    def _opened(self, entry: bytes) -> Stored:
+    def _opened(self, entry: bytes) -> Archive:
         return read_content(io.BytesIO(entry), str(self.path))
 
     def writer(self, number: int) -> CheckpointWriter:
@@ -242,8 +242,8 @@ class CheckpointFile:
         return time.monotonic() - self._written >= self.every
 
     def _write(self) -> None:
-        content: dict[str, Any] = {"identity": json.dumps(self.identity), "seeds": self.seeds}
-        content |= {f"start {number}": np.frombuffer(entry, np.uint8) for number, entry in sorted(self._entries.items())}
+        starts = {number: np.frombuffer(entry, np.uint8) for number, entry in sorted(self._entries.items())}
+        content = {"identity": json.dumps(self.identity), "seeds": self.seeds, "starts": starts}
         replace_file(self.path, lambda file: write_content(content, file))
         self._written = time.monotonic()
 
@@ -255,9 +255,9 @@ class CheckpointFile:
 class CheckpointWriter:
     """Writes and reads the state of one start in a `CheckpointFile`."""
 
-    def __init__(self, file: CheckpointFile, number: int, stored: Stored | None) -> None:
+    def __init__(self, file: CheckpointFile, number: int, stored: Archive | None) -> None:
         self._file, self._number, self._stored = file, number, stored
-        self.is_bound = True if stored is None else bool(stored.rebuilt("is_bound"))
+        self.is_bound = True if stored is None else bool(rebuilt(stored, "is_bound"))
         """Whether the start depends on `max_iter`; if so, a changed `max_iter` discards it."""
         self.filling: LowRank | None = None
         """The values of missing entries."""
@@ -269,7 +269,9 @@ class CheckpointWriter:
         if self._file.is_due() or run.status is not None:
             hit_max_iter = run.status is Status.MAX_ITER
             run = replace(run, status=None) if hit_max_iter or run.status is Status.STOPPED_BY_USER else run
-            state = {"run": run, "stage": None if rounds is None else rounds(), "is_bound": self.is_bound}
+            stage = None if rounds is None else rounds()
+            n_iter = run.n_iter + (0 if stage is None else stage.done)
+            state = {"run": run, "stage": stage, "is_bound": self.is_bound, "n_iter": n_iter}
             self._unfinished = state | {"run": run.copy()} if hit_max_iter else {}
             self._file.put(self._number, state)
 
@@ -288,7 +290,7 @@ class CheckpointWriter:
         return self._rebuilt("run", Run, problem)
 
     def _rebuilt(self, name: str, cls: type[T], *of: Any) -> T | None:
-        found = None if self._stored is None else self._stored.rebuilt(name, *of)
+        found = None if self._stored is None else rebuilt(self._stored, name, *of)
         if found is not None and not isinstance(found, cls):
             raise DataError(f"{self._file.path} was altered: its {name} is {found!r:.60}. Delete it, or give another path.")
         return found
@@ -300,44 +302,36 @@ class CheckpointWriter:
 
     def solution(self, problem: Problem) -> Solution | None:
         """The stored solution, if the start is over."""
-        found = None if self._stored is None else self._stored.rebuilt("solution", problem)
+        found = None if self._stored is None else rebuilt(self._stored, "solution", problem)
         if found is None:
             return None
         stored, model = self._stored, problem.user_model
         assert stored is not None
-        with altered_runs_refused(stored.name):
+        with altered_runs_refused(stored.label):
             if not fits(found, dict[str, Any]) or set(found) != set(_OF_SOLUTION):
                 raise DataError(f"its solution must have {', '.join(_OF_SOLUTION)}")
             check_fields(Solution, found)
             check_factors(found["factors"], problem, [name for name in model.form.names if name != model.data])
         if found["status"] is Status.MAX_ITER and self._file.goes_beyond(found["n_iter"]):
             return None
-        with altered_runs_refused(stored.name):
-            problem = read_filling(stored.rebuilt("filling", problem), problem)
+        with altered_runs_refused(stored.label):
+            problem = read_filling(rebuilt(stored, "filling", problem), problem)
         return Solution(**found, model=model, data=inside(problem) if model.data in model.form.names else None)
 
     def finish(self, solution: Solution) -> None:
         """Write the solution of the start."""
         found = {name: getattr(solution, name) for name in _OF_SOLUTION}
         filling = None if self.filling is None else tuple(self.filling)
-        own = {"solution": found, "filling": filling, "is_bound": self.is_bound}
+        own = {"solution": found, "filling": filling, "is_bound": self.is_bound, "n_iter": solution.n_iter}
         self._file.put(self._number, self._unfinished | own)
 
 
-def _iterations(stored: Stored) -> int:
-    """How many iterations a start has made that was written down."""
-    found = stored.rebuilt("solution")
-    with altered_runs_refused(stored.name):
-        if found is not None:
-            return int(found["n_iter"])
-        run, stage = (stored.content.get(name) or {} for name in ("run", "stage"))
-        return int(stage.get("done", 0)) + int(run.get("n_iter", 0))
-
-
-def _blobs(stored: Stored) -> dict[int, bytes]:
-    """The starts that are in a file, by number."""
-    found = ((name.removeprefix("start "), value) for name, value in stored.content.items() if name.startswith("start "))
-    return {int(number): stored.arrays[f"array_{value['number']}"].tobytes() for number, value in found}
+def _blobs(stored: Archive) -> dict[int, bytes]:
+    """The archives of the starts in a file, by number."""
+    starts = stored.read("starts")
+    if not fits(starts, dict[int, np.ndarray]):
+        raise DataError("its starts are none")
+    return {number: entry.tobytes() for number, entry in starts.items()}
 
 
 _OF_SOLUTION = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")

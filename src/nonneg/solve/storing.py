@@ -1,4 +1,4 @@
-"""Runs written down and read again: arrays and numbers, never pickled objects.
+"""Runs in archives: factors, the state of a solver, the history, and known products of a point.
 
 >>> import io, numpy as np
 >>> from nonneg import Model
@@ -17,22 +17,18 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..annotations import check_fields, fits, shown
+from ..annotations import fits, shown
 from ..data.weighted import LowRank
-from ..exceptions import DataError
-from ..files.archives import opened, read_array
+from ..exceptions import DataError, FileError
+from ..io.archive import Archive, Form, Kind, Reader, Writer, read_archive, write_archive
 from ..kernels.namespace import is_array, to_host
 from ..planning import LOGARITHM
 from .filling import with_filling
@@ -45,57 +41,48 @@ from .solvers.coordinate import Draws
 from .stopping import Stopping, Watch
 from .surrogate import Rounds
 
-VERSION = 1
-_TAG = "of"
-
 
 def write(run: Run, file: str | Path | BinaryIO) -> None:
-    """Write a run to a file, or to a stream of bytes, in NumPy's format for several arrays."""
+    """Write a run to a file or stream."""
     write_content({"model": _named(run.point.problem), "run": run}, file)
 
 
 def _named(problem: Problem) -> str:
-    """What a problem is about."""
+    """Name a problem."""
     model = problem.model
     return f"{model.form.text} with {model.divergence!r} and {model.constraints!r}"
 
 
 def read(file: str | Path | BinaryIO, problem: Problem) -> Run:
-    """A run that was written down, of the same problem, to go on with."""
+    """Read a run of the same problem, to be resumed."""
     stored = read_content(file)
     if stored.content.get("model") != _named(problem):
         raise DataError(f"{file} is of another problem: {stored.content.get('model')}; here it is {_named(problem)}.")
-    run: Run = stored.rebuilt("run", problem)
+    run: Run = rebuilt(stored, "run", problem)
     return run
 
 
 def write_content(content: Mapping[str, Any], file: str | Path | BinaryIO) -> None:
-    """Write runs, and what else is made of arrays and numbers, by name."""
-    arrays: list[np.ndarray] = []
-    flat = {"version": VERSION, **{name: _flattened(value, arrays) for name, value in content.items()}}
-    named = {f"array_{number}": array for number, array in enumerate(arrays)}
-    with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as stream:  # by its name NumPy would change it
-        np.savez(stream, content=np.frombuffer(json.dumps(flat).encode(), dtype=np.uint8), **named)  # type: ignore[arg-type]
+    """Write runs, and other values of arrays and numbers, by name."""
+    write_archive(file, FORM, content)
 
 
-@dataclass(frozen=True)
-class Stored:
-    """What a file holds, by name; to be rebuilt for a problem."""
+def read_content(file: str | Path | BinaryIO, name: str = "") -> Archive:
+    """Read an archive of runs; streams have no name of their own."""
+    name = name or str(file)
+    with altered_runs_refused(name):
+        return read_archive(file, FORM, name, _classes())
 
-    content: dict[str, Any]
-    arrays: dict[str, np.ndarray]
-    name: str
-    """Of the file."""
 
-    def rebuilt(self, name: str, problem: Problem | None = None) -> Any:
-        """One of the values; points are those of the problem."""
-        with altered_runs_refused(self.name):
-            return _rebuilt(self.content.get(name), self.arrays, problem)
+def rebuilt(stored: Archive, name: str, problem: Problem | None = None) -> Any:
+    """Make one of the values; points are of the problem."""
+    with altered_runs_refused(stored.label):
+        return stored.read(name, problem)
 
 
 @contextmanager
 def altered_runs_refused(name: str) -> Iterator[None]:
-    """Turn whatever a stored run leads to that is not as it should be into a `DataError` that names the file."""
+    """Turn errors of a stored run into a `DataError` that names the file."""
     try:
         yield
     except Exception as error:
@@ -105,23 +92,6 @@ def altered_runs_refused(name: str) -> Iterator[None]:
         raise DataError(
             f"{name} is not a run that was written down, or not all of it: {said}. Delete it, or give another path."
         ) from error
-
-
-def read_content(file: str | Path | BinaryIO, name: str = "") -> Stored:
-    """Read what was written; streams have no name of their own."""
-    name = name or str(file)
-    with altered_runs_refused(name), nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
-        if not zipfile.is_zipfile(stream):
-            raise DataError("it is no .npz file")
-        with opened(stream, name) as archive:
-            found = {each.removesuffix(".npy"): read_array(archive, each, name) for each in archive.namelist()}
-        arrays = {each: array.astype(array.dtype.newbyteorder("="), copy=False) for each, array in found.items()}
-        content = json.loads(bytes(arrays.pop("content")).decode())
-        if not isinstance(content, dict):
-            raise DataError(f"its content is {shown(content)}")
-    if content.get("version") != VERSION:
-        raise DataError(f"{name} was written by another version of nonneg ({content.get('version')}); this one reads {VERSION}.")
-    return Stored(content, arrays, name)
 
 
 def check_factors(factors: Any, problem: Problem, names: Any) -> None:
@@ -163,90 +133,54 @@ def _check_run(run: Run) -> None:
         raise DataError(f"it is at iteration {run.n_iter}")
 
 
-def _flattened(value: Any, arrays: list[np.ndarray]) -> Any:
-    """A value as what JSON can hold, with its arrays put aside."""
-    if isinstance(value, Enum):
-        return {_TAG: "Status", "value": value.value}
-    if value is None or isinstance(value, bool | str) or type(value) in (int, float):
-        return value
-    if isinstance(value, Point):
-        known = [[list(map(list, word)), _flattened(product, arrays)] for word, product in value.known.items()]
-        filling = None if value.problem.filling is None else _flattened(tuple(value.problem.filling), arrays)
-        factors = _flattened(value.factors, arrays)
-        return {_TAG: "Point", "factors": factors, "known": known, "objective": value.measured, "filling": filling}
-    if isinstance(value, History):
-        return {_TAG: "History", "records": [_flattened(record, arrays) for record in value]}
-    if is_dataclass(value):
-        inside = {field.name: _flattened(getattr(value, field.name), arrays) for field in fields(value)}
-        return {_TAG: type(value).__name__, **inside}
-    if isinstance(value, Mapping):
-        return {_TAG: "dict", "items": [[key, _flattened(item, arrays)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        return {_TAG: type(value).__name__, "items": [_flattened(item, arrays) for item in value]}
+def _plain(value: Any) -> Any:
+    """A number or array of any library as one of Python or NumPy."""
     if isinstance(value, np.generic):
         return value.item()
-    if is_array(value):
-        arrays.append(np.asarray(to_host(value)))
-        return {_TAG: "array", "number": len(arrays) - 1, "is_host": isinstance(value, np.ndarray)}
-    raise TypeError(f"A run holds arrays and numbers; got {type(value).__name__}.")
+    return np.asarray(to_host(value)) if is_array(value) else value
 
 
-def _rebuilt(value: Any, arrays: Mapping[str, np.ndarray], problem: Problem | None) -> Any:
-    if not isinstance(value, dict):
-        return tuple(value) if isinstance(value, list) else value
-    kind = value[_TAG]
-
-    def inside(item: Any) -> Any:
-        return _rebuilt(item, arrays, problem)
-
-    match kind:
-        case "Status":
-            return Status(value["value"])
-        case "array":
-            return _placed(arrays[f"array_{value['number']}"], problem)
-        case "Point":
-            assert problem is not None
-            known = {Word(Letter(*letter) for letter in word): inside(product) for word, product in value["known"]}
-            own = read_filling(inside(value.get("filling")), problem)
-            return _checked_point(own, inside(value["factors"]), known, value["objective"])
-        case "History":
-            return History([inside(record) for record in value["records"]])
-        case "dict":
-            return {key: inside(item) for key, item in value["items"]}
-        case "list" | "tuple":
-            items = [inside(item) for item in value["items"]]
-            return items if kind == "list" else tuple(items)
-        case _:
-            cls = _classes()[kind]
-            given = {name: inside(item) for name, item in value.items() if name != _TAG}
-            check_fields(cls, given)
-            found = cls(**given)
-            if isinstance(found, Run):
-                _check_run(found)
-            return found
+def _read_array(reader: Reader, value: Mapping[str, Any]) -> Any:
+    """Read an array and put it where those of the problem are."""
+    array, problem = reader.array(value), reader.context
+    is_host = problem is None or problem.namespace.is_host
+    return array if is_host else problem.namespace.xp.asarray(array, device=problem.namespace.device)
 
 
-def _placed(array: np.ndarray, problem: Problem | None) -> Any:
-    """An array on the device of a problem."""
-    namespace = None if problem is None else problem.namespace
-    return array if namespace is None or namespace.is_host else namespace.xp.asarray(array, device=namespace.device)
+def _write_point(writer: Writer, point: Point, where: str) -> dict[str, Any]:
+    filling = point.problem.filling
+    return {
+        "factors": writer.write(point.factors, where),
+        "known": [[list(map(list, word)), writer.write(product, where)] for word, product in point.known.items()],
+        "objective": writer.write(point.measured, where),
+        "filling": None if filling is None else writer.write(tuple(filling), where),
+    }
 
 
-def _checked_point(problem: Problem, factors: Any, known: dict[Word, Any], objective: Any) -> Point:
+def _read_point(reader: Reader, value: Mapping[str, Any]) -> Point:
+    known = {Word(Letter(*letter) for letter in word): reader.read(product) for word, product in value["known"]}
+    problem, factors = read_filling(reader.read(value["filling"]), reader.context), reader.read(value["factors"])
     check_factors(factors, problem, problem.learned)
     for word, product in known.items():
         if word != LOGARITHM and np.shape(product) != tuple(problem.planner.costs.shape(word)):
             raise DataError(f"its {word} must have shape {problem.planner.costs.shape(word)}; got {shown(product)}")
     point = Point(problem, factors, known)
-    point.measured = None if objective is None else tuple(objective)
+    point.measured = reader.read(value["objective"])
     if not fits(point.measured, tuple[float, float] | None):
         raise DataError(f"its objective is {shown(point.measured)}")
     return point
 
 
+def _make(reader: Reader, cls: type, value: Mapping[str, Any]) -> Any:
+    found = reader.make(cls, value)
+    if isinstance(found, Run):
+        _check_run(found)
+    return found
+
+
 def _classes() -> dict[str, Any]:
-    """What a run is made of: its own classes, and the states of all solvers with what is inside them."""
-    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Watch, Stopping, State, Rounds)}
+    """List the classes of a run, and the states of all solvers with the classes in them."""
+    found: dict[str, Any] = {cls.__name__: cls for cls in (Run, Record, Status, Watch, Stopping, State, Rounds)}
     waiting = [State]
     while waiting:
         for state in waiting.pop().__subclasses__():
@@ -254,3 +188,30 @@ def _classes() -> dict[str, Any]:
             found[state.__name__] = state
             found |= {cls.__name__: cls for cls in state.made_of}
     return found
+
+
+def _read_history(reader: Reader, value: Mapping[str, Any]) -> History:
+    records = [reader.read(record) for record in value["records"]]
+    if not all(type(one) is Record and one.violation.keys() == records[0].violation.keys() for one in records) or not all(
+        one.exponent.keys() == records[0].exponent.keys() for one in records
+    ):
+        raise FileError("a history is not one of records of the same factors")
+    return History(records)
+
+
+HISTORY = Kind("History", History, lambda writer, value, where: {"records": writer.items(value, where)}, _read_history)
+FORM = Form(
+    "nonneg run",
+    2,
+    "a run that was written down",
+    "run.json",
+    (
+        Kind("array", np.ndarray, Writer.array, _read_array),
+        Kind("Point", Point, _write_point, _read_point),
+        HISTORY,
+    ),
+    plain=_plain,
+    make=_make,
+    older="content.npy",
+    remedy=" Delete it, or give another path.",
+)
