@@ -175,6 +175,7 @@ ATTRIBUTES: dict[str, Check] = {
     "_mean_code": numbers("k"),
     "n_components_": value(int | tuple[int, ...], 0, 2**53),
     "n_singular_": _count,
+    "n_clusters_": _count,
     "rank_": _count,
     "n_iter_": _count,
     "history_": value(History),

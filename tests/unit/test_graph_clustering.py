@@ -386,7 +386,7 @@ class TestBadParameters:
         ({"tol": np.nan}, IncompatibleError, "tol must be a number of at least 0; got nan"),
         ({"tol": "small"}, IncompatibleError, "tol must be a number of at least 0; got 'small'"),
         ({"n_clusters": "two"}, ShapeError, "n_clusters must be an int of at least 1; got 'two'"),
-        ({"n_clusters": None}, ShapeError, "n_clusters must be an int of at least 1; got None"),
+        ({"n_clusters": None}, ShapeError, "n_clusters must be an int of at least 1, or 'auto'; got None"),
         ({"method": ["onl"]}, IncompatibleError, r"Unknown method \['onl'\]"),
         ({"method": None}, IncompatibleError, "Unknown method None"),
         ({"similarity": ["normalized"]}, IncompatibleError, r"Unknown similarity \['normalized'\]"),

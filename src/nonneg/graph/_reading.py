@@ -12,6 +12,7 @@ from ..data.compressed import to_csr
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 from ..kernels.namespace import is_array, to_host
+from ._edges import is_edge_list, is_igraph, of_edges, of_igraph
 
 Symmetrize = Literal["mean", "max"]
 _ROUNDED = 1e-9
@@ -45,8 +46,10 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
 
     Parameters
     ----------
-    graph : networkx graph, sparse array, or array of shape (n, n)
-        Of a networkx graph, the attribute "weight" of an edge, 1 where it has none; parallel edges add up.
+    graph : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n)
+        Edges are a list of tuples (a, b) or (a, b, weight), or a table with columns "source", "target" and, if there are weights,
+        "weight"; each edge is listed once, or each both ways. Of a graph, the attribute "weight" of an edge, 1 where it has none.
+        Parallel edges add up. A table of weights has the same names for its rows and columns.
     label : str
         What to call it in an error.
     signed : bool
@@ -67,11 +70,31 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
             adjacency = networkx.to_scipy_sparse_array(graph, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"{label} has an edge whose weight is not a number: {error}.") from error
+    elif is_igraph(graph) or is_edge_list(graph):
+        adjacency, names = of_igraph(graph, label) if is_igraph(graph) else of_edges(graph, label)
     else:
         adjacency = read_adjacency(graph, label)
-        names = np.arange(adjacency.shape[0])
+        names = names_of_table(graph, label) if hasattr(graph, "columns") else np.arange(adjacency.shape[0])
     adjacency = check_weights(adjacency, label, signed=signed)
     return Graph(adjacency, names, directed=asymmetry(adjacency) > 0)
+
+
+def is_graph(graph: Any) -> bool:
+    """Whether it is a graph, or its edges, rather than a matrix."""
+    return is_networkx(graph) or is_igraph(graph) or is_edge_list(graph)
+
+
+def names_of_table(table: Any, label: str) -> np.ndarray:
+    """The names of the rows and columns of a table of weights, or numbers."""
+    columns = list(table.columns)
+    index = list(getattr(table, "index", range(len(columns))))
+    if not all(isinstance(name, str) for name in columns):
+        return np.arange(len(columns))
+    if index != columns and index != list(range(len(columns))):
+        raise DataError(f"{label} has other names for its rows than for its columns, or in another order.")
+    names = np.empty(len(columns), dtype=object)
+    names[:] = columns
+    return names
 
 
 def is_networkx(graph: Any) -> bool:

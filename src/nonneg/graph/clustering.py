@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from importlib import import_module
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..naming import find, is_number
+from ..plot.graphs import partition as draw_partition
 from ..reporting import inner_runs, users_line
 from ..shareable import Shareable
 from ..solve.interrupting import Stopped, heeded
 from ..validation import validated
+from ._edges import is_igraph
 from ._partitions import compact, trace_of
 from ._reading import (
     Graph,
@@ -28,8 +32,10 @@ from ._reading import (
     check_symmetrize,
     check_weights,
     edges_given,
+    is_graph,
     is_networkx,
     looks_like_edges,
+    names_of_table,
     read_graph,
     undirected,
 )
@@ -47,8 +53,9 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        How many parts; fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
+    n_clusters : int or "auto", default=8
+        How many parts. "auto" takes the number that `nonneg.selection.rank_scan` finds, from 2 to 12, by how well partitions of
+        subgraphs agree. Fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
     method : str or Method, default="auto"
         "auto" starts from eigenvectors and from partitions at random, moves single vertices as long as the trace grows, shakes
         what comes of it, and goes on from √ONL where that leads further. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq.
@@ -80,12 +87,16 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     ----------
     labels_ : array of shape (n_vertices,)
         The parts, numbered in the order of their first vertices.
+    communities_ : list of sets
+        The names of the vertices of each part, as networkx has communities.
+    n_clusters_ : int
+        How many parts were asked for, or found by "auto".
     memberships_ : array of shape (n_vertices, n_clusters)
         How much each vertex belongs to each part: rows of W, divided by their sums.
     objective_ : float
         tr(WᵀSW) of the parts as they are in `labels_`; larger is better. With "modularity", their modularity.
     vertices_ : array of shape (n_vertices,)
-        What the vertices are called: nodes of a networkx graph, or numbers.
+        What the vertices are called: nodes of a graph, ends of edges, columns of a table, or numbers.
     similarity_ : Similarity
         S; not kept in files.
     n_iter_ : int
@@ -111,7 +122,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     _made_of: ClassVar[tuple[type, ...]] = (Method, DiscriminativeKMeans, Regularized, VertexSimilarity)
     _left_out: ClassVar[tuple[str, ...]] = ("similarity_",)  # as large as the graph, and made of functions
 
-    n_clusters: int = 8
+    n_clusters: int | str = 8
     _: KW_ONLY
     method: str | Method = "auto"
     similarity: str | Callable[[Any], Similarity] = "auto"
@@ -128,7 +139,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
         Parameters
         ----------
-        X : networkx graph, sparse array or array of shape (n, n); or samples of shape (n_samples, n_features) with an `affinity`
+        X : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n); or samples with an `affinity`
+            Edges are a list of tuples (a, b) or (a, b, weight), or a table with columns "source", "target" and "weight".
         y : None
             Not used.
         """
@@ -137,7 +149,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         self._count()
         A, names = self._adjacency(X)
         n = A.shape[0]
-        count = self._count(n)
+        count = self._suggested(A, generator) if self.n_clusters == "auto" else self._count(n)
         S = similarity(A)
         if not isinstance(S, Similarity) or S.n != n:
             raise IncompatibleError(
@@ -156,7 +168,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         tied = (first != self.labels_) & (own > 0) & (own == self.memberships_[rows, first])
         self.memberships_[rows[tied], self.labels_[tied]] = np.nextafter(own[tied], 1.0)  # so that the largest is the label's
         self.objective_ = trace_of(S, labels, count)
-        self.vertices_, self.similarity_, self.n_iter_ = names, S, int(found.n_iter)
+        self.vertices_, self.similarity_, self.n_iter_, self.n_clusters_ = names, S, int(found.n_iter), count
         if interrupt.is_set():
             raise Stopped("GraphClustering was interrupted; it holds the best partition so far.")
         return self
@@ -180,11 +192,72 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     def _count(self, n: int | None = None) -> int:
         k = self.n_clusters
+        if k == "auto":
+            return 1
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ShapeError(f"n_clusters must be an int of at least 1; got {k!r}.")
+            raise ShapeError(f"n_clusters must be an int of at least 1, or 'auto'; got {k!r}.")
         if n is not None and k > n:
             raise ShapeError(f"n_clusters={k} parts cannot be made of {n} vertices. Use at most as many.")
         return int(k)
+
+    def _suggested(self, A: Any, generator: np.random.Generator) -> int:
+        """The number of parts that a scan finds."""
+        selection = import_module("nonneg.selection")  # which scans the estimators of this package
+        own = clone(self).set_params(n_clusters=1, affinity="precomputed", symmetrize=None)
+        scan = selection.rank_scan(own, A, "auto", random_state=int(generator.integers(2**31)))
+        return int(scan.best_)
+
+    @property
+    def communities_(self) -> list[set[Any]]:
+        """The names of the vertices of each part, as networkx has communities."""
+        check_is_fitted(self)
+        return [set(self.vertices_[self.labels_ == part].tolist()) for part in range(self.labels_.max() + 1)]
+
+    def to_frame(self) -> Any:
+        """The vertices as a DataFrame, with their names for its index: the part of each, and how much it belongs to every part."""
+        check_is_fitted(self)
+        import pandas
+
+        table = {"part": self.labels_} | {f"membership {part}": column for part, column in enumerate(self.memberships_.T)}
+        return pandas.DataFrame(table, index=pandas.Index(self.vertices_, name="vertex", tupleize_cols=False))
+
+    def annotate(self, graph: Any, name: str = "part") -> Any:
+        """Write the part of each vertex into a graph, as an attribute of its nodes, and return the graph.
+
+        Parameters
+        ----------
+        graph : networkx or igraph graph
+            With the vertices that were partitioned; it may have others.
+        name : str, default="part"
+            The attribute.
+        """
+        check_is_fitted(self)
+        part = dict(zip(self.vertices_.tolist(), self.labels_.tolist(), strict=True))
+        if is_networkx(graph):
+            for node, attributes in graph.nodes(data=True):
+                if node in part:
+                    attributes[name] = part[node]
+        elif is_igraph(graph):
+            names = graph.vs["name"] if "name" in graph.vs.attributes() else range(graph.vcount())
+            graph.vs[name] = [part.get(vertex) for vertex in names]
+        else:
+            raise IncompatibleError(f"graph must be a graph of networkx or igraph; got {type(graph).__name__}.")
+        return graph
+
+    def plot(self, X: Any, ax: Any = None) -> Any:
+        """Draw the graph with its vertices coloured by part; see `nonneg.plot.partition`.
+
+        Parameters
+        ----------
+        X : networkx or igraph graph, edges, sparse array or array
+            As it was fitted.
+        ax : matplotlib Axes, optional
+            Where to; a new one by default.
+        """
+        check_is_fitted(self)
+        A, names = clone(self)._adjacency(X)
+        has_names = any(name != number for number, name in enumerate(names.tolist()))
+        return draw_partition(self, A, names=names.tolist() if has_names else None, ax=ax)
 
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):
@@ -217,13 +290,14 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     def _adjacency(self, X: Any) -> tuple[Any, np.ndarray]:
         """A symmetric adjacency matrix, and what its vertices are called."""
-        if is_networkx(X):
+        if is_graph(X):
             if not self._is_precomputed:
                 raise IncompatibleError(f"affinity={self.affinity!r} is for samples with features; X is a graph already.")
             graph = read_graph(X, "X")
             self.n_features_in_ = graph.n
         else:
             refuse_masked(X, "X")
+            table = X if hasattr(X, "columns") and hasattr(X, "iloc") else None
             if self._is_precomputed and looks_like_edges(X):
                 raise DataError(f"{edges_given(X, 'X')} If its rows are samples, use affinity='cosine', or a kernel such as 'rbf'.")
             X = validated(self, X, dtype=np.float64, ensure_min_samples=1)
@@ -234,6 +308,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
                         f"{X.shape}. For samples with features use affinity='cosine', or a kernel such as 'rbf'."
                     )
                 graph = read_graph(X, "Negative values in data passed to X: X" if _has_negative(X) else "X")
+                graph = graph if table is None else replace(graph, names=names_of_table(table, "X"))
             else:
                 K = check_weights(self._kernel(X), f"The graph of affinity={self.affinity!r}")
                 graph = Graph(K, np.arange(K.shape[0]), directed=asymmetry(K) > 0)

@@ -13,7 +13,7 @@ from ..running import Session
 
 @shell_command("partition")
 @click.argument("graph", type=PATH)
-@click.option("-k", "--parts", type=click.IntRange(1), required=True, help="How many parts.")
+@click.option("-k", "--parts", default="auto", show_default=True, help="How many parts. auto: 2-12, by a scan.")
 @click.option("--method", help="auto, onl, sqrt-onl, nsc, kernel-pnmf, kernel-kmeans, pod, …")
 @click.option("--similarity", help="adjacency, modularity, normalized, random-walk, …")
 @click.option("--symmetrize", type=click.Choice(["mean", "max"]), help="What to do with a directed graph.")
@@ -24,7 +24,7 @@ from ..running import Session
 @file_option("--labels", kind="table", help="Write the part of each vertex: .csv, …")
 @report
 @click.pass_obj
-def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
+def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
     """Divide the vertices of GRAPH into parts.
 
     GRAPH is .gml, .graphml, Pajek's .net, a list of edges (.edges, .csv), a square table of weights, or .mtx.
@@ -44,7 +44,7 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
 
     out = given["out"]
     wanted = {
-        "n_clusters": parts,
+        "n_clusters": _count_of(parts),
         "method": given["method"],
         "similarity": given["similarity"],
         "symmetrize": given["symmetrize"],
@@ -72,3 +72,10 @@ def command(session: Session, /, graph: Path, parts: int, **given: Any) -> None:
 
         write_report(estimator, given["report"], table.values, about=about)
         session.wrote("report", given["report"])
+
+
+def _count_of(parts: str) -> int | str:
+    """The number of parts, or "auto"."""
+    if parts != "auto" and not (parts.isdecimal() and int(parts)):
+        raise click.BadParameter(f"{parts!r} is neither a number of parts, 1 or more, nor 'auto'.", param_hint="--parts")
+    return parts if parts == "auto" else int(parts)
