@@ -4,6 +4,7 @@
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
 # make studies the other figures that the docs report
 # make fuzz    calls that no test makes, against invariants, for FUZZ_SECONDS (120); SEED=1 for others
+# make docs    the site, into docs/_build/html; warnings are errors
 # make reproduce   the papers' figures and tables, with their data, into reproduction/
 PYTHON ?= python3
 VENV   ?= .venv
@@ -14,7 +15,9 @@ SEED   ?= 0
 
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all lint unit fuzz bench studies reproduce clean
+SITE := docs/_build/html
+
+.PHONY: demo test test-all lint unit docs fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/nonneg datasets digits --out demo-digits.npz
@@ -33,6 +36,11 @@ lint: $(VENV)/.test
 
 unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+
+docs: $(VENV)/.docs
+	rm -rf $(SITE)
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs $(SITE) $(ARGS)
+	@echo "Open $(CURDIR)/$(SITE)/index.html in a browser."
 
 fuzz: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python fuzz --seconds $(FUZZ_SECONDS) --seed $(SEED) $(ARGS)
@@ -60,10 +68,14 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[cli,files,graph,neuro,plot]' --group docs
+	touch $@
+
 $(VENV)/.test: pyproject.toml papers/pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable ./papers
 	-test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet $(TORCH)
 	touch $@
 
 clean:
-	rm -rf demo.png demo.html demo.nonneg demo-digits.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/reference/generated demo.png demo.html demo.nonneg demo-digits.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

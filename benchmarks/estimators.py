@@ -1,4 +1,4 @@
-"""The figures of docs/estimators.md, in about five minutes; `python benchmarks/estimators.py online` is one study of them."""
+"""The figures of evidence/estimators.md, in about five minutes; `python benchmarks/estimators.py online` is one study of them."""
 
 import sys
 import warnings

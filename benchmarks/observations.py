@@ -1,4 +1,4 @@
-"""The observations that docs/equations.md, docs/graphs.md and docs/coclustering.md report. Takes about a minute."""
+"""The observations that equations.md, graphs.md and coclusters.md report. Takes about a minute."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -169,7 +169,7 @@ def slopes(function: Callable[[np.ndarray], float], W: np.ndarray, step: float =
 
 
 def misprints() -> Iterator[str]:
-    """Equations as printed, and as docs/equations.md has them, at random points: how far each is from what it stands for."""
+    """Equations as printed, and as equations.md has them, at random points: how far each is from what it stands for."""
     rng = np.random.default_rng(0)
 
     def apart(truth: object, printed: object, right: object) -> str:

@@ -1,7 +1,7 @@
 """This version beside an earlier one: ``python benchmarks/versions.py CHECKOUT [PROBLEM...] [--rounds 3]``.
 
 CHECKOUT is a folder with another commit of this repository (``git worktree add ../before COMMIT``). Both run on the problems of
-the first table of docs/speed.md, from the same starts, in processes of their own and in turns, on one thread. Told is how long each
+the first table of speed.md, from the same starts, in processes of their own and in turns, on one thread. Told is how long each
 takes to the higher one of both ends, and to within one per cent of it: medians over rounds, and their ratio, below one where this
 version is the faster one.
 """

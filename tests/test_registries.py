@@ -64,16 +64,16 @@ PLACES = {
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
         (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),
         (ESTIMATORS, "README.md", text("README.md")),
-        (ESTIMATORS, "docs/estimators.md", text("docs/estimators.md") + text("docs/discriminants.md")),
+        (ESTIMATORS, "docs/evidence/estimators.md", text("docs/evidence/estimators.md") + text("docs/evidence/discriminants.md")),
         (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),
     ],
     "criterion": [
         ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),
-        (criteria.NAMES, "docs/ranks.md", text("docs/ranks.md")),
+        (criteria.NAMES, "docs/evidence/ranks.md", text("docs/evidence/ranks.md")),
         (criteria.NAMES, "the docstring of rank_scan, criteria", inspect.getdoc(selection.rank_scan)),
     ],
     "kind of file": [
-        (ENDINGS, "docs/command-line.md", text("docs/command-line.md")),
+        (ENDINGS, "docs/reference/command-line.md", text("docs/reference/command-line.md")),
     ],
 }
 CASES = [(kind, names, where, found) for kind, places in PLACES.items() for names, where, found in places]

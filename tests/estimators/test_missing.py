@@ -330,7 +330,7 @@ OTHERS = ["KernelPNMF", "SymmetricNMF", "TruncatedNonnegativeSVD", "NonnegativeL
 
 
 def test_every_estimator_is_in_the_table_of_the_documentation():
-    """docs/missing.md says which of them take weights."""
+    """docs/develop/weights.md says which of them take weights."""
     there = {name for name in nonneg.__all__ if isinstance(getattr(nonneg, name), type) and hasattr(getattr(nonneg, name), "fit")}
     assert there == {*TAKING, *OTHERS, "NMFImputer"}
 

@@ -49,7 +49,7 @@ def test_every_estimator_is_in_the_table(name):
 
 
 def test_the_page_shows_the_table():
-    page = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "methods.md").read_text(encoding="utf8")
     assert table().to_markdown() in page.rstrip() + "\n"
     assert page.count("\n| ") == len(ROWS) + 2
 

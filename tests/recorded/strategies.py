@@ -12,7 +12,7 @@ from scipy import sparse
 
 import nonneg
 
-PAGE = Path(__file__).parents[2] / "docs/strategies.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/strategies.md"
 INTRODUCTION = """# Which start and solver run by default
 
 What `fit` does with default parameters and five components, as `nonneg.explain(estimator, X)` prints it. A descent ends when

@@ -147,7 +147,7 @@ _TABLE = (
         "non-linear and stacked forms",
         "X ≈ W f(WᵀX), as objectives of one's own",
         "QNMF §6",
-        "`nonneg.Objective`; docs/objectives.md has both",
+        '`nonneg.Objective`; the guide page "Your own objective" has both',
         FORM,
     ),
     # Constraints

@@ -316,7 +316,7 @@ class OPNMF(PNMF):
     -----
     The papers' rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the
     error nor the orthogonality is at its best. So ``solver="auto"`` does not run it. It runs `PNMF`, with the same result to the
-    bit, which ends lower and *more* orthogonal (see the table in docs/estimators.md). ``solver="paper"`` is the rule as printed
+    bit, which ends lower and *more* orthogonal (see the table in evidence/estimators). ``solver="paper"`` is the rule as printed
     and as the codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it
     stops when ‖ΔW‖ < tol ‖W‖, and 1e-5 is the codes' own. I-divergence: ONL Eq. 35. Other divergences: QNMF Theorem 3.
 

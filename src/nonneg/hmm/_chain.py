@@ -154,7 +154,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
 
         The chain was fitted to pairs. Between chains with the same pairs, which may have other probabilities for three symbols
         and more, `fit` could not tell, and the score does not say which is right: it compares chains as models of pairs. What is
-        beyond pairs in it is as right as the emissions are separate: see docs/chains.md.
+        beyond pairs in it is as right as the emissions are separate: see docs/evidence/chains.md.
 
         Parameters
         ----------

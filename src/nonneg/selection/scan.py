@@ -66,7 +66,7 @@ def rank_scan(
         What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
         objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "speckled"
         for those with missing values, "restarts" for `ConsensusNMF`, "likelihood" for chains, and "subsamples" with "eigengap"
-        for graphs; see docs/ranks.md for what each is good for.
+        for graphs; see docs/evidence/ranks.md for what each is good for.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None

@@ -1,7 +1,7 @@
 """Forms in which X itself stands, where some of its entries are missing: these are filled by the model's own approximation.
 
 Between steps, what is missing in X becomes what X̂ has there. With the Euclidean distance steps and fills lower one and the same
-objective, that of the filled data (it is a majorization of the one over observed entries, see docs/missing.md), so X is filled and
+objective, that of the filled data (it is a majorization of the one over observed entries, see develop/weights), so X is filled and
 has no weights. With other divergences, and where entries have weights, the objective is that over observed entries, and a fill that
 would raise it is not taken.
 

@@ -71,7 +71,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     """Find out how many parts DATA have, and how far to trust that.
 
     DATA are as for nonneg fit; a graph as for nonneg partition with --model graph; sequences with --model chain. Which criterion is
-    good for what is told in docs/ranks.md.
+    good for what is told in docs/evidence/ranks.md.
 
     \b
     Example, as it stands:

@@ -1,0 +1,39 @@
+"""Docstrings as reStructuredText: names of attributes and absolute values in them are no markup, references are a list."""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+REFERENCE = re.compile(r"^(PNMF|NNP|ONL|FONT|QNMF): ")
+
+
+def as_markup(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    for i, line in enumerate(lines):
+        line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line) if re.match(r"\w+ : ", line) else line
+        line = re.sub(r"(?<!\S)\|(?=\d)", r"\\|", line)
+        lines[i] = REFERENCE.sub(r"- \1: ", line)
+    if "References" in lines:
+        start = lines.index("References") + 2
+        for i in range(start, len(lines)):
+            if not lines[i].strip():
+                break
+            if lines[i].startswith("    "):
+                lines[i] = "  " + lines[i].strip()
+
+
+def skip_other_libraries(app: Sphinx, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out members that Python and scikit-learn have and document, but for those that everybody looks for."""
+    module = getattr(found, "__module__", None)
+    if module is None and getattr(found, "__objclass__", None) in (str, float, dict, list, tuple):
+        return True
+    if str(module).startswith(("sklearn", "builtins", "enum")) and name not in ("fit_transform", "get_params", "set_params"):
+        return True
+    return None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-process-docstring", as_markup, priority=400)  # before numpydoc
+    app.connect("autodoc-skip-member", skip_other_libraries)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
