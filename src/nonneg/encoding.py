@@ -61,8 +61,7 @@ def encode(
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
     if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
-        penalty = constraint.weight if isinstance(constraint, Sparse) else 0.0
-        return _least_squares(X, components, penalty, tol, max_iter)
+        return _least_squares(X, components, constraint.entrywise, tol, max_iter)
     if constraint.is_signed:  # there is nothing to keep from falling below zero
         C = components.astype(np.float64)
         return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
@@ -96,7 +95,7 @@ def _of_incomplete(
     for some in chunks(len(whole) if len(kept) else 0, len(kept)):
         codes[whole[some]] = encode(X.take(whole[some], 0), components, divergence, constraint, tol, max_iter)
     constraint = constraint or Free()
-    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and len(partly):
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and not constraint.entrywise.ridge and len(partly):
         codes[partly] = _of_weighted(X.subset(partly, 0), components, divergence, constraint, tol, max_iter)
         return codes
     model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
@@ -116,8 +115,8 @@ def _of_weighted(
     total = reach.sum(axis=1, keepdims=True)
     codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
     codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
-    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and X.can_sweep_rows:
-        penalty = constraint.weight / size / scale if isinstance(constraint, Sparse) else 0.0
+    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and not constraint.entrywise.ridge and X.can_sweep_rows:
+        penalty = constraint.entrywise.penalty / size / scale
         products, sums = _known_sums(X, ((1.0, C), (0.0, C * C.sum(axis=1, keepdims=True))))
         codes = _start_of_squares(products, sums, penalty).astype(C.dtype)
         X.sweep_rows(codes, C, (penalty, 0.0, 0, max_iter, tol))
@@ -182,17 +181,18 @@ def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
     return np.where(missing & components.any(axis=1, keepdims=True), floor, components)
 
 
-def _least_squares(X: Any, components: np.ndarray, penalty: float, tol: float, max_iter: int) -> np.ndarray:
-    """½‖x − h C‖² + penalty Σh by cyclic coordinate descent: each entry in turn takes its exact minimum."""
+def _least_squares(X: Any, components: np.ndarray, terms: Entrywise, tol: float, max_iter: int) -> np.ndarray:
+    """½‖x − h C‖² + penalty Σh + ½ ridge ‖h‖² by cyclic coordinate descent: each entry in turn takes its exact minimum."""
     from .kernels.coordinates import linear_rows
 
     scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale
     size = float(abs(X).max()) or 1.0
-    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - penalty / size / scale
+    targets = np.asarray((X / size) @ C.T, dtype=np.float64) - terms.penalty / size / scale
     G = C @ C.T
     codes = _start_of_squares(targets, G.sum(axis=1), 0.0)
     codes[:, np.diag(G) == 0] = 0.0
+    G = G + terms.ridge / scale**2 * np.eye(len(G)) if terms.ridge else G
     over_rows(linear_rows, codes.shape[0], codes, G, targets, 0.0, 0.0, 0, max_iter, tol)
     return _in_user_units(codes, size, scale, components.dtype)
 

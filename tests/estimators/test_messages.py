@@ -20,10 +20,12 @@ from .cases import ITERATIVE, MAKERS, WITH_DIVERGENCE, unconverged
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("beta_loss", "divergence here"), ("alpha_W", "NonnegativeSparseCoding"), ("alpha_H", "Sparse"), ("l1_ratio", "Penalties")],
+    [("beta_loss", "divergence here"), ("alpha_W", "NonnegativeSparseCoding"), ("alpha_H", "Sparse"), ("l1_ratio", "penalties")],
 )
 @pytest.mark.parametrize("estimator", ITERATIVE)
 def test_parameters_of_scikit_learn(estimator, name, told):
+    if estimator == "NMF" and name != "beta_loss":
+        return  # it has them
     with pytest.raises(TypeError, match=rf"has no parameter '{name}'\. .*{told}"):
         MAKERS[estimator](**{name: 1})
 

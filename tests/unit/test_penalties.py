@@ -78,6 +78,8 @@ class TestLengths:
         assert NearOrthogonal().widened(Bounds(2, 1)) == Bounds(4, 1)
         assert Sparse(1).widened(Bounds(2, 2)) == Bounds(2, 1)
         assert Sparse(1).widened(Bounds(0, 0)) == Bounds(1, 0)
+        assert Sparse(0, 1).widened(Bounds(1, 0)) == Bounds(2, 0)
+        assert Sparse(1, 1).widened(Bounds(2, 2)) == Bounds(2, 1)
 
 
 @pytest.mark.parametrize("weight", [-1, np.nan, np.inf, "a", None, True])

@@ -38,6 +38,8 @@ class Entrywise(NamedTuple):
     """Axis of the overlap and of given entries."""
     given: int = 0
     """So many of the first columns or rows stay as they are."""
+    ridge: float = 0.0
+    """The objective gains ½ ridge · ‖F‖²."""
 
 
 class Constraint(ABC):

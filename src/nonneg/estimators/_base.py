@@ -209,7 +209,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _planned(self, X: Data) -> tuple[Model, Any, list[Options], Mapping[str, Any] | None]:
         """The model of the runs, the rank, the options of each restart, and the given factors, all checked before any work."""
-        model, rank = self._model(), self._rank(X.shape)
+        model, rank = self._model_of(X.shape), self._rank(X.shape)
         solver, procedure = self._get_solver()
         self._check_numbers()
         self._check_model(model, rank)

@@ -41,8 +41,8 @@ class Procedure(NamedTuple):
 
 
 _PENALTY = (
-    "Penalties on entries are constraints here: NonnegativeSparseCoding(alpha=...) has one on codes, and nonneg.constraints.Sparse "
-    "one for any factor of Factorization."
+    "NMF(alpha_W=..., alpha_H=..., l1_ratio=...) and NonnegativeSparseCoding(alpha=...) have penalties on entries, and "
+    "nonneg.constraints.Sparse is one for any factor of Factorization."
 )
 _ELSEWHERE = {
     "beta_loss": "What scikit-learn calls beta_loss is divergence here, with the same names and numbers.",
@@ -87,6 +87,10 @@ class Parameters(KnownParameters, ABC):
     @abstractmethod
     def _model(self) -> Model:
         """The model of X."""
+
+    def _model_of(self, shape: tuple[int, int]) -> Model:
+        """The model of X of this shape, on which weights of penalties may depend."""
+        return self._model()
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         """The factors that an array given as `init` stands for."""

@@ -135,6 +135,13 @@ class ConsensusNMF(NMF):
         `nonneg.divergences`. Counts want "kullback-leibler".
     fixed_components : array of shape (n_fixed, n_features), default=None
         Components that are known and stay as they are, before those that are learned. n_components counts both.
+    alpha_W : float, default=0.0
+        The penalty on codes, as in scikit-learn: the objective gains `alpha_W` · n_features · (`l1_ratio` ΣW +
+        ½ (1 − `l1_ratio`) ‖W‖²). `transform` has it too, and so have the codes of the consensus.
+    alpha_H : float or "same", default="same"
+        The penalty on components, likewise, times n_samples. "same" is that of `alpha_W`.
+    l1_ratio : float, default=0.0
+        The share of the sums in the penalties, from 0 (squares only) to 1 (sums only).
     n_runs : int, default=100
         How many runs.
     density_threshold : float, default=0.5
@@ -257,7 +264,7 @@ class ConsensusNMF(NMF):
                 UserWarning,
                 stacklevel=users_line(),
             )
-        W = encode(X, np.vstack([fixed, found.medians]), best.model.divergence)
+        W = encode(X, np.vstack([fixed, found.medians]), best.model.divergence, best.model.constraints["W"].on_new_rows)
         mass = W.sum(axis=0, dtype=np.float64)[len(fixed) :] * found.medians.sum(axis=1, dtype=np.float64)
         order = np.argsort(-mass, kind="stable")
         H = np.ascontiguousarray(np.vstack([fixed, found.medians[order]]))

@@ -80,13 +80,20 @@ class NMF(Coclusters, MiniBatches, Factorizer):
     fixed_components : array of shape (n_fixed, n_features), default=None
         Components that are known and stay as they are; those that are learned come after them. n_components counts
         both; with "auto" there are the fixed ones only, and codes are learned.
+    alpha_W : float, default=0.0
+        The penalty on codes, as in scikit-learn: the objective gains `alpha_W` · n_features · (`l1_ratio` ΣW +
+        ½ (1 − `l1_ratio`) ‖W‖²). `transform` has it too.
+    alpha_H : float or "same", default="same"
+        The penalty on components, likewise, times n_samples. "same" is that of `alpha_W`.
+    l1_ratio : float, default=0.0
+        The share of the sums in the penalties, from 0 (squares only) to 1 (sums only).
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
         The parts that samples are made of, one in each row, each of Euclidean length one: W and H are known up to the
-        scale of each component, and codes take it up. Components of zeros stay so; with `fixed_components`, and with
-        factors that are given and ``max_iter=0``, all are as they are.
+        scale of each component, and codes take it up. Components of zeros stay so; with penalties, with `fixed_components`, and
+        with factors that are given and ``max_iter=0``, all are as they are.
     row_labels_ : array of shape (n_samples,)
         The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
         factor.
@@ -147,16 +154,37 @@ class NMF(Coclusters, MiniBatches, Factorizer):
 
     divergence: Any = "euclidean"
     fixed_components: Any = None
+    alpha_W: float = 0.0  # noqa: N815 (scikit-learn's name)
+    alpha_H: float | str = "same"  # noqa: N815
+    l1_ratio: float = 0.0
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA,)
     _is_paired: ClassVar[bool] = True
+    _streams = property(lambda self: not any(self._alphas()))
 
     def _model(self) -> Model:
-        H: Constraint = Free()
+        return self._model_of((1, 1))
+
+    def _model_of(self, shape: tuple[int, int]) -> Model:
+        W, H = (self._penalty(alpha * size) for alpha, size in zip(self._alphas(), shape[::-1], strict=True))
         if self.fixed_components is not None:
-            H = PartlyFixed(read_fixed_components(self.fixed_components), "rows")
-        return Model("W H", self.divergence, {"H": H})
+            H = PartlyFixed(read_fixed_components(self.fixed_components), "rows", H)
+        return Model("W H", self.divergence, {"W": W, "H": H})
+
+    def _alphas(self) -> tuple[float, float]:
+        """The weights of both penalties, checked."""
+        alphas = self.alpha_W, self.alpha_W if isinstance(self.alpha_H, str) and self.alpha_H == "same" else self.alpha_H
+        for name, value in zip(("alpha_W", "alpha_H"), alphas, strict=True):
+            if isinstance(value, str) or not is_number(value) or value < 0:
+                same = ", or 'same'" if name == "alpha_H" else ""
+                raise IncompatibleError(f"{name} must be a number that is not negative{same}; got {value!r}.")
+        if not is_number(self.l1_ratio) or not 0 <= self.l1_ratio <= 1:
+            raise IncompatibleError(f"l1_ratio must be a number from 0 to 1; got {self.l1_ratio!r}.")
+        return float(alphas[0]), float(alphas[1])
+
+    def _penalty(self, alpha: float) -> Constraint:
+        return Sparse(alpha * self.l1_ratio, alpha * (1 - self.l1_ratio)) if alpha else Free()
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}

@@ -113,6 +113,8 @@ class Newton(Solver):
                 return f"{model.constraints[name]!r} ties the entries of {name} together"
             if not isinstance(subproblem, Linear):
                 return f"{name} occurs in {model.form.text!r} more than once"
+            if terms.ridge:
+                return subproblem.obstacle_of_ridge()
             if not subproblem.before and not subproblem.after:
                 return f"{name} stands alone in {model.form.text!r}"
             if _is_at_end(subproblem) and subproblem.is_turned not in data.swept_sides:

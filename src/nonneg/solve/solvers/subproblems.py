@@ -111,6 +111,10 @@ class Subproblem(ABC):
         """The reason why the factor has no exact step; None if it has."""
         return None
 
+    def obstacle_of_ridge(self) -> str | None:
+        """The reason why a penalty on squares has no exact step here, if there is one."""
+        return f"{self.letter.name} has a penalty on its squares" if self.terms.ridge else None
+
     @abstractmethod
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         """One sweep over the rows, shuffled by the generator if there is one."""
@@ -128,7 +132,7 @@ class Linear(Subproblem):
     def obstacle(self, signature: Signature) -> str | None:
         if any(word and signature.is_implicit(word) for word in (self.P, self.Q)):
             return f"the Gram matrix of the data beside {self.letter.name} is not formed"
-        return None
+        return self.obstacle_of_ridge() if self.before else None
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         from ...kernels.coordinates import linear_rows, linked_rows
@@ -148,6 +152,7 @@ class Linear(Subproblem):
     def _products(self, point: Point, F: Array) -> tuple[Array, Array, Array]:
         P = _evaluated(point, self.P, np.float64) if self.P else _NOTHING
         Q = _evaluated(point, self.Q, np.float64) if self.Q else np.eye(F.shape[1])
+        Q = Q + self.terms.ridge * np.eye(len(Q)) if self.terms.ridge else Q
         return P, Q, _evaluated(point, self.C)
 
     def measure(self, point: Point) -> float:
@@ -200,7 +205,7 @@ class Weighted(Subproblem):
             return "the data cannot be gone over row by row"
         if self.terms.given and not self.is_by_columns:
             return f"some rows of {self.letter.name} are given, and the data have weights"
-        return None
+        return self.obstacle_of_ridge()
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         F = self.value(point)
@@ -238,6 +243,8 @@ class Quadratic(Subproblem):
 
     def obstacle(self, signature: Signature) -> str | None:
         rows, columns = signature.shapes[self.letter.name][:: -1 if self.letter.transposed else 1]
+        if self.terms.ridge:
+            return self.obstacle_of_ridge()
         if self.is_implicit:
             return None if self.is_turned in signature.data.swept_sides else "the data cannot be gone over row by row"
         largest = max(signature.data.non_zeros, rows * columns, _SMALL)
