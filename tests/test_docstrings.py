@@ -13,7 +13,6 @@ from nonneg import (
     constraints,
     datasets,
     divergences,
-    encoding,
     estimators,
     files,
     metrics,
@@ -25,6 +24,7 @@ from nonneg import (
     solvers,
     testing,
 )
+from nonneg.estimators import encoding
 from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
         TruncatedNonnegativeSVD,
     )
     from .estimators.imputer import NMFImputer
+    from .estimators.rayleigh import maximize_rayleigh
     from .factorization import explain, factorize
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
     from .model import Model
     from .objective import Objective
     from .papers import methods
-    from .rayleigh import maximize_rayleigh
     from .solve.checkpoints import Checkpoint
     from .solve.solution import Solution, Status
 
@@ -135,7 +135,7 @@ _ELSEWHERE = {
     "explain": "factorization",
     "factorize": "factorization",
     "load": "loading",
-    "maximize_rayleigh": "rayleigh",
+    "maximize_rayleigh": "estimators.rayleigh",
     "methods": "papers",
     "open_data": "data.opening",
 }

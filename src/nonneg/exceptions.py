@@ -1,10 +1,19 @@
-"""What can go wrong before any number is computed, each with its own name.
+"""Errors, each with its own name, and checks of arguments that raise them.
 
 All of them are `ValueError`, so code written for scikit-learn catches them. A message says what was given, why it
 cannot be, and what would be. `Stopped` is none of them: it is a `KeyboardInterrupt`.
 """
 
-from typing import Any
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class ExpressionError(ValueError):
@@ -60,3 +69,81 @@ class Stopped(KeyboardInterrupt):
 
 class EmptySamplesWarning(UserWarning):
     """Some samples have no known value, or zeros only: nothing is learned from them."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite real number; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_count(value: Any, least: int = 0) -> bool:
+    """Whether it is a whole number of at least so many; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def is_one_of(value: Any, names: Iterable[str]) -> bool:
+    """Whether it is one of the names, whatever else it may be."""
+    return isinstance(value, str) and value in names
+
+
+_ELSEWHERE = {"cd": "coordinate", "mu": "multiplicative"}
+"""What scikit-learn's NMF calls otherwise."""
+
+
+def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str = "") -> IncompatibleError:
+    """Make the error for an unknown name: a suggestion, and the known names."""
+    names, hint = list(names), ""
+    if isinstance(given, type):
+        hint = f" Did you mean {given.__name__}(...)?"
+    elif isinstance(given, str) and _ELSEWHERE.get(given) in names:
+        hint = f" What scikit-learn calls {given!r} is {_ELSEWHERE[given]!r} here."
+    elif kind == "init" and is_one_of(given, ("custom",)):
+        hint = " Give the factors to start from themselves: init={'W': W, 'H': H}."
+    elif isinstance(given, str) and (close := get_close_matches(_plain(given), names, 1)):
+        hint = f" Did you mean {close[0]!r}?"
+    known = ", ".join(map(repr, names)) + (f"; or {otherwise}" if otherwise else "")
+    return IncompatibleError(f"Unknown {kind} {given!r}.{hint} Known names: {known}.")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(" ", "-")
+
+
+def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
+    """The object with a name, whatever its case and hyphens; or an error that lists the names there are.
+
+    Parameters
+    ----------
+    kind : str
+        What is being looked up, for the message.
+    given : object
+        What the user gave, a name or not.
+    known : dict
+        The objects by name.
+    otherwise : str
+        What may be given in place of a name.
+    """
+    found = known.get(_plain(given)) if isinstance(given, str) else None
+    if found is None:
+        raise unknown(kind, given, known, otherwise)
+    return found
+
+
+def needed(module: str, extra: str, what: str) -> Any:
+    """A library that is not always there, or an error that says how to get it.
+
+    Parameters
+    ----------
+    module : str
+    extra : str
+        The extra of this package that installs it.
+    what : str
+        What needs it, as the beginning of a sentence.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingLibraryError(
+            f"{what} needs {package}, which is not installed: pip install 'nonneg[{extra}]', or pip install {package}."
+        ) from error

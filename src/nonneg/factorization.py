@@ -9,9 +9,8 @@ from typing import Any
 from .constraints import Constraint
 from .data import Data, opened, opened_to_fit, read_weighted
 from .divergences import Objective as Comparison
-from .exceptions import IncompatibleError
+from .exceptions import IncompatibleError, unknown
 from .model import Model
-from .naming import unknown
 from .objective import Objective
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import estimators, hmm
+from .estimators.shareable import Shareable
+from .estimators.storing import Stored, known_classes, read_model
 from .graph import clustering
-from .model_files import Stored, known_classes, read_model
-from .shareable import Shareable
 
 __all__ = ["load", "read_stored"]
 _ = (estimators, clustering, hmm)  # whose classes are known by their having been imported

@@ -22,8 +22,7 @@ from .constraints import Constraint, Direction, get_constraint
 from .data.profile import Need
 from .divergences import Objective, get_divergence
 from .divergences.base import Middles
-from .exceptions import ExpressionError, IncompatibleError
-from .naming import is_one_of
+from .exceptions import ExpressionError, IncompatibleError, is_one_of
 from .planning.planner import RuleWords
 from .references import Subject, citations
 

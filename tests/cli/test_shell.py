@@ -372,7 +372,7 @@ class TestFit:
     def test_large_files_are_read_where_they_lie(self, table, monkeypatch):
         X = nonneg.files.read(table / "table.csv").values
         np.save(table / "X.npy", X)
-        monkeypatch.setattr("nonneg.files.large.LARGE", 100)
+        monkeypatch.setattr("nonneg.io.large.LARGE", 100)
         assert nonneg.files.read(table / "X.npy", in_blocks=True).is_far
         status, out, err = run("fit", "X.npy", "-r", "2", "--report", "page.html", "--loadings", "codes.npy", cwd=table)
         assert status == 0, err
@@ -584,7 +584,7 @@ class TestRank:
     def test_fit_of_a_large_file_without_a_rank(self, three, monkeypatch):
         """A scan needs all of the data in memory, so that they are not left in their file; --quiet says nothing of it."""
         np.save(three / "X.npy", nonneg.files.read(three / "three.csv").values)
-        monkeypatch.setattr("nonneg.files.large.LARGE", 100)
+        monkeypatch.setattr("nonneg.io.large.LARGE", 100)
         assert run("fit", "X.npy", "-m", "nmf", "-r", "auto", "-q", *self.QUICKLY, cwd=three) == (0, "", "")
         assert nonneg.load(three / "X.nonneg").n_components >= 2
 

@@ -14,11 +14,11 @@ import nonneg
 from nonneg import NMF, NNMFHMM, OPNMF, QNMFHMM, Factorization, KernelPNMF, Model, NonnegativeKernelFDA, NonnegativeLDA, load
 from nonneg.constraints import Sparse
 from nonneg.divergences import Alpha, Beta, Polynomial
+from nonneg.estimators.fields import ATTRIBUTES
+from nonneg.estimators.storing import VERSION, write_model
 from nonneg.exceptions import ExpressionError, FileError
 from nonneg.graph import GraphClustering
 from nonneg.loading import read_stored
-from nonneg.model_fields import ATTRIBUTES
-from nonneg.model_files import VERSION, write_model
 from nonneg.solvers import Multiplicative
 
 from .cases import MAKERS, parts

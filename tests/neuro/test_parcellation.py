@@ -155,7 +155,7 @@ def test_standardized(study):
 
 
 def test_large_studies_lie_on_disk(study, model, tmp_path, monkeypatch):
-    from nonneg.files import large
+    from nonneg.io import large
 
     monkeypatch.setattr(large, "LARGE", 1000)
     seen = []

@@ -18,8 +18,8 @@ from scipy import sparse
 
 import nonneg
 from nonneg import Checkpoint, factorize, open_data
-from nonneg.atomic import check_writable, short_name, written_whole
 from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.io.atomic import check_writable, short_name, written_whole
 from nonneg.solve import checkpoints, run
 from nonneg.solvers import NAMES as SOLVERS
 
@@ -385,7 +385,7 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):
-    kill = "import os, sys; from nonneg.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
+    kill = "import os, sys; from nonneg.io.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
     for name in ("run.nonneg", "other.nonneg"):
         subprocess.run([sys.executable, "-c", kill, str(tmp_path / name)], check=False)
     assert len(list(tmp_path.iterdir())) == 2
@@ -398,7 +398,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 @pytest.mark.parametrize("suffix", [".nonneg", ".csv", ".html"])
 def test_what_a_killed_process_left_is_removed_by_the_next_that_writes(suffix, tmp_path):
     path = tmp_path / f"X{suffix}"
-    kill = "import os, sys; from nonneg.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
+    kill = "import os, sys; from nonneg.io.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", kill, str(path)], check=False)
     with written_whole(path) as unfinished:
         unfinished.write_bytes(b"all")

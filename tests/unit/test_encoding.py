@@ -9,7 +9,7 @@ from nonneg import NMF, Model, Observed
 from nonneg.constraints import Sparse, Stochastic, Unit
 from nonneg.data import read_weighted
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
-from nonneg.encoding import encode
+from nonneg.estimators.encoding import encode
 from nonneg.testing import assert_kkt, dense_gradient, divergence_value
 
 SEPARABLE = [Beta(2), Beta(1), Beta(0), Beta(0.5), Beta(1.5), Beta(3), Alpha(0.5), Alpha(2), DualI()]
@@ -242,7 +242,7 @@ def test_features_that_all_samples_lack_cost_nothing(X, C, rng, monkeypatch):
     holes = X.copy()
     holes[:, [1, 4]] = np.nan
     kept = [0, 2, 3, 5, 6]
-    monkeypatch.setattr("nonneg.encoding._in_rounds", None)
+    monkeypatch.setattr("nonneg.estimators.encoding._in_rounds", None)
     for divergence in (Beta(2), Beta(1), Beta(0)):
         found = encode(read_weighted(holes, missing="ignore"), C, divergence)
         np.testing.assert_array_equal(found, encode(X[:, kept], np.ascontiguousarray(C[:, kept]), divergence))

@@ -8,7 +8,8 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from nonneg import Status, maximize_rayleigh, rayleigh
+from nonneg import Status, maximize_rayleigh
+from nonneg.estimators import rayleigh
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import Observed, encoding
+from nonneg import Observed
 from nonneg.data import read_data, read_weighted
 from nonneg.divergences import Alpha, Beta
-from nonneg.encoding import encode
+from nonneg.estimators import encoding
+from nonneg.estimators.encoding import encode
 
 
 @pytest.mark.parametrize("of", [sparse.csr_array, Observed])

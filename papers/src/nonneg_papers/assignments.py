@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonneg.naming import find
+from nonneg.exceptions import find
 
 from .cache import FetchError, fetch
 

@@ -30,7 +30,7 @@ class Registered(click.ParamType):
         self._option, self._load = option, load
 
     def __getitem__(self, name: str) -> Any:
-        from ..naming import unknown
+        from ..exceptions import unknown
 
         registry = self._load()
         if name not in registry:

@@ -35,7 +35,7 @@ class Output(click.Path):
     def check(self, path: Path) -> None:
         """Refuse a file that could not be written after the work."""
         from ..exceptions import FileError
-        from ..files import check_writable, kind_to_write
+        from ..io import check_writable, kind_to_write
 
         check_writable(path)
         endings = _ENDINGS.get(self.kind)
@@ -102,7 +102,7 @@ def _given(ctx: click.Context, param: click.Parameter) -> Iterator[tuple[str, Pa
 
 def _replaces(path: Path, given: Path) -> bool:
     """Whether writing a file replaces an input, or makes, or replaces, a file of a folder that is an input."""
-    from ..files import kind_of
+    from ..io import kind_of
 
     if _is_same(path, given):
         return True

@@ -16,10 +16,10 @@ from typing import Any
 import click
 import numpy as np
 
-from .. import files
+from .. import io as files
 from ..exceptions import EmptySamplesWarning, FileError, IncompatibleError
-from ..files import Table
-from ..files.delimited import is_number
+from ..io import Table
+from ..io.delimited import is_number
 from ..plot.views import quietly as quietly
 from .running import Session, legible, parsed, shell
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import numpy as np
 
-from ..files import Table
-from ..files.delimited import is_number
-from ..files.scan_tables import read_columns
+from ..io import Table
+from ..io.delimited import is_number
+from ..io.scan_tables import read_columns
 
 
 def read_strata(text: str, table: Table, label: str) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..naming import find
+from ..exceptions import find
 from .base import Constraint, Direction, Entrywise, Fixed, Free, Sides
 from .disjoint import Disjoint
 from .near_orthogonal import FixedMultiplier, NearOrthogonal

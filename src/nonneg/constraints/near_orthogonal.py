@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 from ..algebra.expression import Letter, Word
 from ..algebra.majorization import Bounds, Law, PowerLaw
 from ..algebra.rewriting import Sum, common_number
-from ..exceptions import IncompatibleError
-from ..naming import is_number, is_one_of
+from ..exceptions import IncompatibleError, is_number, is_one_of
 from .base import Array, Constraint, Sides, in_other_units
 from .unit import unit_length
 

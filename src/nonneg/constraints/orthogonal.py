@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Literal
 from ..algebra.expression import Letter, Word
 from ..algebra.majorization import Bounds, Law
 from ..algebra.rewriting import Sum, cancel, reduce_identity, without_common_number
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, is_one_of
 from ..kernels.host import multiplied, of_unit_norm
-from ..naming import is_one_of
 from .base import Array, Constraint, Sides
 from .unit import unit_length
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..algebra.majorization import Bounds, Law
 from ..algebra.rewriting import Sum
-from ..exceptions import IncompatibleError
-from ..naming import is_one_of
+from ..exceptions import IncompatibleError, is_one_of
 from .base import Array, Constraint, Entrywise, Free, Sides
 from .orthogonal import Orthogonal
 from .stochastic import DoublyStochastic

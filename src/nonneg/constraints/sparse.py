@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from ..algebra.majorization import Bounds, Law
 from ..algebra.rewriting import Sum
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 from .base import Array, Constraint, Entrywise, Sides, in_other_units
 
 

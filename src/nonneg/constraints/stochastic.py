@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ..algebra.majorization import Bounds
 from ..algebra.rewriting import Sum
-from ..exceptions import IncompatibleError
-from ..naming import is_one_of
+from ..exceptions import IncompatibleError, is_one_of
 from .base import Array, Constraint
 
 _AXES: dict[str, int | None] = {"columns": 0, "rows": 1, "matrix": None}

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..exceptions import DataError, IncompatibleError
-from ..naming import is_count
+from ..exceptions import DataError, IncompatibleError, is_count
 from .annotated import is_annotated, variable_names
 from .base import Data
 from .files import BLOCK_BYTES, FileBlocks, RowsOfFile

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import IncompatibleError, ShapeError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, ShapeError, is_number
 from ..solve.initialization import RandomState, make_generator
 from .bunches import make_bunch
 

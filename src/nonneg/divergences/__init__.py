@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numbers import Real
 
-from ..naming import find
+from ..exceptions import find
 from .alpha import Alpha
 from .base import Divergence, Objective
 from .beta import Beta

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.majorization import Monomial, fraction
-from ..naming import is_number
+from ..exceptions import is_number
 from .base import Divergence
 from .beta import Beta
 from .dual_i import DualI

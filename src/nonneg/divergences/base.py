@@ -16,9 +16,8 @@ from typing import Any, ClassVar, Protocol
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..algebra.rewriting import Sum, rational
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, is_number
 from ..kernels.host import as_type, logarithm
-from ..naming import is_number
 
 Array = Any
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 from .base import Divergence, check_numbers, is_bounded
 
 _LEAST = 2.0**-900

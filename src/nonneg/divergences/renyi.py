@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.majorization import Monomial, fraction
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 from .alpha import Alpha
 from .base import Divergence
 from .gamma import Gamma

@@ -6,8 +6,7 @@ from typing import Any
 
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 from .base import Divergence, Objective
 from .polynomial import Polynomial, merged
 

@@ -1,6 +1,6 @@
 """What all estimators share: `fit`, `transform`, `score`, and the attributes they leave.
 
-Parameters are in `_parameters`, the reading of X in `nonneg.validation`.
+Parameters are in `_parameters`, the reading of X in `validation`.
 
 An estimator is a `Model` of X (n_samples × n_features) and a few words about how to start. What can be done with new samples
 follows from the form. Where X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. Where a
@@ -23,7 +23,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
-from ..atomic import atomic_fit
 from ..constraints import FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import (
     Data,
@@ -42,14 +41,12 @@ from ..data.checking import check_observed
 from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
 from ..divergences import Objective
-from ..encoding import encode, within_reach
 from ..exceptions import DataError, IncompatibleError
 from ..kernels.namespace import to_host
 from ..metrics.bases import measure_overlap
 from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..reporting import users_line
-from ..shareable import Shareable
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
 from ..solve.explanation import explain_strategy
@@ -61,13 +58,16 @@ from ..solve.solution import Explanation, Solution, Status
 from ..solve.solving import error_of, objective_of
 from ..solve.stopping import Stopping
 from ..solve.strategy import Options, choose
-from ..validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._panels import restricted
 from ._parameters import Parameters
+from .atomic import atomic_fit
+from .encoding import encode, within_reach
+from .shareable import Shareable
+from .validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
 
 
 class Orthogonality(NamedTuple):

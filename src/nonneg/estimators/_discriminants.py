@@ -16,16 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..naming import is_count, is_number
-from ..rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number
 from ..reporting import current_listener, users_line
-from ..shareable import Shareable
 from ..solve.initialization import make_generator
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
 from ._naming import with_sample_names
 from ._ridges import choose
+from .rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
+from .shareable import Shareable
 
 FORMED = 2000
 """With no more features than this S_W is formed; with more, only products with X are taken."""

@@ -1,4 +1,4 @@
-"""The ratio wᵀS_B w / wᵀS_W w over w ≥ 0: scatters for the rules of `nonneg.rayleigh`, and exact steps, by products only.
+"""The ratio wᵀS_B w / wᵀS_W w over w ≥ 0: scatters for the rules of `rayleigh`, and exact steps, by products only.
 
 A scatter matrix is a sum of T.T @ T, and is not formed where it would be large. The rules need it as the difference of two
 matrices without negative entries. Any will do, and products give one: with |T| the absolute values of T, both
@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ..rayleigh import Result
+from .rayleigh import Result
 
 DIRECT, DIRECT_SPARSE = 4000, 1000
 """Up to this size systems are solved by factorization, above it by conjugate gradients, which sparse X makes cheap."""

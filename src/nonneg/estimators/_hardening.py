@@ -14,10 +14,9 @@ from ..constraints import Disjoint, PartlyFixed, unit_length
 from ..data import Data
 from ..data.weighted import with_equal_columns
 from ..divergences import Beta
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, is_number
 from ..factorization import factorize
 from ..model import Model
-from ..naming import is_number
 from ..reporting import inner_runs, users_line
 from ..solve.initialization.lines import k_lines
 from ..solve.interrupting import is_interrupted

@@ -7,8 +7,7 @@ from typing import Any
 
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS
 
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 
 
 def check_kernel(name: str, kernel: Any, owner: Any) -> None:

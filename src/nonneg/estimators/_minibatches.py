@@ -13,16 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from ..atomic import atomic_fit
 from ..data import Data, read_data
 from ..data.weighted import count_rows
-from ..encoding import encode
 from ..exceptions import ShapeError
 from ..solve.problem import Units, choose_units, point_at
 from ..solve.solution import Solution
 from ._base import Factorizer, in_scale
 from ._libraries import fit_with_library
 from ._online import Stream, averaged_step, in_larger_units
+from .atomic import atomic_fit
+from .encoding import encode
 
 _ROWS = 512
 """Samples of a fit, at most, by whose codes its end is summarised when a stream goes on from there."""

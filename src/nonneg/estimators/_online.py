@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..atomic import atomic_fit
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.weighted import LowRank, count_rows
 from ..divergences import Beta
@@ -35,6 +34,7 @@ from ..solve.strategy import Options, choose
 from ..solve.surrogate import begun_sketch
 from ._base import Factorizer
 from ._libraries import fit_with_library
+from .atomic import atomic_fit
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""

@@ -13,9 +13,8 @@ import numpy as np
 from ..data import read_array
 from ..data.reading import check_missing
 from ..divergences import get_divergence
-from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, unknown
 from ..model import Model
-from ..naming import KnownParameters, is_count, unknown
 from ..solve.checkpoints import read_checkpoint
 from ..solve.initialization import CLUSTERING, STARTS
 from ..solve.signature import infer_shapes
@@ -25,6 +24,7 @@ from ..solve.starts import Named, Start
 from ..solve.strategy import RANDOM
 from ._fixed import read_fixed_components
 from ._hardening import check_hardening
+from .shareable import KnownParameters
 
 
 class Procedure(NamedTuple):

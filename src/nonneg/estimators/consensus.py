@@ -10,15 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..data import Data
-from ..encoding import encode
-from ..exceptions import IncompatibleError
-from ..naming import is_count, is_number
+from ..exceptions import IncompatibleError, is_count, is_number
 from ..plot.runs import clustergram
 from ..reporting import users_line
 from ..solve.solution import Solution
 from ..solve.solving import objective_of
 from ..solve.starts import Start
 from ..solve.strategy import RANDOM
+from .encoding import encode
 from .nmf import NMF
 
 _NEIGHBOURS = 0.3

@@ -10,16 +10,16 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from ..atomic import atomic_fit
 from ..data import as_dense
 from ..data.memory import check_memory
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
-from ..validation import validated
 from ._discriminants import Discriminant, filled, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
 from ._kernels import check_kernel, kernel_options
+from .atomic import atomic_fit
+from .validation import validated
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""

@@ -12,18 +12,18 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..constraints import Sparse
 from ..data import read_weighted
 from ..data.reading import with_nan
 from ..divergences import get_divergence
-from ..exceptions import EmptySamplesWarning, IncompatibleError
-from ..naming import KnownParameters, is_number
-from ..validation import read_samples
+from ..exceptions import EmptySamplesWarning, IncompatibleError, is_number
 from ._base import Factorizer, divergence_of
 from ._naming import with_sample_names
+from .atomic import atomic_fit
 from .generic import Factorization
 from .nmf import NMF
+from .shareable import KnownParameters
+from .validation import read_samples
 
 _PENALTIES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 _MIDDLE = 0.1

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
-from ..exceptions import IncompatibleError
+from ..exceptions import IncompatibleError, is_number
 from ..model import Model
-from ..naming import is_number
 from ..solve.solvers import Multiplicative
 from ..solve.starts import Start
 from ..solve.strategy import NNDSVDA

@@ -11,7 +11,6 @@ import numpy as np
 from ..constraints import Orthogonal
 from ..data import Data
 from ..divergences import Beta, get_divergence
-from ..encoding import encode
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..kernels.namespace import to_host
@@ -27,6 +26,7 @@ from ..solve.strategy import PROJECTIVE
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
+from .encoding import encode
 from .projective import OPNMF
 
 

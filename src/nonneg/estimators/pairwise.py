@@ -12,13 +12,11 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
 from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
-from ..encoding import encode
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..model import Model
@@ -26,14 +24,16 @@ from ..reporting import inner_runs
 from ..solve.context import Context
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
-from ..validation import check_non_negative, read_samples
 from ._base import Factorizer
 from ._callbacks import told_to_callbacks, with_callbacks
 from ._kernels import check_kernel, kernel_options
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
+from .atomic import atomic_fit
 from .clustering import labelled
+from .encoding import encode
+from .validation import check_non_negative, read_samples
 
 _LEAST_SHARE = 1e-3
 """Of the mean: what entries have to begin with where they could be zero, which multiplicative steps would not leave."""

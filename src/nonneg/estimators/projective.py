@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
 from ..exceptions import ShapeError
 from ..kernels.namespace import to_host
-from ..labelling import hard_labels
+from ..metrics.labels import hard_labels
 from ..model import Model
 from ..solve.solvers import Multiplicative
 from ..solve.starts import Start

@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..data import as_dense
 from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
-from ..shareable import Shareable
 from ..solve.initialization import make_generator
-from ..validation import check_non_negative, read_codes, read_samples
 from ._naming import with_sample_names
+from .atomic import atomic_fit
+from .shareable import Shareable
+from .validation import check_non_negative, read_codes, read_samples
 
 
 @dataclass(eq=False, repr=False)

@@ -15,15 +15,14 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..data.reading import refuse_masked
-from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..naming import find, is_number
+from ..estimators.atomic import atomic_fit
+from ..estimators.shareable import Shareable
+from ..estimators.validation import validated
+from ..exceptions import DataError, IncompatibleError, ShapeError, find, is_number
 from ..plot.graphs import partition as draw_partition
 from ..reporting import inner_runs, users_line
-from ..shareable import Shareable
 from ..solve.interrupting import Stopped, heeded
-from ..validation import validated
 from ._edges import is_igraph
 from ._partitions import compact, trace_of
 from ._reading import (

@@ -14,9 +14,8 @@ from scipy.spatial.distance import cdist
 from ..constraints import Constraint, get_constraint
 from ..constraints.stochastic import balanced
 from ..divergences import Objective
-from ..exceptions import DataError, IncompatibleError, ShapeError
+from ..exceptions import DataError, IncompatibleError, ShapeError, find
 from ..model import Model
-from ..naming import find
 from ..reporting import current_listener
 from ..solve.initialization import make_generator
 from ..solve.interrupting import Stopped, heeded, is_interrupted

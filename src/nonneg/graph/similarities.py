@@ -21,8 +21,7 @@ from ..data.compressed import checked, to_csr
 from ..data.eigenvectors import leading
 from ..data.reading import read_data
 from ..data.signed import Operator
-from ..exceptions import DataError, IncompatibleError
-from ..naming import is_number
+from ..exceptions import DataError, IncompatibleError, is_number
 
 LARGEST = 5000
 """Vertices up to which S may be an N × N array."""
@@ -250,7 +249,7 @@ def cosine_graph(X: Any) -> Any:
     """
     from sklearn.preprocessing import normalize
 
-    from ..validation import check_non_negative
+    from ..estimators.validation import check_non_negative
 
     X = to_csr(X, "X") if sparse.issparse(X) else X
     if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):

@@ -14,11 +14,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..data.compressed import checked
-from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..naming import is_number
-from ..shareable import Shareable
+from ..estimators.atomic import atomic_fit
+from ..estimators.shareable import Shareable
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_number
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.interrupting import Stopped

@@ -1,1 +1,187 @@
-"""Files that nonneg writes for itself: values as JSON with their arrays, in zip archives that run no code."""
+"""Tables, images, volumes and graphs in files: one reader and one writer for all of them.
+
+What a file is, its content says; its name is asked only where that leaves it open, as with text. Each kind is one file here and a
+line in `KINDS`. Libraries that a kind needs are imported when such a file is read, and named where they are missing. Nothing that
+is read can run code; whatever is written is there whole or not at all.
+
+>>> import tempfile, numpy as np
+>>> from pathlib import Path
+>>> path = Path(tempfile.mkdtemp()) / "parts.csv"
+>>> write(Table(np.eye(2), features=["a", "b"]), path)
+>>> read(path).features.tolist()
+['a', 'b']
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..data.sources.base import altered_files_refused
+from ..exceptions import FileError
+from . import (
+    anndata,
+    delimited,
+    edges,
+    graphs,
+    images,
+    matlab,
+    matrix_market,
+    numpy_archives,
+    numpy_arrays,
+    parquet,
+    scan_tables,
+    zarr,
+)
+from .atomic import check_writable, written_whole
+from .base import Kind, Source, Wanted
+from .table import Layout, Table
+
+__all__ = [
+    "FileError",
+    "KINDS",
+    "Kind",
+    "Layout",
+    "Source",
+    "Table",
+    "check_writable",
+    "kind_of",
+    "kind_to_write",
+    "read",
+    "write",
+    "written_whole",
+]
+
+KINDS: tuple[Kind, ...] = (
+    numpy_arrays.NumPyArray(),
+    numpy_archives.NumPyArchive(),
+    parquet.Parquet(),
+    matrix_market.MatrixMarket(),
+    matlab.Matlab(),
+    anndata.AnnData(),
+    *scan_tables.KINDS,
+    scan_tables.ScanTable(),
+    zarr.Zarr(),
+    images.Images(),
+    graphs.GraphML(),
+    graphs.GML(),
+    graphs.Pajek(),
+    edges.Edges(),
+    delimited.Delimited(),
+)
+"""Every kind of file, in the order in which they are asked whether a file is theirs: those that begin in their own way first."""
+
+Path_ = str | os.PathLike[str]
+
+
+def read(
+    path: Path_ | Sequence[Path_],
+    *,
+    variable: str | None = None,
+    mask: Path_ | Layout | None = None,
+    ignore: Sequence[str] = (),
+    graph: bool = False,
+    in_blocks: bool = False,
+) -> Table:
+    """What is in a file, whatever kind of file it is.
+
+    Parameters
+    ----------
+    path : path, or list of them
+        A file; a folder of images, or of Parquet files that are parts of one table; or several files, images or volumes of the
+        same shape, one sample each.
+    variable : str, optional
+        Which array, where a file has several by name.
+    mask : path or Layout, optional
+        A volume that is neither zero nor NaN where voxels are to be read; or the layout of a table. For NIfTI.
+    ignore : sequence of str, optional
+        Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
+    graph : bool, default=False
+        Whether text is a list of edges rather than a table.
+    in_blocks : bool, default=False
+        Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left where it lies, to be read in
+        blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can.
+    """
+    several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
+    if several is not None and len(several) != 1:
+        if not several:
+            raise FileError("There is no file to read.")
+        kind, sources = _common_kind(several), [Source(one) for one in several]
+    else:
+        source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
+        kind, sources = kind_of(source.path, graph=graph), [source]
+    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks)
+    kind.check_wanted(wanted, sources[0])
+    with altered_files_refused(sources[0].label, kind.name, [source.label for source in sources]):
+        table = kind.read(sources, wanted)
+        table.check_not_empty(sources[0].label)
+    return table
+
+
+def _common_kind(paths: Sequence[Path]) -> Kind:
+    """The kind of several files that are samples of one table; an error names the files that are of another kind than most."""
+    kinds = [kind_of(path) for path in paths]
+    (usual, count), *others = Counter(kind.name for kind in kinds).most_common()
+    if others:
+        strays = [(path, kind.name) for path, kind in zip(paths, kinds, strict=True) if kind.name != usual]
+        shown = ", ".join(f"{path} ({name})" for path, name in strays[:3]) + (", …" if len(strays) > 3 else "")
+        raise FileError(
+            f"Files that are read together have to be of one kind: {shown}; of {usual} there are {count}. Leave out "
+            "what is not meant."
+        )
+    if not kinds[0].several:
+        raise FileError(
+            f"There are {len(paths)} files of {usual}, {paths[0]} first. Several files can be read as samples where they are "
+            "images or volumes; of others, give one."
+        )
+    return kinds[0]
+
+
+def write(table: Any, path: Path_) -> None:
+    """Write a table to a file, of the kind that its name says; an array is a table without names.
+
+    Parameters
+    ----------
+    table : Table or array
+    path : path
+    """
+    table = table if isinstance(table, Table) else Table(table)
+    path = Path(path)
+    kind = kind_to_write(path)
+    with written_whole(path) as unfinished:
+        kind.write(table, unfinished)
+
+
+def kind_to_write(path: Path_) -> Kind:
+    """The kind of file that a name says is to be written."""
+    name = Path(path).name.lower()
+    for kind in KINDS:
+        if kind.is_written_to(name):
+            return kind
+    known = sorted({suffix for kind in KINDS if kind.writes for suffix in kind.suffixes})
+    raise FileError(f"{path}: what to write is told by the end of the name, which can be {', '.join(known)}.")
+
+
+def kind_of(path: Path_, *, graph: bool = False) -> Kind:
+    """The kind of a file, by its content, and by its name where that leaves it open."""
+    source = Source(Path(path))
+    source.refuse_useless()
+    for kind in KINDS:
+        if kind.recognises(source):
+            return kind
+    if source.is_text:
+        named = next((kind for kind in KINDS if kind.is_plain_text and source.name.endswith(kind.suffixes)), None)
+        if named is not None and not (graph and isinstance(named, delimited.Delimited)):
+            return named
+        return edges.Edges() if graph else delimited.Delimited()
+    said = next((kind for kind in KINDS if source.name.endswith(kind.suffixes)), None)
+    known = "; ".join(f"{kind.name} ({', '.join(kind.suffixes)})" if kind.suffixes else kind.name for kind in KINDS)
+    start = repr(source.head[:12])
+    raise FileError(
+        f"{source.label} is named as a file of {said.name}, but does not begin as one does: {start}. It was cut off or altered."
+        if said is not None
+        else f"{source.label} is of no kind that is known here; it begins with {start}. Known kinds: {known}."
+    )

@@ -28,10 +28,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
-from ..annotations import check_fields, shown
 from ..data.memory import refuse_too_large
 from ..exceptions import FileError
 from ..version import __version__
+from .annotations import check_fields, shown
 from .zipped import opened, read_array
 
 _TAG = "of"

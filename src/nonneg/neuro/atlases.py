@@ -10,9 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 from ..data.sources.base import altered_files_refused
-from ..exceptions import DataError
-from ..files.nifti import check_alike
-from ..libraries import needed
+from ..exceptions import DataError, needed
+from ..io.nifti import check_alike
 from .images import label_of, opened
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DataError
-from ..files.scan_tables import read_columns
+from ..io.scan_tables import read_columns
 from .rows import blocks
 from .scans import Scans
 

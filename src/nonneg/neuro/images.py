@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..data.sources.base import altered_files_refused
-from ..exceptions import DataError, FileError, IncompatibleError
-from ..files import Layout, Source
-from ..files.nifti import check_alike, geometry, open_volume
-from ..libraries import needed
+from ..exceptions import DataError, FileError, IncompatibleError, needed
+from ..io import Layout, Source
+from ..io.nifti import check_alike, geometry, open_volume
 
 
 def label_of(image: Any, number: int) -> str:
@@ -130,7 +129,7 @@ class VolumeReader:
 
     def image(self, rows: np.ndarray) -> Any:
         """An image of rows of values, with the header of the mask; of one dimension less for one row."""
-        from ..files.nifti import image_of
+        from ..io.nifti import image_of
 
         return image_of(self.layout, volume_of(self.layout, rows))
 

@@ -11,13 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from ..atomic import atomic_fit
 from ..estimators import OPNMF, PNMF
-from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..files.large import new_matrix
-from ..labelling import hard_labels
-from ..libraries import needed
-from ..naming import is_count, unknown
+from ..estimators.atomic import atomic_fit
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, needed, unknown
+from ..io.large import new_matrix
+from ..metrics.labels import hard_labels
 from .covariates import Covariates, read_covariates, regress, subtract
 from .images import SurfaceImageReader, VolumeReader, label_of
 from .rows import blocks, to_fit

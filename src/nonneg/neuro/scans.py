@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DataError
-from ..files.scan_tables import Listing, list_folder, list_paths, list_table, read_columns
+from ..io.scan_tables import Listing, list_folder, list_paths, list_table, read_columns
 
 
 @dataclass(frozen=True)

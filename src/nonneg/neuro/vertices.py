@@ -11,11 +11,11 @@ import numpy as np
 
 from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, FileError, IncompatibleError
-from ..files import Layout, Source
-from ..files.cifti import CIFTI
-from ..files.freesurfer import MGH, Morph
-from ..files.gifti import GIFTI
-from ..files.vertices import Vertices, check_same_surface, is_inside
+from ..io import Layout, Source
+from ..io.cifti import CIFTI
+from ..io.freesurfer import MGH, Morph
+from ..io.gifti import GIFTI
+from ..io.vertices import Vertices, check_same_surface, is_inside
 from .images import label_of
 
 _KINDS: tuple[Vertices, ...] = (CIFTI(), GIFTI(), MGH(), Morph())

@@ -17,7 +17,6 @@ import numpy as np
 from scipy import sparse
 
 from .. import coclusters
-from ..atomic import written_whole
 from ..data import Data, Observed, opened, refuse_name
 from ..data.annotated import matrix_of
 from ..data.checking import known_entries
@@ -25,7 +24,8 @@ from ..data.compressed import checked
 from ..data.reading import with_nan
 from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
-from ..files import Layout, Table
+from ..io import Layout, Table
+from ..io.atomic import written_whole
 from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
 from ..version import __version__
 from .drawing import curve, png, short, told_apart

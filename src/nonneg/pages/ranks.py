@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import written_whole
+from ..io.atomic import written_whole
 from .drawing import curve, short
 from .page import Section, code, facts, figure, frame, python_imports, table, versions
 

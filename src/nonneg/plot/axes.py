@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..libraries import needed
+from ..exceptions import needed
 
 
 def axes(ax: Any, size: tuple[float, float] = (6.0, 4.0)) -> Any:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import IncompatibleError
-from ..libraries import needed
+from ..exceptions import IncompatibleError, needed
 from .axes import axes, light_frame
 
 

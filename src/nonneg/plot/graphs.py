@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.compressed import to_csr
-from ..exceptions import IncompatibleError
-from ..libraries import needed
+from ..exceptions import IncompatibleError, needed
 from .axes import axes, colours, ink_on, without_frame
 from .views import names_of, top_of
 

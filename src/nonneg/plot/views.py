@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import EmptySamplesWarning, IncompatibleError
-from ..files import Layout
-from ..labelling import hard_labels
+from ..io import Layout
+from ..metrics.labels import hard_labels
 
 _PARTS = ("components_", "emissionprob_", "coef_", "dual_coef_")
 """What has a row for each part and a column for each feature, in the order in which it is looked for."""

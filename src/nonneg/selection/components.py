@@ -11,9 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from ..data import as_dense
 from ..data.annotated import matrix_of
 from ..data.compressed import checked
-from ..exceptions import DataError, IncompatibleError, ShapeError
-from ..labelling import hard_labels
-from ..naming import is_count, is_one_of, unknown
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown
+from ..metrics.labels import hard_labels
 from ..plot.views import quietly
 
 

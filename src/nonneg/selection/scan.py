@@ -16,9 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import ConsensusNMF
-from ..exceptions import IncompatibleError, ShapeError
+from ..exceptions import IncompatibleError, ShapeError, find
 from ..kernels.threads import blas_limited, limited
-from ..naming import find
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
 from ..reporting import current_listener, listening, readable_seconds, say, users_line

@@ -19,10 +19,10 @@ from sklearn.base import clone
 from ..data import Observed, as_dense, is_elsewhere
 from ..data.compressed import checked
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
+from ..estimators.validation import read_samples
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
 from ..hmm import HiddenChain, distinct, read_sequences
-from ..validation import read_samples
 
 Rank = int | tuple[int, int]
 

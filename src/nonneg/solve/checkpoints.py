@@ -20,14 +20,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..annotations import check_fields, fits
-from ..atomic import remove_left_over, short_name, written_whole
 from ..data import Data
 from ..data.weighted import LowRank
-from ..exceptions import DataError, IncompatibleError
+from ..exceptions import DataError, IncompatibleError, is_number
+from ..io.annotations import check_fields, fits
 from ..io.archive import Archive
+from ..io.atomic import remove_left_over, short_name, written_whole
 from ..kernels.namespace import to_host
-from ..naming import is_number
 from .filling import inside
 from .problem import Problem
 from .run import Run

@@ -11,8 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..exceptions import IncompatibleError
-from ..naming import is_number
+from ..exceptions import IncompatibleError, is_number
 from .solution import Status
 
 

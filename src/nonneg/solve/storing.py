@@ -25,9 +25,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..annotations import fits, shown
 from ..data.weighted import LowRank
 from ..exceptions import DataError, FileError
+from ..io.annotations import fits, shown
 from ..io.archive import Archive, Form, Kind, Reader, Writer, read_archive, write_archive
 from ..kernels.namespace import is_array, to_host
 from ..planning import LOGARITHM

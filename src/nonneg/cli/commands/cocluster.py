@@ -68,7 +68,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
 
     Ctrl-C ends the fit at its next check: the best so far is written, and the exit code is 130.
     """
-    from ...model_files import write_model
+    from ...estimators.storing import write_model
     from .. import sharing
 
     out = given["out"]

@@ -38,7 +38,7 @@ def command(session: Session, /, name: str | None, out: Path | None) -> None:
     """
     from difflib import get_close_matches
 
-    from ... import files
+    from ... import io as files
     from ...exceptions import IncompatibleError, MissingLibraryError
 
     known, missing = dict(BUNDLED), ""
@@ -104,7 +104,7 @@ def _table(bunch: Any) -> Any:
     """Make a table of a graph, or of samples."""
     import numpy as np
 
-    from ...files import Layout, Table
+    from ...io import Layout, Table
 
     if "adjacency" in bunch:
         names = [str(one) for one in bunch.names]

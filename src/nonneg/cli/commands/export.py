@@ -33,7 +33,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     import numpy as np
 
     from ...exceptions import FileError
-    from ...files import Table
+    from ...io import Table
     from ...loading import read_stored
     from ...plot.views import column_labels, parts_of
     from .. import sharing

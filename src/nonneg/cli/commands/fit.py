@@ -92,7 +92,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
     session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
-    from ...model_files import write_model
+    from ...estimators.storing import write_model
     from ...plot.views import column_labels
 
     cls = MODELS[model]

@@ -42,8 +42,8 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
     Ctrl-C ends the fit at its next check: the best chain so far is written, and the exit code is 130.
     """
     from ... import hmm
-    from ...files import written_whole
-    from ...model_files import write_model
+    from ...estimators.storing import write_model
+    from ...io import written_whole
     from .. import sharing
 
     out = given["out"]

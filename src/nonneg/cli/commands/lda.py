@@ -30,8 +30,8 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
         nonneg lda iris.csv --label species -o iris.nonneg
     """
     from ... import estimators
+    from ...estimators.storing import write_model
     from ...exceptions import FileError
-    from ...model_files import write_model
     from ...plot.views import top_of
     from .. import sharing
 

@@ -31,8 +31,8 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     """
     import csv
 
-    from ...files import written_whole
     from ...graph import match_graphs
+    from ...io import written_whole
     from ...solve.interrupting import Stopped
     from .. import sharing
 

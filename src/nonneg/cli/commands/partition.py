@@ -38,8 +38,8 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
     """
     import numpy as np
 
+    from ...estimators.storing import write_model
     from ...graph import GraphClustering
-    from ...model_files import write_model
     from .. import sharing
 
     out = given["out"]

@@ -85,7 +85,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     wanted = sharing.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
-    from ...files import Table, write
+    from ...io import Table, write
 
     cls = MODELS[model]
     sharing.rank_parameter(cls, wanted, given["assignments"])
@@ -147,8 +147,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
 
 def _draw(scan: Any, path: Path) -> None:
     """The curves of all criteria, one below the other, in a file."""
-    from ...atomic import written_whole
-    from ...libraries import needed
+    from ...exceptions import needed
+    from ...io.atomic import written_whole
     from ...plot import ranks
 
     figure = needed("matplotlib.figure", "plot", "Drawing").Figure(figsize=(6, 3.4 * len(scan.criteria)), layout="constrained")

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError
-from ...libraries import needed
+from ...exceptions import DataError, needed
 from ..memory import refuse_too_large
 from .base import CompressedRows, Source, refuse_key
 from .members import is_sparse_matrix, shape_of_sparse

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError, FileError
-from ...libraries import needed
+from ...exceptions import DataError, FileError, needed
 from .anndata import matrix_in, observations_of, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key
 from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks

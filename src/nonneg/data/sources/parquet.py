@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError, FileError
-from ...libraries import needed
+from ...exceptions import DataError, FileError, needed
 from ..memory import refuse_too_large
 from .base import Source, altered_files_refused, real, refuse_key, refuse_link
 from .stacked import Stacked

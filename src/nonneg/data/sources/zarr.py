@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import FileError
-from ...libraries import needed
+from ...exceptions import FileError, needed
 from ..memory import refuse_too_large
 from .anndata import matrix_in, observations_of, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key, stamp_of

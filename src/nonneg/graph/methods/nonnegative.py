@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ...data.given import Gram, Signed
-from ...exceptions import IncompatibleError
+from ...exceptions import IncompatibleError, is_number
 from ...factorization import factorize
 from ...model import Model
-from ...naming import is_number
 from ...solve.interrupting import is_interrupted
 from ...solve.solution import Solution
 from ...solve.solvers import Multiplicative, Solver

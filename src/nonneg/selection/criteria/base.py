@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...exceptions import IncompatibleError
-from ...naming import is_count, is_number
+from ...exceptions import IncompatibleError, is_count, is_number
 from ..rules import Choice, smallest_close
 from ..subjects import Rank, Subject
 

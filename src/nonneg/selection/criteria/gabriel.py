@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ...data import as_dense, read_data
 from ...divergences import Beta, Objective
-from ...encoding import encode
+from ...estimators.encoding import encode
 from ...model import Model
 from ...planning.plans import multiply
 from ...solve.solving import objective_of

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ...exceptions import IncompatibleError
-from ...labelling import hard_labels
-from ...naming import is_number
+from ...exceptions import IncompatibleError, is_number
+from ...metrics.labels import hard_labels
 from ..components import atlas, match_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject

@@ -11,9 +11,8 @@ from scipy.cluster.hierarchy import average, cophenet
 from scipy.spatial.distance import squareform
 
 from ...estimators.consensus import cluster_runs, k_means, silhouettes
-from ...exceptions import IncompatibleError
-from ...labelling import hard_labels
-from ...naming import is_count, is_number
+from ...exceptions import IncompatibleError, is_count, is_number
+from ...metrics.labels import hard_labels
 from ...solve.starts import Named
 from ..components import read_components, unit_rows
 from ..rules import Choice, last_above

@@ -11,8 +11,7 @@ from scipy import sparse
 from ...data import as_dense
 from ...data.visiting import row_blocks
 from ...divergences import Objective
-from ...exceptions import IncompatibleError
-from ...naming import is_number
+from ...exceptions import IncompatibleError, is_number
 from ..subjects import Matrix, Rank, Subject
 from .base import Found, HeldOut
 from .gabriel import beyond_rounding, divergence_between

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ...exceptions import IncompatibleError
-from ...naming import is_number
+from ...exceptions import IncompatibleError, is_number
 from ..rules import Choice, last_above, medians
 from ..subjects import Rank, Subject, Vertices
 from .base import Criterion, Found, column, mean_and_error

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...constraints import Constraint
-from ...exceptions import IncompatibleError
+from ...exceptions import IncompatibleError, unknown
 from ...kernels.namespace import Array
-from ...naming import unknown
 from ..exact import solved
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters

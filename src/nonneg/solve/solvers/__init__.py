@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...naming import find
+from ...exceptions import find
 from ..signature import Signature
 from ..solver import Solver, State
 from ..stopping import Stopping

@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...divergences import Beta
-from ...exceptions import DataError, IncompatibleError
+from ...exceptions import DataError, IncompatibleError, is_count, is_number
 from ...kernels.namespace import Array
-from ...naming import is_count, is_number
 from ..point import Point
 from ..problem import Problem
 from ..signature import Signature

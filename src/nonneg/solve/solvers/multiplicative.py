@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...exceptions import IncompatibleError
+from ...exceptions import IncompatibleError, is_number
 from ...kernels.host import above_floor, by_pieces
 from ...kernels.namespace import Array, Namespace
-from ...naming import is_number
 from ..exact import solved
 from ..point import Point
 from ..problem import Problem

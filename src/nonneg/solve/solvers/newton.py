@@ -15,10 +15,9 @@ import numpy as np
 from ...data import Curve, Data, Descent, Need, as_dense
 from ...divergences import Divergence, DualI, Objective
 from ...divergences.base import Sums
-from ...exceptions import IncompatibleError
+from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.host import in_double, is_small
 from ...kernels.namespace import Array
-from ...naming import is_count, is_number
 from ..point import Point
 from ..problem import Problem
 from ..signature import Signature

@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...algebra.majorization import PowerLaw
-from ...exceptions import IncompatibleError
+from ...exceptions import IncompatibleError, is_count
 from ...kernels.host import above_floor, plus
 from ...kernels.namespace import Array
-from ...naming import is_count
 from ..point import Point
 from ..problem import Problem
 from ..signature import Signature

@@ -155,7 +155,7 @@ class TestOtherFiles:
         content = text.replace("?>", ' encoding="utf-16"?>' if "16" in encoding else "?>").encode(encoding)
         (tmp_path / "g.graphml").write_bytes(content)
         with pytest.raises(FileError, match="entities of its own"):
-            files.graphs.GraphML().read([files.Source(tmp_path / "g.graphml")], files.base.Wanted())
+            nonneg.io.graphs.GraphML().read([files.Source(tmp_path / "g.graphml")], nonneg.io.base.Wanted())
 
     def test_images_of_other_formats(self, tmp_path, monkeypatch):
         """Pillow would hand EPS to Ghostscript."""
@@ -254,7 +254,7 @@ class TestSizes:
             for _ in range(2**10):
                 file.write(b"1,2\n" * 2**18)
         code = (
-            "import resource, nonneg.files as files, nonneg.files.delimited\n"
+            "import resource, nonneg.io as files, nonneg.io.delimited\n"
             "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
             "resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, used + 2**29))\n"
             f"files.read({str(tmp_path / 'a.csv.gz')!r})"

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Source
 from .table import Layout
 from .vertices import Vertices

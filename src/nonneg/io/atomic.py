@@ -1,4 +1,4 @@
-"""Whole or not at all: the attributes of an estimator are of one fit, and a file is there as a whole or as it was before."""
+"""Write files whole or not at all: a file that cannot be completed leaves the one before it in place."""
 
 from __future__ import annotations
 
@@ -6,37 +6,11 @@ import hashlib
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
-
-from .exceptions import Stopped
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method that leaves its estimator as it was before, if anything is raised: an error, or KeyboardInterrupt.
-
-    `Stopped` is the exception: what was found until then has been kept. Attributes are to be replaced, not changed in place: what
-    they refer to is not copied.
-    """
-
-    @wraps(fit)
-    def guarded(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        before = dict(vars(self))
-        try:
-            return fit(self, *args, **kwargs)
-        except Stopped:
-            raise
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    return guarded
+from typing import Any
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..data.sources import hdf5
 from ..data.sources.anndata import names_in
-from ..libraries import needed
+from ..exceptions import needed
 from .base import Kind, Source, Wanted
 from .large import values_of
 from .matlab import HDF5

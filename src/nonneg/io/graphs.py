@@ -12,8 +12,7 @@ from xml.parsers import expat
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
 from .table import Table
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Source
 from .scan_names import is_morph
 from .table import Layout

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .exceptions import FileError
+from ..exceptions import FileError
 
 _KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)

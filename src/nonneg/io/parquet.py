@@ -12,8 +12,7 @@ from scipy import sparse
 from ..data.sources.parquet import Parquet as ParquetSource
 from ..data.sources.parquet import index_of, is_folder, is_number, opened_part, parts_of, refuse_repeated
 from ..data.sources.stacked import Stacked
-from ..exceptions import FileError, ReadingError
-from ..libraries import needed
+from ..exceptions import FileError, ReadingError, needed
 from .base import Kind, Source, Wanted
 from .large import values_of
 from .table import Table

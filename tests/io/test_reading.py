@@ -303,7 +303,7 @@ class TestWhatIsRefused:
     def test_a_bomb_of_gzip(self, tmp_path, monkeypatch):
         with gzip.open(tmp_path / "X.csv.gz", "wb") as file:
             file.write(b"1,2\n" * 1_000_000)
-        monkeypatch.setattr("nonneg.files.base.available_bytes", lambda: 1_000_000)
+        monkeypatch.setattr("nonneg.io.base.available_bytes", lambda: 1_000_000)
         with pytest.raises(FileError, match="of memory that are free"):
             read(tmp_path / "X.csv.gz")
 
@@ -554,7 +554,7 @@ class TestMatricesOfOtherLibraries:
         needs(suffix)
         samples, features = [f"s{i}" for i in range(VALUES.shape[0])], [f"f{j}" for j in range(VALUES.shape[1])]
         write(Table(convert(VALUES), samples, features), tmp_path / f"X{suffix}")
-        monkeypatch.setattr("nonneg.files.large.LARGE", 8)
+        monkeypatch.setattr("nonneg.io.large.LARGE", 8)
         near, far = (read(tmp_path / f"X{suffix}", in_blocks=in_blocks) for in_blocks in (False, True))
         assert (near.is_far, far.is_far) == (False, True)
         assert far.shape == near.shape == VALUES.shape

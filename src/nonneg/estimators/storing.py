@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .annotations import shown
-from .constraints import Constraint
-from .data.sources.base import altered_files_refused
-from .divergences import Objective, WeightedSum
-from .exceptions import FileError
-from .files import Layout, written_whole
-from .io.archive import Form, Kind, Reader, Writer, read_archive, write_archive
-from .model import Model
-from .model_fields import OUTPUT, check_about, check_attributes
-from .random_states import make_generator, make_random_state
-from .solve.solution import Explanation, Record, Status, Step, Took
-from .solve.solvers import Solver
-from .solve.storing import HISTORY
+from ..constraints import Constraint
+from ..data.sources.base import altered_files_refused
+from ..divergences import Objective, WeightedSum
+from ..exceptions import FileError
+from ..io import Layout, written_whole
+from ..io.annotations import shown
+from ..io.archive import Form, Kind, Reader, Writer, read_archive, write_archive
+from ..io.random_states import make_generator, make_random_state
+from ..model import Model
+from ..solve.solution import Explanation, Record, Status, Step, Took
+from ..solve.solvers import Solver
+from ..solve.storing import HISTORY
+from .fields import OUTPUT, check_about, check_attributes
 
 VERSION = 1
 """Of the form of the files; raised if this library would misread what older versions of it have written."""

@@ -12,8 +12,7 @@ from scipy import sparse
 
 from ..data.memory import refuse_too_large
 from ..data.sources.base import altered_files_refused, check_numbers
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
 from .large import new_matrix
 from .scan_names import tell_apart

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .constraints import Constraint, Entrywise, Free, Sparse
-from .data import Curve, Data, Descent, Observed, Request, read_data
-from .data.base import chunks
-from .data.weighted import DataTerm, has_weights
-from .divergences import Beta, Objective
-from .exceptions import DataError
-from .factorization import factorize
-from .kernels.threads import over_rows
-from .model import Model
-from .reporting import inner_runs
-from .solve.solvers import Multiplicative
-from .solve.solvers.newton import curve_of
+from ..constraints import Constraint, Entrywise, Free, Sparse
+from ..data import Curve, Data, Descent, Observed, Request, read_data
+from ..data.base import chunks
+from ..data.weighted import DataTerm, has_weights
+from ..divergences import Beta, Objective
+from ..exceptions import DataError
+from ..factorization import factorize
+from ..kernels.threads import over_rows
+from ..model import Model
+from ..reporting import inner_runs
+from ..solve.solvers import Multiplicative
+from ..solve.solvers.newton import curve_of
 
 _SWEEP = 10
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
@@ -183,7 +183,7 @@ def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
 
 def _least_squares(X: Any, components: np.ndarray, terms: Entrywise, tol: float, max_iter: int) -> np.ndarray:
     """½‖x − h C‖² + penalty Σh + ½ ridge ‖h‖² by cyclic coordinate descent: each entry in turn takes its exact minimum."""
-    from .kernels.coordinates import linear_rows
+    from ..kernels.coordinates import linear_rows
 
     scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale

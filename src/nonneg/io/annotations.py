@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from .exceptions import FileError
+from ..exceptions import FileError
 
 
 def check_fields(cls: type, given: Mapping[str, Any]) -> None:

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data.sources.base import check_numbers
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Source
 from .gifti import colour
 from .table import Layout

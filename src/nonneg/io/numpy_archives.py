@@ -11,10 +11,10 @@ from scipy import sparse
 
 from ..data.compressed import to_csr
 from ..exceptions import FileError, ReadingError
-from ..io.zipped import opened, read_array
 from .base import Kind, Source, Wanted
 from .numpy_arrays import numbers
 from .table import Layout, Table
+from .zipped import opened, read_array
 
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}
 _NAMES = ("samples", "features")

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..data.memory import refuse_too_large
 from ..data.sources.base import refuse_link
-from ..exceptions import FileError
-from ..io.zipped import opened
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
 from .table import Layout, Table
+from .zipped import opened
 
 _BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5\n", b"P5 ", b"P2\n", b"P6\n")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "PPM")

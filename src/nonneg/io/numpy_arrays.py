@@ -12,10 +12,10 @@ from scipy import sparse
 from ..data.opening import open_data
 from ..data.sources.npy import read_header
 from ..exceptions import FileError
-from ..io.zipped import check_size
 from .base import Kind, Source, Wanted
 from .large import is_large
 from .table import Table
+from .zipped import check_size
 
 
 class NumPyArray(Kind):

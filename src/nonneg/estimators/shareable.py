@@ -1,12 +1,35 @@
-"""What can be done with any estimator beside fitting it: it is kept in a file, and shown on a page."""
+"""What all estimators have: errors for unknown parameters, `save` and `report`."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
-from .model_files import write_model
-from .naming import KnownParameters
-from .pages import write_report
+from ..pages import write_report
+from .storing import write_model
+
+_COUNTS = ("n_components", "n_clusters", "n_states")
+"""What estimators call how many parts there are."""
+
+
+class KnownParameters:
+    """An error with a suggestion for a parameter that an estimator does not have."""
+
+    _called_otherwise: ClassVar[Mapping[str, str]] = {}
+    """What to say of parameters that other libraries have."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        own = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        for name in kwargs:
+            if name not in own:
+                counts = [other for other in own if other in _COUNTS]
+                is_count = name in ("rank", "k") or get_close_matches(name, _COUNTS, 1, cutoff=0.75)
+                close = get_close_matches(name, own, 1, cutoff=0.75) or (counts if is_count else [])
+                hint = f"Did you mean {close[0]!r}?" if close else f"Its parameters are {', '.join(own)}."
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {cls._called_otherwise.get(name, hint)}")
+        return super().__new__(cls)
 
 
 class Shareable(KnownParameters):

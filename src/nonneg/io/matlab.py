@@ -14,8 +14,7 @@ from ..data.compressed import to_csr
 from ..data.memory import refuse_too_large
 from ..data.sources.base import as_indices
 from ..data.sources.hdf5 import Inside, opened
-from ..exceptions import FileError
-from ..libraries import needed
+from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
 from .matlab_five import variables_in
 from .numpy_archives import chosen

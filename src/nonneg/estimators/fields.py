@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .annotations import fits, shown
-from .exceptions import FileError
-from .model import Model
-from .solve.signature import dimension_classes
-from .solve.solution import Explanation, History, Status
+from ..exceptions import FileError
+from ..io.annotations import fits, shown
+from ..model import Model
+from ..solve.signature import dimension_classes
+from ..solve.solution import Explanation, History, Status
 
 OUTPUT = "_sklearn_output_config"
 """Where scikit-learn keeps the choice of `set_output`; its other attributes, such as callbacks, are not stored."""
