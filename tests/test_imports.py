@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import nonneg
+from nonneg.constraints import Constraint
+from nonneg.divergences import Objective as Comparison
 
 SOURCE = Path(nonneg.__file__).parent
 
@@ -103,16 +105,23 @@ def test_no_package_imports_the_privates_of_another(path):
             assert not [part for part in (unit, *rest) if part.startswith("_") and part != "__version__"], f"{own} imports {name}"
 
 
-def kinds():
-    """Names of all kinds of data and of weights, as far down as classes go."""
-    for module in pkgutil.walk_packages(nonneg.data.__path__, "nonneg.data."):
+def below(kind):
+    """Names of the subclasses of a class in the library, as far down as classes go."""
+    package = importlib.import_module(".".join(kind.__module__.split(".")[:2]))
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
-    found, left = set(), [nonneg.data.Data]
+    found, left = set(), [kind]
     while left:
-        below = [kind for kind in left.pop().__subclasses__() if kind.__module__.startswith("nonneg.")]
-        found |= {kind.__name__ for kind in below}
-        left += below
-    return found | {name for name in nonneg.data.weighted.__all__ if isinstance(getattr(nonneg.data.weighted, name), type)}
+        own = [kind for kind in left.pop().__subclasses__() if kind.__module__.startswith("nonneg.")]
+        found |= {kind.__name__ for kind in own}
+        left += own
+    return found
+
+
+def kinds():
+    """Names of all kinds of data and of weights."""
+    weights = nonneg.data.weighted
+    return below(nonneg.data.Data) | {name for name in weights.__all__ if isinstance(getattr(weights, name), type)}
 
 
 KINDS = kinds()
@@ -165,6 +174,24 @@ def test_only_the_data_know_what_kind_they_are(path):
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             text = ast.unparse(node)
             assert text.split(" is ")[-1].removeprefix("not ") != "np", f"line {node.lineno}: {text}"
+
+
+PARTS = below(Comparison) | below(Constraint)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if not inside(path, "divergences", "constraints", "testing")],  # `testing` has formulas of its own
+    ids=lambda path: path.relative_to(SOURCE).as_posix(),
+)
+def test_only_a_divergence_or_a_constraint_knows_which_it_is(path):
+    """Others ask for a property, such as `is_quadratic`, named for what it means."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        asked = asked_for(node) & PARTS
+        assert not asked, f"line {node.lineno} asks for {asked}"
+        made = [part for part in ast.walk(node) if isinstance(part, ast.Call)] if isinstance(node, ast.Compare) else []
+        compared = {getattr(call.func, "id", None) for call in made} & PARTS
+        assert not compared, f"line {node.lineno} compares with {compared}"
 
 
 @pytest.mark.parametrize(

@@ -369,7 +369,7 @@ class Model:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        constrained = {n: c for n, c in self.constraints.items() if not c.is_free and c != Direction()}
+        constrained = {n: c for n, c in self.constraints.items() if not c.is_free and not c.needs_both_parts}
         data = f", data={self.data!r}" if self.data != "X" else ""
         given = self.signed.difference(self.learned)
         if not self.divergence.signed and given != ({self.data} if self.signed.intersection(self.learned) else set()):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from .algebra.expression import Letter, Word, parse
-from .constraints import Constraint, Direction, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
-from .divergences import DualI, Objective, get_divergence
+from .constraints import Constraint, FixedMultiplier, Free, NearOrthogonal, Orthogonal, get_constraint
+from .divergences import Objective, get_divergence
 
 PAPERS = {
     "PNMF": "Z. Yuan, Z. Yang, E. Oja. Projective nonnegative matrix factorization: sparseness, orthogonality, and clustering.",
@@ -113,7 +113,7 @@ class Subject:
     def keys(self) -> list[Key]:
         """The same whatever its matrices are called and whichever way round they are written."""
         # What is only kept in scale counts as free in the papers.
-        constraints = {name: Free() if c == Direction() else c for name, c in self.constraints.items()}
+        constraints = {name: Free() if c.needs_both_parts else c for name, c in self.constraints.items()}
         return [_key(word, self.factor, self.divergence, constraints, self.data, self.signs) for word in (self.form, self.form.T)]
 
 
@@ -164,8 +164,8 @@ def _theorem(wanted: Key) -> str:
     """The theorem that a rule without a number of its own follows from."""
     form, factor, divergence, constraints, signs = wanted
     constraint = dict(constraints)[factor]
-    if isinstance(divergence, DualI):
-        return "QNMF §3.2, dual I-divergence" + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
+    if divergence.theorem is not None:
+        return divergence.theorem + ("" if constraint.is_free else " (with the multiplier terms of Eq. 10 and 11)")
     if not constraint.is_free:
         return constraint.theorem
     theorem = "QNMF Eq. 9, Table 1" if form.count(factor) > 1 else "QNMF Theorem 1, Eq. 8"

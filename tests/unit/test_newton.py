@@ -14,7 +14,6 @@ from nonneg.exceptions import IncompatibleError
 from nonneg.kernels.threads import limited
 from nonneg.solve.problem import bind, point_at
 from nonneg.solve.solvers import Newton, QuasiNewton, best_solver
-from nonneg.solve.solvers.newton import curve_of
 
 rng = np.random.default_rng(0)
 X = rng.random((14, 19)) + 0.02
@@ -107,7 +106,7 @@ def test_a_sweep_is_the_one_in_plain_words(divergence):
 def test_a_divergence_that_is_not_convex_is_approached_by_quasi_newton_steps():
     """Thirty of them; what they have learned is let go of, and sweeps go on from there."""
     for divergence, is_convex in ((Beta(0), False), (Beta(1), True), (Beta(1.5), True), (Alpha(0.5), True)):
-        assert curve_of(divergence).is_convex == is_convex
+        assert divergence.curve.is_convex == is_convex
     problem, solver, other = bind(Model("W H", Beta(0)), X, 3), Newton(), QuasiNewton()
     start = {"W": rng.random((14, 3)), "H": rng.random((3, 19))}
     point, state = problem.point(start), solver.new_state(problem)

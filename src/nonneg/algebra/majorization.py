@@ -43,6 +43,11 @@ class Monomial:
         return self.coefficient * (self.power or 1.0)
 
     @property
+    def is_linear(self) -> bool:
+        """Whether it is X̂ itself, times a number."""
+        return self.data_power == 0 and self.power == 1
+
+    @property
     def degree(self) -> float:
         """Degree of homogeneity in (X, X̂); for a logarithm that of Σ Xᵖ (ln X̂ − ln X)."""
         return self.data_power + self.power

@@ -58,6 +58,12 @@ class Constraint(ABC):
     restores_by_iteration: ClassVar[bool] = False
     """Whether `restore` iterates; its result is then no simple function of the step."""
 
+    is_soft: ClassVar[bool] = False
+    """Whether it favours its condition by a multiplier fixed by hand, rather than imposing it."""
+
+    needs_both_parts: ClassVar[bool] = False
+    """Whether its rule is a ratio of the positive and the negative part of the data, neither of which may vanish."""
+
     wants_whole: bool = False
     """Whether its rule was simplified by an identity that weights of entries break."""
 
@@ -78,6 +84,16 @@ class Constraint(ABC):
     def restore(self, xp: Any, factor: Array) -> Array:
         """The factor after a step, put back in scale."""
         return factor
+
+    @property
+    def as_whole(self) -> Constraint:
+        """The constraint on the factor as a whole, given entries aside."""
+        return self
+
+    @property
+    def orthogonal_axis(self) -> Literal["columns", "rows"] | None:
+        """The axis whose vectors it makes orthogonal, so that each item belongs to one of them; None if it does not."""
+        return None
 
     @property
     def lengths(self) -> Literal["columns", "rows"] | None:
@@ -170,6 +186,8 @@ class Fixed(Constraint):
 @dataclass(frozen=True)
 class Direction(Constraint):
     """Only the direction matters: unit Frobenius norm. Used where an objective grows with the scale (NL and √NL)."""
+
+    needs_both_parts: ClassVar[bool] = True
 
     def restore(self, xp: Any, factor: Array) -> Array:
         norm = xp.sqrt(xp.sum(factor * factor))

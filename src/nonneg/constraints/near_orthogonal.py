@@ -29,6 +29,7 @@ class FixedMultiplier(Constraint):
     weight: float = 1.0
     restores_fully: ClassVar[bool] = True
     has_penalty: ClassVar[bool] = True
+    is_soft: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_one_of(self.axis, ("columns", "rows")):
@@ -55,6 +56,10 @@ class FixedMultiplier(Constraint):
 
     def widened(self, bounds: Bounds) -> Bounds:
         return bounds.widened(1, 1)  # −½‖W‖² lies below its tangent
+
+    @property
+    def orthogonal_axis(self) -> Literal["columns", "rows"]:
+        return self.axis
 
     @property
     def lengths(self) -> Literal["columns", "rows"]:

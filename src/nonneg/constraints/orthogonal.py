@@ -89,6 +89,10 @@ class Orthogonal(Constraint):
         return self.steps > 1  # Wᵀ W = I was used between two factors; weights would stand there
 
     @property
+    def orthogonal_axis(self) -> Literal["columns", "rows"]:
+        return self.axis
+
+    @property
     def lengths(self) -> Literal["columns", "rows"] | None:
         return self.axis if self.unit else None
 

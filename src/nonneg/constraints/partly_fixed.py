@@ -53,6 +53,10 @@ class PartlyFixed(Constraint):
         return "QNMF Theorem 1, Eq. 8" if self.constraint.is_free else self.constraint.theorem
 
     @property
+    def as_whole(self) -> Constraint:
+        return self.constraint
+
+    @property
     def has_penalty(self) -> bool:  # type: ignore[override]
         return self.constraint.has_penalty
 

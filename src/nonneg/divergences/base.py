@@ -13,9 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from ..algebra.expression import THETA, Letter, Word
 from ..algebra.majorization import Bounds, Law, Monomial, PowerLaw, fraction, power
 from ..algebra.rewriting import Sum, rational
+from ..data.steps import Curve
 from ..exceptions import IncompatibleError, is_number
 from ..kernels.host import as_type, logarithm
 
@@ -174,6 +177,12 @@ class Objective(ABC):
     requires_positive_data: bool = False
     infinite_at_zero: bool = False
     """Whether the value is infinite for X > 0 and X̂ = 0."""
+    is_quadratic: bool = False
+    """Whether it is ½‖X − X̂‖²: products with X give its value, and steps in single entries are exact."""
+    is_poisson: bool = False
+    """Whether it is the I-divergence, the likelihood of counts."""
+    theorem: ClassVar[str | None] = None
+    """Source of its rule, unless it is that of the form."""
     log_powers: tuple[float, ...] = ()
     """Exponents p of the sums Σ Xᵖ ln X̂ in the value."""
 
@@ -181,6 +190,11 @@ class Objective(ABC):
     def slope(self) -> float:
         """The c of ∂D/∂X̂ = c (P − Q)."""
         return 1.0
+
+    @property
+    def curve(self) -> Curve | None:
+        """It as a function of two numbers, for the kernels of Newton's method; None if it is no sum over entries."""
+        return None
 
     @property
     def separable(self) -> Objective:
@@ -255,6 +269,10 @@ def check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
             )
 
 
+_SQUARES = frozenset({Monomial(1 / 2, 0, 2), Monomial(-1, 1, 1)})
+_COUNTS = frozenset({Monomial(1, 0, 1), Monomial(-1, 1, 0)})
+
+
 class Divergence(Objective):
     """An objective given by monomials, some with a positive derivative and some with a negative one (QNMF Eq. 5).
 
@@ -293,6 +311,25 @@ class Divergence(Objective):
             monomial.data_power < 0 or monomial.degree < 0 or monomial.data_power == monomial.power == 0
             for monomial in self.monomials
         )
+
+    @property
+    def is_quadratic(self) -> bool:  # type: ignore[override]
+        return frozenset(self.monomials) == _SQUARES
+
+    @property
+    def is_poisson(self) -> bool:  # type: ignore[override]
+        return frozenset(self.monomials) == _COUNTS
+
+    @property
+    def curve(self) -> Curve | None:
+        if self.scale_invariant:
+            return None
+        linear = [m.slope for m in self.monomials if m.is_linear]
+        others = [(m.slope, m.data_power, m.power) for m in self.monomials if not m.is_linear]
+        slopes, data_powers, powers = np.array(others, dtype=float).T.copy()
+        convex = [2.0, *powers[slopes * (powers - 1) > 0].tolist()]
+        bounds = min(convex), max(convex)
+        return Curve(slopes, data_powers, powers if powers.any() or len(powers) > 1 else None, float(sum(linear)), bounds)
 
     @property
     def takes_signs(self) -> bool:  # type: ignore[override]

@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..algebra.expression import Letter, Word
 from ..algebra.majorization import Bounds, ExponentialLaw, Law
 from ..algebra.rewriting import Sum
+from ..data.steps import Curve
 from .base import DataSums, LogRatio, Middles, Objective, Sums
 
 
@@ -29,10 +32,16 @@ class DualI(Objective):
 
     law: ClassVar[Law] = ExponentialLaw()
     requires_positive_data: ClassVar[bool] = True  # type: ignore[misc]
+    theorem: ClassVar[str] = "QNMF §3.2, dual I-divergence"
 
     @property
     def degree(self) -> float:
         return 1.0
+
+    @property
+    def curve(self) -> Curve:
+        nothing = np.empty(0)
+        return Curve(nothing, nothing, nothing, 0.0, bounds=(1.0, 1.0))
 
     def middles(self, product: Word, data: str) -> Middles:
         operand = LogRatio()

@@ -23,7 +23,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..algebra.expression import Word
-from ..constraints import FixedMultiplier, Orthogonal, PartlyFixed
 from ..data import (
     Data,
     Observed,
@@ -314,8 +313,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _orthogonal(self) -> dict[str, str]:
         """The factors that should be orthogonal, and which axis of them: those with such a constraint."""
-        learned = {name: c.constraint if isinstance(c, PartlyFixed) else c for name, c in self._model().constraints.items()}
-        return {name: c.axis for name, c in learned.items() if isinstance(c, Orthogonal | FixedMultiplier)}
+        axes = {name: constraint.as_whole.orthogonal_axis for name, constraint in self._model().constraints.items()}
+        return {name: axis for name, axis in axes.items() if axis is not None}
 
     def _hardened(self, X: Data, solution: Solution) -> Solution:
         """Apply `orthogonality` to a solution, and measure `orthogonality_`."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Orthogonal
 from ..data import Data, as_dense
-from ..divergences import Beta, get_divergence
+from ..divergences import get_divergence
 from ..planning.plans import multiply
 from ..solve.solution import Solution
 from ._hardening import refitted
@@ -76,7 +76,7 @@ class OrthogonalCoclusters(Coclusters):
 
     def _orthogonal_to(self, axis: Literal["columns", "rows"]) -> Orthogonal:
         """The constraint; but for the printed rules, lengths are kept at one with the Euclidean distance, as they would cycle."""
-        is_euclidean = get_divergence(self.divergence) == Beta(2)
+        is_euclidean = get_divergence(self.divergence).is_quadratic
         return Orthogonal(axis, unit=is_euclidean and not self._is_printed)
 
     def _finished(self, X: Data, solution: Solution) -> Solution:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import parse
-from ..constraints import Disjoint, PartlyFixed, unit_length
+from ..constraints import Disjoint, unit_length
 from ..data import Data
 from ..data.weighted import with_equal_columns
-from ..divergences import Beta
 from ..exceptions import IncompatibleError, is_number
 from ..factorization import factorize
 from ..model import Model
@@ -160,13 +159,13 @@ _FEW = 20
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
     """Refuse components that share no feature where there is no algorithm for them."""
-    if how not in ("soft", 0) and any(isinstance(model.constraints[name], PartlyFixed) for name in orthogonal):
+    if how not in ("soft", 0) and any(model.constraints[name].as_whole is not model.constraints[name] for name in orthogonal):
         raise IncompatibleError(
             f"orthogonality={how!r} would change components that are given by fixed_components. Use orthogonality='soft'."
         )
     if not is_partition(how) or not orthogonal:
         return
-    if model.divergence != Beta(2) or len(orthogonal) > 1 or len(model.learned) > 2:
+    if not model.divergence.is_quadratic or len(orthogonal) > 1 or len(model.learned) > 2:
         raise IncompatibleError(
             "orthogonality='exact', or a number, is for one orthogonal factor and the Euclidean distance, as in OPNMF and ONMF; "
             f"here it is {model.form.text!r} with {model.divergence!r}. Use 'rows' or 'polar'."

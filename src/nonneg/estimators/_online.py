@@ -20,7 +20,6 @@ import numpy as np
 
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.weighted import LowRank, count_rows
-from ..divergences import Beta
 from ..exceptions import ShapeError
 from ..kernels.host import above_floor
 from ..kernels.namespace import to_host
@@ -69,7 +68,7 @@ class OnlineMixin(Factorizer):
     @property
     def _has_sketch(self) -> bool:
         """Whether a sketch tells all that the rule needs."""
-        return self._model().divergence == Beta(2) and not (isinstance(self.solver, str) and self.solver == "paper")
+        return self._model().divergence.is_quadratic and not (isinstance(self.solver, str) and self.solver == "paper")
 
     def _keep(self, X: Data, solution: Solution) -> None:
         """Keep also a sketch of the samples in the span of a few products with W, or both sides of the rule, for `partial_fit`."""

@@ -15,18 +15,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..constraints import Constraint, Entrywise, Free, Sparse
+from ..constraints import Constraint, Entrywise, Free
 from ..data import Curve, Data, Descent, Observed, Request, read_data
 from ..data.base import chunks
 from ..data.weighted import DataTerm, has_weights
-from ..divergences import Beta, Objective
+from ..divergences import Objective
 from ..exceptions import DataError
 from ..factorization import factorize
 from ..kernels.threads import over_rows
 from ..model import Model
 from ..reporting import inner_runs
 from ..solve.solvers import Multiplicative
-from ..solve.solvers.newton import curve_of
 
 _SWEEP = 10
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
@@ -60,12 +59,20 @@ def encode(
         return np.concatenate([codes_of(piece, components, divergence, constraint, tol, max_iter) for piece, codes_of in pieces])
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
-    if divergence == Beta(2) and isinstance(constraint, Free | Sparse):
-        return _least_squares(X, components, constraint.entrywise, tol, max_iter)
+    terms = _penalties_of(constraint)
+    if divergence.is_quadratic and terms is not None:
+        return _least_squares(X, components, terms, tol, max_iter)
     if constraint.is_signed:  # there is nothing to keep from falling below zero
         C = components.astype(np.float64)
         return (np.asarray(X @ C.T) @ np.linalg.pinv(C @ C.T, hermitian=True)).astype(components.dtype)
     return _divergent(X, components, Model("H C", divergence, {"H": constraint, "C": "fixed"}), tol, max_iter)
+
+
+def _penalties_of(constraint: Constraint) -> Entrywise | None:
+    """The penalties on the sum of codes, and of their squares, zero without any; None if the constraint is more than these."""
+    terms = constraint.entrywise
+    is_all = terms is not None and terms == Entrywise(terms.penalty, ridge=terms.ridge) and not constraint.is_signed
+    return terms if is_all else None
 
 
 def _of_known(
@@ -95,7 +102,8 @@ def _of_incomplete(
     for some in chunks(len(whole) if len(kept) else 0, len(kept)):
         codes[whole[some]] = encode(X.take(whole[some], 0), components, divergence, constraint, tol, max_iter)
     constraint = constraint or Free()
-    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and not constraint.entrywise.ridge and len(partly):
+    terms = _penalties_of(constraint)
+    if divergence.is_quadratic and terms is not None and not terms.ridge and len(partly):
         codes[partly] = _of_weighted(X.subset(partly, 0), components, divergence, constraint, tol, max_iter)
         return codes
     model = Model("H C", divergence, {"H": constraint, "C": "fixed"})
@@ -115,8 +123,9 @@ def _of_weighted(
     total = reach.sum(axis=1, keepdims=True)
     codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
     codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
-    if divergence == Beta(2) and isinstance(constraint, Free | Sparse) and not constraint.entrywise.ridge and X.can_sweep_rows:
-        penalty = constraint.entrywise.penalty / size / scale
+    terms = _penalties_of(constraint)
+    if divergence.is_quadratic and terms is not None and not terms.ridge and X.can_sweep_rows:
+        penalty = terms.penalty / size / scale
         products, sums = _known_sums(X, ((1.0, C), (0.0, C * C.sum(axis=1, keepdims=True))))
         codes = _start_of_squares(products, sums, penalty).astype(C.dtype)
         X.sweep_rows(codes, C, (penalty, 0.0, 0, max_iter, tol))
@@ -228,8 +237,8 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
     X = _rows_divided(X, unit).astype(components.dtype)
     reach = np.full(len(mass), float(components.sum())) if is_complete else _pattern(X) @ components.sum(axis=0, dtype=np.float64)
     codes[active] = (mass[active] / unit[active] / np.where(reach > 0, reach, 1.0)[active])[:, None]
-    curve, terms = curve_of(model.divergence), model.constraints["H"].entrywise
-    if curve is not None and curve.is_suited and terms is not None and terms == Entrywise(terms.penalty):
+    curve, terms = model.divergence.curve, _penalties_of(model.constraints["H"])
+    if curve is not None and curve.is_suited and terms is not None and not terms.ridge:
         codes = _newton(X.astype(np.float64), components, codes, curve, terms.penalty, tol, max_iter, is_complete)
     else:
         codes = _in_rounds(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..constraints import Orthogonal
 from ..data import Data
-from ..divergences import Beta, get_divergence
+from ..divergences import get_divergence
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..kernels.namespace import to_host
@@ -36,7 +36,7 @@ def printed_or_adaptive(divergence: Any) -> str:
     For the Euclidean distance the proven exponent is the printed 1; run on, the rule ends lower in error and more orthogonal than
     where `Adaptive` sees no step that helps.
     """
-    return "multiplicative" if get_divergence(divergence) == Beta(2) else "adaptive"
+    return "multiplicative" if get_divergence(divergence).is_quadratic else "adaptive"
 
 
 _LESS, _ANYWAY = 1.5, 0.05
@@ -185,7 +185,7 @@ class ONMF(Factorizer):
     def _begins_euclidean(self) -> bool:  # type: ignore[override]
         """Whether components are those of the Euclidean distance first: the rule of others does not lead to orthogonal ones."""
         is_auto = isinstance(self.solver, str) and self.solver == "auto"
-        return is_auto and get_divergence(self.divergence) != Beta(2)
+        return is_auto and not get_divergence(self.divergence).is_quadratic
 
     def _start(self, array: np.ndarray) -> dict[str, np.ndarray]:
         return {"H": array}

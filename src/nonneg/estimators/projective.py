@@ -352,7 +352,7 @@ class OPNMF(PNMF):
 
     @property
     def _note(self) -> str:
-        return "its minima are nearly orthogonal; WᵀW = I is not imposed" if self._constraint() == Free() else ""
+        return "its minima are nearly orthogonal; WᵀW = I is not imposed" if self._constraint().is_free else ""
 
     def _orthogonal(self) -> dict[str, str]:
         return {"W": "columns"}

@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
-from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..model import Model
@@ -175,7 +174,7 @@ class QNMFHMM(HiddenChain):
         model, generator = self._model(), make_generator(self.random_state)
         solver: str | Solver = Multiplicative() if self._is_papers else self.solver
         starts = self._starts(X, generator)
-        noise = _noise(X, n_pairs) if model.divergence == Beta(1) else 0.0
+        noise = _noise(X, n_pairs) if model.divergence.is_poisson else 0.0
         given = starts[0] if isinstance(starts[0], Mapping) else None
         problem = bind(model, X, self.n_states, given, horizon=self.max_iter * len(starts))
         stopping = Stopping(max_iter=self.max_iter, tol=self.tol, noise=noise)
@@ -190,7 +189,7 @@ class QNMFHMM(HiddenChain):
             self.separate
             and not context.interrupt.is_set()
             and not self._is_papers
-            and model.divergence == Beta(1)
+            and model.divergence.is_poisson
             and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
         ):
             # By Wilks, 2N times what the true chain is above the lowest divergence is χ², whose mean is the number of parameters.

@@ -22,7 +22,6 @@ from ..data.annotated import matrix_of
 from ..data.checking import known_entries
 from ..data.compressed import checked
 from ..data.reading import with_nan
-from ..divergences import Beta
 from ..exceptions import IncompatibleError, ShapeError
 from ..io import Layout, Table
 from ..io.atomic import written_whole
@@ -469,7 +468,7 @@ SECTIONS = {
 
 def _relative_error(model: Any, X: Any, values: Any) -> float | None:
     """‖X − X̂‖ / ‖X‖ of the given X, where X̂ is made of its codes; None for other divergences, and where X has no codes."""
-    is_euclidean = hasattr(model, "model_") and model.model_.divergence == Beta(2)
+    is_euclidean = hasattr(model, "model_") and model.model_.divergence.is_quadratic
     approximates_kernel = getattr(model, "X_fit_", None) is not None
     if X is None or not is_euclidean or approximates_kernel or not hasattr(model, "score"):
         return None

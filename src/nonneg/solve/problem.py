@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..constraints import Direction
 from ..data import Data, as_dense, read_data
 from ..data.weighted import Levelled, Partial, has_weights
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -172,7 +171,7 @@ class Problem:
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
         model, (lowest, highest, _) = self.model, self.data.facts
-        if lowest * highest >= 0 and any(isinstance(model.constraints[name], Direction) for name in model.learned):
+        if lowest * highest >= 0 and any(model.constraints[name].needs_both_parts for name in model.learned):
             without = "positive" if highest <= 0 else "negative"
             raise DataError(
                 f"{model.data} has no {without} entries, so {model.divergence.text(model.data, model.form)} without a constraint "

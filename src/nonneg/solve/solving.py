@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, Need, Request
-from ..divergences import Beta
 from ..divergences.base import Operand
 from ..exceptions import DataError
 from ..kernels.namespace import Array
@@ -97,7 +96,8 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     is_over = solution.status not in (*stopped, Status.NON_FINITE)
     is_partial = model.weighted or problem.partial is not None or model.signed
     has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
-    if is_partial or has_penalty or model.divergence != Beta(2) or not (is_over and _has_all_entries(data) and solution.history):
+    is_plain = model.divergence.is_quadratic and not (is_partial or has_penalty)
+    if not (is_plain and is_over and _has_all_entries(data) and solution.history):
         return solution
     rounding = data.namespace.eps * data.power_sum(2)
     if solution.scaled_objective >= (_CANCELLED_FAR if out_of_core else _CANCELLED) * rounding:
@@ -208,7 +208,7 @@ def _measured(X: Any, model: Model, factors: Mapping[str, Array]) -> tuple[float
     value, magnitude = point.objective()
     data = point.problem.data
     is_small = value < _CANCELLED * data.namespace.eps * magnitude
-    if model.divergence == Beta(2) and not point.problem.model.signed and _has_all_entries(data) and is_small:
+    if model.divergence.is_quadratic and not point.problem.model.signed and _has_all_entries(data) and is_small:
         value = point.objective_by_entries()
     return value, point.problem.units
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..constraints import FixedMultiplier, Orthogonal
 from ..data import Need
 from .initialization.sides import outer_sides
 from .signature import FORMED, Signature, totals_of
@@ -164,7 +163,7 @@ def default_starts(signature: Signature) -> tuple[Start, ...]:
     inner = {dimension for *_, dimension in outer}
     if not outer or any(signature.shapes[name][1 - axis] > signature.shapes[name][axis] for name, axis, *_ in outer):
         return (RANDOM,)
-    is_orthogonal = any(isinstance(constraint, Orthogonal | FixedMultiplier) for constraint in model.constraints.values())
+    is_orthogonal = any(constraint.orthogonal_axis is not None for constraint in model.constraints.values())
     if len(model.learned) == 1 and model.form.count(model.learned[0]) == 2 and len(inner) == 1:
         return SEARCH
     if len(inner) == 2:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ...data import as_dense, read_data
-from ...divergences import Beta, Objective
+from ...divergences import Objective
 from ...estimators.encoding import encode
 from ...model import Model
 from ...planning.plans import multiply
@@ -158,7 +158,7 @@ def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> dict[
 def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarray:
     """Codes with one entry for each sample: the component that approximates it best, and as much of it as fits best."""
     C = np.asarray(components, dtype=np.float64)
-    if divergence == Beta(1):
+    if divergence.is_poisson:
         shares = C / np.maximum(C.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         floor = FLOOR / C.shape[1]
         gains = np.asarray(X @ np.log((1 - FLOOR) * shares + floor).T)
@@ -171,7 +171,7 @@ def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarra
     best = gains.argmax(axis=1)
     codes = np.zeros((X.shape[0], len(C)))
     each = np.arange(len(codes))
-    if divergence not in (Beta(1), Beta(2)):
+    if not (divergence.is_poisson or divergence.is_quadratic):
         for k in np.unique(best):
             codes[best == k, k] = encode(X[best == k], C[k : k + 1], divergence)[:, 0]
         return codes
@@ -196,7 +196,7 @@ def divergence_between(X: Any, codes: np.ndarray, components: np.ndarray, diverg
     """D(X ‖ codes · components) for each entry of X; where it would be infinite from zero, to a little more than the product."""
     codes, components = np.asarray(codes, dtype=np.float64), np.asarray(components, dtype=np.float64)
     size = X.shape[0] * X.shape[1]
-    if divergence == Beta(2) and not sparse.issparse(X):
+    if divergence.is_quadratic and not sparse.issparse(X):
         return float(np.sum((X - codes @ components) ** 2)) / 2 / size
     if divergence.infinite_at_zero:
         floor = np.full((len(codes), 1), FLOOR * float(X.sum()) / size)

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...constraints import FixedMultiplier, unit_length
+from ...constraints import unit_length
 from ...data import Data
-from ...divergences import Beta, Objective
+from ...divergences import Objective
 from ..problem import Problem
 from ..signature import dimension_classes
 from .clusters import angular_clusters, one_hot_clusters
@@ -64,8 +64,7 @@ def made_together(start: Start, problem: Problem, wanted: list[str], generator: 
     for (name, axis), side, own in zip(names, (0, 1), partition.factors(), strict=True):
         outer.append(X.spread(own, side))
         constraint = problem.model.constraints[name]
-        is_soft = isinstance(constraint, FixedMultiplier)
-        factor = outer[-1] + (_SOFT if is_soft else _FREE if constraint.is_free else blur) * own.mean()
+        factor = outer[-1] + (_SOFT if constraint.is_soft else _FREE if constraint.is_free else blur) * own.mean()
         factors[name] = factor if axis == 0 else factor.T
     form = problem.model.form
     if len(form) == 3 and form[1].name in wanted and form[1].name not in factors:
@@ -351,7 +350,7 @@ class WeightedSquares(Fit):
 
 def fits_for(divergence: Objective) -> tuple[Fit, Fit]:
     """What it is to fit a cluster whose items are equal, and one whose items have weights."""
-    return (EqualSquares(), WeightedSquares()) if divergence == Beta(2) else (EqualCounts(), WeightedCounts())
+    return (EqualSquares(), WeightedSquares()) if divergence.is_quadratic else (EqualCounts(), WeightedCounts())
 
 
 @dataclass

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...constraints import Orthogonal
 from ...model import Model
 from ..problem import Problem
 from ..signature import dimension_classes
@@ -35,7 +34,8 @@ def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -
     outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
     sides = outer_sides(model)
     # Of two factors that share an inner dimension the items are those of the orthogonal one: it is to be clusters.
-    sides.sort(key=lambda side: not isinstance(model.constraints[side[0]], Orthogonal))
+    constraints = model.constraints
+    sides.sort(key=lambda side: constraints[side[0]].orthogonal_axis is None or constraints[side[0]].is_soft)
     found: dict[Any, tuple[Any, np.ndarray, np.ndarray]] = {}
     factors: dict[str, np.ndarray] = {}
     for name, axis, long, short in sides:

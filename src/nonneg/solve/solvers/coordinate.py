@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...divergences import Beta
 from ...exceptions import DataError, IncompatibleError, is_count, is_number
 from ...kernels.namespace import Array
 from ..point import Point
@@ -113,7 +112,7 @@ class Coordinate(Solver):
 
     def obstacle(self, signature: Signature) -> str | None:
         model = signature.model
-        if model.divergence != Beta(2):
+        if not model.divergence.is_quadratic:
             return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
         if not signature.data.on_host:
             return "it is compiled for NumPy and SciPy arrays, and no other library's"

@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 
 from ...data import Curve, Data, Descent, Need, as_dense
-from ...divergences import Divergence, DualI, Objective
 from ...divergences.base import Sums
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.host import in_double, is_small
@@ -219,48 +218,28 @@ def _is_at_end(subproblem: Subproblem) -> bool:
     return not subproblem.before
 
 
-def _sums(divergence: Objective, data: Data, descent: Descent) -> Sums:
+def _sums(divergence: Any, data: Data, descent: Descent) -> Sums:
     """The sums of a divergence, from the totals of a descent."""
     found = np.sum(descent.totals, axis=0)
     approximation = float(descent.F.sum(axis=0, dtype=np.float64) @ descent.V.sum(axis=1, dtype=np.float64))
     if descent.curve.is_dual:
         return Sums((approximation, -float(found[0])))
-    assert isinstance(divergence, Divergence)
     terms, logarithms, left = [], [], iter(found.tolist())
     for monomial in divergence.monomials:
-        total = approximation if _is_linear(monomial.data_power, monomial.power) else next(left)
+        total = approximation if monomial.is_linear else next(left)
         terms.append(total if monomial.power else data.power_sum(monomial.data_power))
         logarithms += [] if monomial.power else [total]
     return Sums(tuple(terms), tuple(logarithms))
 
 
 def _curve(signature: Signature) -> Curve | None:
-    return curve_of(signature.model.divergence)
+    return signature.model.divergence.curve
 
 
 def _beginning(signature: Signature) -> tuple[Solver, int]:
     """The solver of the warm-up, and how many of its steps stand for one sweep."""
     solver, curve = QuasiNewton(), _curve(signature)
     return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(signature) else (solver, 10)
-
-
-def _is_linear(data_power: float, power: float) -> bool:
-    return data_power == 0 and power == 1
-
-
-def curve_of(divergence: Objective) -> Curve | None:
-    """A divergence as the kernels take it; None if it is not a sum over entries."""
-    nothing = np.empty(0)
-    if isinstance(divergence, DualI):
-        return Curve(nothing, nothing, nothing, 0.0, bounds=(1.0, 1.0))
-    if not isinstance(divergence, Divergence) or divergence.scale_invariant:
-        return None
-    linear = [m.slope for m in divergence.monomials if _is_linear(m.data_power, m.power)]
-    others = [(m.slope, m.data_power, m.power) for m in divergence.monomials if not _is_linear(m.data_power, m.power)]
-    slopes, data_powers, powers = np.array(others, dtype=float).T.copy()
-    convex = [2.0, *powers[slopes * (powers - 1) > 0].tolist()]
-    bounds = min(convex), max(convex)
-    return Curve(slopes, data_powers, powers if powers.any() or len(powers) > 1 else None, float(sum(linear)), bounds)
 
 
 _GROWTH, _MOST = 1.03, 0.98

@@ -7,8 +7,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ...algebra.expression import Letter, Word
-from ...constraints import FixedMultiplier, Orthogonal
-from ...divergences import Beta
 from ...model import Model
 from ..problem import bind
 from ..signature import Signature
@@ -71,7 +69,7 @@ class Projective(Start):
 
 def _form(model: Model) -> Form | None:
     """The projective form of a product of two learned factors, one of them orthogonal, with the Euclidean distance."""
-    if model.divergence != Beta(2) or model.fixed or len(model.form) != 2:
+    if not model.divergence.is_quadratic or model.fixed or len(model.form) != 2:
         return None
     first, last = model.form
     is_last = _groups(model, last, "rows")
@@ -84,6 +82,5 @@ def _form(model: Model) -> Form | None:
 
 def _groups(model: Model, letter: Letter, axis: str) -> bool:
     """Whether a constraint makes the rows, or the columns, of a letter orthogonal, so that it groups items."""
-    constraint = model.constraints[letter.name]
     own = {"rows": "columns", "columns": "rows"}[axis] if letter.transposed else axis
-    return isinstance(constraint, Orthogonal | FixedMultiplier) and constraint.axis == own
+    return model.constraints[letter.name].orthogonal_axis == own
