@@ -86,7 +86,7 @@ def is_one_of(value: Any, names: Iterable[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-_ELSEWHERE = {"cd": "coordinate", "mu": "multiplicative"}
+SOLVERS_OF_SCIKIT_LEARN = {"cd": "coordinate", "mu": "multiplicative"}
 """What scikit-learn's NMF calls otherwise."""
 
 
@@ -95,8 +95,8 @@ def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str = "") ->
     names, hint = list(names), ""
     if isinstance(given, type):
         hint = f" Did you mean {given.__name__}(...)?"
-    elif isinstance(given, str) and _ELSEWHERE.get(given) in names:
-        hint = f" What scikit-learn calls {given!r} is {_ELSEWHERE[given]!r} here."
+    elif isinstance(given, str) and SOLVERS_OF_SCIKIT_LEARN.get(given) in names:
+        hint = f" What scikit-learn calls {given!r} is {SOLVERS_OF_SCIKIT_LEARN[given]!r} here."
     elif kind == "init" and is_one_of(given, ("custom",)):
         hint = " Give the factors to start from themselves: init={'W': W, 'H': H}."
     elif isinstance(given, str) and (close := get_close_matches(_plain(given), names, 1)):

@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from sklearn import decomposition
 from sklearn.base import clone
 
 import nonneg
-from nonneg import NMF, NNMFHMM, ONMF, OPNMF, PNMF, QNMFHMM, NMFImputer, NonnegativeLDA, factorize, load
-from nonneg.exceptions import ShapeError
+from nonneg import NMF, NNMFHMM, ONMF, OPNMF, PNMF, QNMFHMM, ConsensusNMF, NMFImputer, NonnegativeLDA, factorize, load
+from nonneg.exceptions import IncompatibleError, ShapeError
 from nonneg.graph import GraphClustering
 
 from .cases import MAKERS, parts
@@ -36,8 +37,38 @@ def test_unknown_parameters():
     with pytest.raises(TypeError, match=r"^NMF has no parameter 'zzz'\. Its parameters are n_components, "):
         NMF(zzz=1)
     with pytest.raises(TypeError, match="beta_loss is divergence here"):
-        NMF(beta_loss=1)
+        PNMF(beta_loss=1)
     assert clone(NMF(5, tol=1e-3)).get_params() == NMF(5, tol=1e-3).get_params()
+
+
+def test_words_of_scikit_learn_mean_what_they_mean_there():
+    X = np.random.default_rng(0).random((20, 8))
+    with pytest.warns(UserWarning, match="NMF: beta_loss='kullback-leibler' of scikit-learn is divergence='kullback-leibler' here"):
+        theirs = NMF(n_components=2, init=None, solver="mu", beta_loss="kullback-leibler", max_iter=90, tol=0, random_state=0)
+    assert theirs.get_params() == clone(theirs).get_params()
+    with pytest.warns(UserWarning, match="NMF: solver='mu' of scikit-learn is solver='multiplicative' here"):
+        theirs.fit(X)
+    ours = NMF(2, solver="multiplicative", divergence="kl", max_iter=90, tol=0, random_state=0).fit(X)
+    np.testing.assert_array_equal(theirs.components_, ours.components_)
+    peer = decomposition.NMF(2, init=None, solver="mu", beta_loss="kullback-leibler", max_iter=90, tol=0, random_state=0).fit(X)
+    assert theirs.reconstruction_err_ == pytest.approx(peer.reconstruction_err_, rel=1e-2)
+    with pytest.warns(UserWarning, match="solver='cd' of scikit-learn is solver='coordinate' here"):
+        assert NMF(2, solver="cd", init=None, random_state=0).fit(X).solver_ == "coordinate"
+    with pytest.raises(TypeError, match=r"beta_loss is scikit-learn's name of divergence\. Give one of them"):
+        NMF(beta_loss=1, divergence=1)
+
+
+def test_components_of_sum_one_make_codes_counts():
+    X = np.random.default_rng(0).poisson(3.0, (30, 10)).astype(float)
+    for model in (NMF(3, norm="l1"), ConsensusNMF(3, n_runs=2, norm="l1")):
+        codes = model.set_params(divergence="kl", random_state=0).fit_transform(X)
+        np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+        np.testing.assert_allclose(codes.sum(axis=1), X.sum(axis=1), rtol=1e-4)
+        assert model.factors_["W"].sum() == pytest.approx(X.sum(), rel=1e-4)
+    later = NMF(3, norm="l1", divergence="kl", random_state=0).partial_fit(X[:15]).partial_fit(X[15:])
+    np.testing.assert_allclose(later.components_.sum(axis=1), 1)
+    with pytest.raises(IncompatibleError, match=r"Unknown norm 'L3'\. Known names: 'l2', 'l1'"):
+        NMF(3, norm="L3").fit(X)
 
 
 GIVEN = np.kron(np.eye(3), np.ones(10)) / np.sqrt(10)

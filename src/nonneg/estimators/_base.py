@@ -132,7 +132,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = X.imputed_by(solution.data)
         if X.log is not None:
             X.log.before = before  # nested fits reset it
-        scaled = in_scale(solution)
+        scaled = in_scale(solution, self._norm)
         if scaled is not solution:
             solution, self._soft_factors = scaled, scaled.factors
         self._keep(X, solution)
@@ -269,7 +269,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The factors of the last fit that still have the right shape."""
         if not hasattr(self, "factors_") or self.components_.shape[1] != X.shape[1]:
             return {}
-        given = self.init if isinstance(self.init, Mapping) else {}
+        given = self._init if isinstance(self._init, Mapping) else {}
         fixed = {name: given[name] for name in model.fixed if name in given}
         rank = self.components_.shape[0] if rank is None else rank  # the `init` of the last fit said it
         shapes = infer_shapes(model, X.shape, rank, {name: np.shape(value) for name, value in fixed.items()})
@@ -308,6 +308,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if is_known and not counts_filled(model, X):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
+
+    _norm: ClassVar[str] = "l2"
+    """The norm by which components of free factors are one."""
 
     # ---- orthogonality
 
@@ -535,8 +538,8 @@ def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence:
     return objective_of(X, model, {"H": codes * size, "C": within_reach(components, divergence) / size})
 
 
-def in_scale(solution: Solution) -> Solution:
-    """A solution of W H, both factors free, with rows of H of unit length; W takes up the scale.
+def in_scale(solution: Solution, norm: str = "l2") -> Solution:
+    """A solution of W H, both factors free, with rows of H of unit norm, "l1" or "l2"; W takes up the scale.
 
     The model leaves the scale of each component open, and the initialization would decide it. Given factors that never moved stay
     as they are; so does a solution whose codes would overflow.
@@ -553,7 +556,7 @@ def in_scale(solution: Solution) -> Solution:
     peak = components.max(axis=1, keepdims=True).astype(np.float64)  # squares of what is very large or small are no floats
     peak = np.where(peak > 0, peak, 1.0)
     shape = components / peak
-    length = np.linalg.norm(shape, axis=1, keepdims=True)
+    length = np.linalg.norm(shape, 1 if norm == "l1" else 2, axis=1, keepdims=True)
     length = np.where(length > 0, length, 1.0)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         codes = (codes * peak.T * length.T).astype(W.dtype)

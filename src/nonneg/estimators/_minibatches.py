@@ -80,7 +80,7 @@ class MiniBatches(Factorizer):
         _, doublings = model.divergence.in_units(math.log2(stream.unit))
         objective = Units(doublings=doublings).objective_to_user(objective)
         solution = Solution(factors, objective, self.history_, self.n_iter_ + 1, self.status_, model, solver=self.solver_)
-        solution = in_scale(solution)
+        solution = in_scale(solution, self._norm)
         self._soft_factors = solution.factors
         self._keep(data, solution)
         self._stream = replace(stream, W=np.ascontiguousarray(solution.factors["H"].T), n_steps=stream.n_steps + 1)

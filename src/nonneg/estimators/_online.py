@@ -154,9 +154,9 @@ class OnlineMixin(Factorizer):
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
         warm = Options({"W": stream.W}, solver, brief, is_warm=True)
         solutions = [execute(problem, choose(problem.signature, warm), 0)]
-        if stream.n_samples >= 2 * stream.started_at and isinstance(self.init, str):
+        if stream.n_samples >= 2 * stream.started_at and isinstance(self._init, str):
             stream = replace(stream, started_at=stream.n_samples)
-            start = self._auto_init if self.init == "auto" else self.init
+            start = self._auto_init if self._init == "auto" else self._init
             strategy = choose(problem.signature, Options(start, solver, stopping))
             solutions.append(execute(problem, strategy, stream.n_steps))
         # Components stay what and where they are, unless a new start leads clearly lower.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -13,8 +14,9 @@ import numpy as np
 from ..data import read_array
 from ..data.reading import check_missing
 from ..divergences import get_divergence
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, unknown
+from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown
 from ..model import Model
+from ..reporting import users_line
 from ..solve.checkpoints import read_checkpoint
 from ..solve.initialization import CLUSTERING, STARTS
 from ..solve.signature import infer_shapes
@@ -96,6 +98,11 @@ class Parameters(KnownParameters, ABC):
         """The factors that an array given as `init` stands for."""
         raise IncompatibleError("init must be a name or a dict of factors here; an array does not say which factor it is.")
 
+    @property
+    def _init(self) -> Any:
+        """`init`; None is "auto", as in scikit-learn."""
+        return "auto" if self.init is None else self.init
+
     def _start_shape(self, shape: tuple[int, int]) -> tuple[int, int]:
         """The shape of `init` as an array, for a factor of the given shape."""
         (start,) = self._start(np.empty(shape)).values()
@@ -105,7 +112,7 @@ class Parameters(KnownParameters, ABC):
         """`n_components`, checked."""
         given, most = self.n_components, min(shape)
         if given is None or (isinstance(given, str) and given == "auto"):
-            if not isinstance(self.init, str):
+            if not isinstance(self._init, str):
                 return None  # the factors given as `init` say it
             fixed = getattr(self, "fixed_components", None)
             return most if fixed is None else len(read_fixed_components(fixed))
@@ -138,8 +145,8 @@ class Parameters(KnownParameters, ABC):
         if hasattr(self, "divergence"):
             get_divergence(self.divergence)
         self._get_solver()
-        if isinstance(self.init, str) and self.init not in ("auto", *STARTS):
-            raise unknown("init", self.init, ("auto", *STARTS), "an array, or a dict of factors")
+        if isinstance(self._init, str) and self._init not in ("auto", *STARTS):
+            raise unknown("init", self._init, ("auto", *STARTS), "an array, or a dict of factors")
 
     def _check_shapes(self, X: Any, model: Model, rank: Any, given: Mapping[str, Any] | None) -> None:
         """Say it in the words of the estimator where sizes do not fit."""
@@ -158,8 +165,8 @@ class Parameters(KnownParameters, ABC):
             raise ShapeError(str(error).replace("rank", "n_components")) from None
         for name, shape in given.items():
             if shape != shapes.get(name, shape):
-                is_start = not isinstance(self.init, Mapping) and name in model.learned
-                wanted, was = (shapes[name], shape) if not is_start else (self._start_shape(shapes[name]), np.shape(self.init))
+                is_start = not isinstance(self._init, Mapping) and name in model.learned
+                wanted, was = (shapes[name], shape) if not is_start else (self._start_shape(shapes[name]), np.shape(self._init))
                 raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is what is needed here.")
 
     def _get_solver(self) -> tuple[str | Solver, Procedure]:
@@ -167,13 +174,21 @@ class Parameters(KnownParameters, ABC):
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
         solver = self._auto_solver if isinstance(self.solver, str) and self.solver == "auto" else self.solver
+        if is_one_of(solver, SOLVERS_OF_SCIKIT_LEARN):
+            ours = SOLVERS_OF_SCIKIT_LEARN[str(solver)]
+            warnings.warn(
+                f"{type(self).__name__}: solver={solver!r} of scikit-learn is solver={ours!r} here; 'auto' takes what is quickest.",
+                UserWarning,
+                stacklevel=users_line(),
+            )
+            solver = ours
         if not isinstance(solver, Solver) and (not isinstance(solver, str) or solver not in ("auto", *SOLVERS)):
             raise unknown("solver", self.solver, ("auto", "paper", *SOLVERS), "an object of nonneg.solvers")
         return solver, Procedure(solver, self._auto_init)
 
     def _read_init(self, X: Any, model: Model, rank: Any, procedure: Procedure) -> str | tuple[Start, ...] | dict[str, np.ndarray]:
         """The name of an initialization, starts to try, or the factors to start from."""
-        init = self.init
+        init = self._init
         if isinstance(init, str):
             if init != "auto" and init not in STARTS:
                 raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
@@ -181,7 +196,7 @@ class Parameters(KnownParameters, ABC):
                 return init
             named = {start.name for start in procedure.init if isinstance(start, Named)}
             return procedure.init if not CLUSTERING & named or self._can_cluster(X.shape, rank) else (RANDOM,)
-        if init is None or isinstance(init, Integral | float | bool):
+        if isinstance(init, Integral | float | bool):
             raise IncompatibleError(f"init must be a name, an array or a dict of factors; got {init!r}.")
         if self.n_init > 1:
             raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")

@@ -177,8 +177,8 @@ class BiQNMF(_TwoWay):
     @property
     def _starts_from_coclusters(self) -> bool:
         """Whether the start is one of rows and columns that may be equal; a start of one's own says what clusters are."""
-        return isinstance(self.init, str) and (
-            self.init == "coclusters" or (self.init == "auto" and not (isinstance(self.solver, str) and self.solver == "paper"))
+        return isinstance(self._init, str) and (
+            self._init == "coclusters" or (self._init == "auto" and not (isinstance(self.solver, str) and self.solver == "paper"))
         )
 
 

@@ -19,6 +19,7 @@ from ..solve.starts import Start
 from ..solve.strategy import RANDOM
 from .encoding import encode
 from .nmf import NMF
+from .shareable import understands
 
 _NEIGHBOURS = 0.3
 """Neighbours of a component, as a share of the runs: cNMF's `local_neighborhood_size`."""
@@ -84,6 +85,7 @@ def k_means(points: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(KMeans(min(count, distinct), n_init=10, random_state=1).fit_predict(points))
 
 
+@understands(beta_loss="divergence")
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConsensusNMF(NMF):
     r"""Consensus NMF (cNMF): the components X ≈ W H that runs from many random starts have in common.
@@ -141,6 +143,9 @@ class ConsensusNMF(NMF):
         The penalty on components, likewise, times n_samples. "same" is that of `alpha_W`.
     l1_ratio : float, default=0.0
         The share of the sums in the penalties, from 0 (squares only) to 1 (sums only).
+    norm : {"l2", "l1"}, default="l2"
+        Which norm of each component is one. With "l1" components sum to one: with the I-divergence they are distributions
+        of features, and codes are counts, which add up to those of the sample.
     n_runs : int, default=100
         How many runs.
     density_threshold : float, default=0.5
@@ -150,7 +155,7 @@ class ConsensusNMF(NMF):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        Consensus components, one in each row, of Euclidean length one, that which makes up most of X first.
+        Consensus components, one in each row, of norm one, that which makes up most of X first.
     stability_ : array of shape (n_components,)
         For each component, the mean silhouette of the components of all runs that are like it, those left out
         included: 1 where all runs agree, about 0 where they do not; 1 of fixed components.
@@ -227,7 +232,7 @@ class ConsensusNMF(NMF):
             raise IncompatibleError(f"n_runs must be an int of at least 2, since one run agrees with itself; got {self.n_runs!r}.")
         if not is_number(self.density_threshold) or self.density_threshold <= 0:
             raise IncompatibleError(f"density_threshold must be a number above 0; got {self.density_threshold!r}.")
-        if not isinstance(self.init, str):
+        if not isinstance(self._init, str):
             raise IncompatibleError("init gives the factors, and all runs would be the same. Give the name of a start, or use NMF.")
         if self.warm_start:
             raise IncompatibleError("warm_start=True is not for ConsensusNMF, whose runs begin at random. Use NMF.")
@@ -235,7 +240,7 @@ class ConsensusNMF(NMF):
     def single_run(self) -> NMF:
         """A run as an estimator of its own."""
         own = {name: value for name, value in self.get_params(deep=False).items() if name not in ("n_runs", "density_threshold")}
-        return NMF(**own | {"init": "random" if self.init == "auto" else self.init})
+        return NMF(**own | {"init": "random" if self._init == "auto" else self._init})
 
     @property
     def _n_starts(self) -> int:

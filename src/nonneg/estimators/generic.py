@@ -195,7 +195,7 @@ class Factorization(Factorizer):
         return None
 
     def _fixed_shapes(self) -> dict[str, tuple[int, int]]:
-        given = self.init if isinstance(self.init, Mapping) else {}
+        given = self._init if isinstance(self._init, Mapping) else {}
         return {name: np.shape(given[name]) for name in self._model().fixed if name in given}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:

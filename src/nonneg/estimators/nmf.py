@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
-from ..exceptions import IncompatibleError, is_number
+from ..exceptions import IncompatibleError, is_number, is_one_of, unknown
 from ..model import Model
 from ..solve.solvers import Multiplicative
 from ..solve.starts import Start
@@ -18,8 +18,10 @@ from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
 from ._minibatches import MiniBatches
 from ._parameters import Procedure
+from .shareable import understands
 
 
+@understands(beta_loss="divergence")
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMF(Coclusters, MiniBatches, Factorizer):
     r"""Non-negative matrix factorization, X ≈ W H.
@@ -86,11 +88,14 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         The penalty on components, likewise, times n_samples. "same" is that of `alpha_W`.
     l1_ratio : float, default=0.0
         The share of the sums in the penalties, from 0 (squares only) to 1 (sums only).
+    norm : {"l2", "l1"}, default="l2"
+        Which norm of each component is one. With "l1" components sum to one: with the I-divergence they are distributions
+        of features, and codes are counts, which add up to those of the sample.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The parts that samples are made of, one in each row, each of Euclidean length one: W and H are known up to the
+        The parts that samples are made of, one in each row, each of norm one, as `norm` says: W and H are known up to the
         scale of each component, and codes take it up. Components of zeros stay so; with penalties, with `fixed_components`, and
         with factors that are given and ``max_iter=0``, all are as they are.
     row_labels_ : array of shape (n_samples,)
@@ -156,11 +161,21 @@ class NMF(Coclusters, MiniBatches, Factorizer):
     alpha_W: float = 0.0  # noqa: N815 (scikit-learn's name)
     alpha_H: float | str = "same"  # noqa: N815
     l1_ratio: float = 0.0
+    norm: str = "l2"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA,)
     _is_paired: ClassVar[bool] = True
     _streams = property(lambda self: not any(self._alphas()))
+
+    @property
+    def _norm(self) -> str:  # type: ignore[override]
+        return self.norm
+
+    def _check_numbers(self) -> None:
+        super()._check_numbers()
+        if not is_one_of(self.norm, ("l1", "l2")):
+            raise unknown("norm", self.norm, ("l2", "l1"))
 
     def _model(self) -> Model:
         return self._model_of((1, 1))

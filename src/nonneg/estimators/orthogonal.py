@@ -240,7 +240,7 @@ class ONMF(Factorizer):
     def _twin(self, X: Data) -> OPNMF:
         """`OPNMF` with the same parameters."""
         warm = self._warm_factors(X, self._model(), self._rank(X.shape))
-        init = warm or self.init
+        init = warm or self._init
         if isinstance(init, Mapping):
             if "H" not in init or set(init) - {"W", "H"}:
                 raise IncompatibleError(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..pages import write_report
 from .storing import write_model
 
+C = TypeVar("C", bound="KnownParameters")
 _COUNTS = ("n_components", "n_clusters", "n_states")
 """What estimators call how many parts there are."""
 
@@ -19,17 +22,47 @@ class KnownParameters:
 
     _called_otherwise: ClassVar[Mapping[str, str]] = {}
     """What to say of parameters that other libraries have."""
+    _understood: ClassVar[Mapping[str, str]] = {}
+    """Parameters of scikit-learn that `understands` translates."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         own = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
         for name in kwargs:
-            if name not in own:
+            if name not in own and name not in cls._understood:
                 counts = [other for other in own if other in _COUNTS]
                 is_count = name in ("rank", "k") or get_close_matches(name, _COUNTS, 1, cutoff=0.75)
                 close = get_close_matches(name, own, 1, cutoff=0.75) or (counts if is_count else [])
                 hint = f"Did you mean {close[0]!r}?" if close else f"Its parameters are {', '.join(own)}."
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}. {cls._called_otherwise.get(name, hint)}")
         return super().__new__(cls)
+
+
+def understands(**words: str) -> Callable[[type[C]], type[C]]:
+    """Let a class take parameters by their names in scikit-learn, and say in one sentence what they are called here."""
+
+    def add(cls: type[C]) -> type[C]:
+        own = cls.__init__
+
+        @functools.wraps(own)
+        def init(self: Any, *args: Any, **given: Any) -> None:
+            for theirs, ours in words.items():
+                if theirs not in given:
+                    continue
+                if ours in given:
+                    raise TypeError(f"{cls.__name__}: {theirs} is scikit-learn's name of {ours}. Give one of them.")
+                warnings.warn(
+                    f"{cls.__name__}: {theirs}={given[theirs]!r} of scikit-learn is {ours}={given[theirs]!r} here.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                given[ours] = given.pop(theirs)
+            own(self, *args, **given)
+
+        cls.__init__ = init  # type: ignore[method-assign]
+        cls._understood = words
+        return cls
+
+    return add
 
 
 class Shareable(KnownParameters):

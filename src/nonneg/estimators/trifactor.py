@@ -295,7 +295,7 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     @property
     def _auto_solver(self) -> str:  # type: ignore[override]
-        starts_from_clusters = isinstance(self.init, str) and self.init in ("auto", "coclusters")
+        starts_from_clusters = isinstance(self._init, str) and self._init in ("auto", "coclusters")
         return super()._auto_solver if starts_from_clusters else printed_or_adaptive(self.divergence)
 
     def _rank(self, shape: tuple[int, int]) -> tuple[int, int] | None:
