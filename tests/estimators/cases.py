@@ -14,10 +14,12 @@ from nonneg.estimators import (
     BiORNM3F,
     BiQNMF,
     ConsensusNMF,
+    ConvexNMF,
     Factorization,
     KernelPNMF,
     NonnegativeSparseCoding,
     ProjectiveClustering,
+    SemiNMF,
     SymmetricNMF,
     TruncatedNonnegativeSVD,
 )
@@ -55,6 +57,9 @@ MAKERS = {
     "BiORNM3F": _three(BiORNM3F, "n_clusters"),
 }
 """By name, a function that makes the estimator with three components, and with what else it is told."""
+
+SIGNED = {"SemiNMF": _three(SemiNMF), "ConvexNMF": _three(ConvexNMF)}
+"""The same for those that take X of either sign."""
 
 ITERATIVE = [name for name in MAKERS if name not in ("TruncatedNonnegativeSVD", "ConsensusNMF")]
 COCLUSTERERS = ["BiQNMF", "BiORNM3F"]

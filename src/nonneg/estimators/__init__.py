@@ -11,6 +11,7 @@ from .nmf import NMF, NonnegativeSparseCoding
 from .orthogonal import ONMF
 from .pairwise import KernelPNMF, SymmetricNMF
 from .projective import OPNMF, PNMF
+from .signed import ConvexNMF, SemiNMF
 from .svd import TruncatedNonnegativeSVD
 from .trifactor import FONT, NMTF, ONMTF
 
@@ -18,6 +19,7 @@ __all__ = [
     "BiORNM3F",
     "BiQNMF",
     "ConsensusNMF",
+    "ConvexNMF",
     "FONT",
     "Factorization",
     "KernelPNMF",
@@ -32,6 +34,7 @@ __all__ = [
     "Orthogonality",
     "PNMF",
     "ProjectiveClustering",
+    "SemiNMF",
     "SymmetricNMF",
     "TruncatedNonnegativeSVD",
 ]

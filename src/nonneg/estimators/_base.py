@@ -33,6 +33,7 @@ from ..data import (
     names_of,
     opened,
     opened_to_fit,
+    read_data,
     read_weighted,
     refuse_name,
 )
@@ -160,7 +161,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         refuse_name(X)
         ignores, given = self.missing == "ignore", X
         if is_on_device(X):
-            data = read_non_negative(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
+            data = self._checked(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
             check_features(self, data.shape[1], None, reset=reset)
             return data
         if isinstance(X, Data | Observed):
@@ -171,10 +172,20 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             X = read_weighted(given, missing=self.missing, weights=weights)
         if isinstance(X, Data) and X.profile.out_of_core:
             return X
-        data = read_non_negative(X, unknown=not reset)
+        data = self._checked(X, unknown=not reset)
         if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
             warn_of_empty(self, given, is_fit=reset)
         return data
+
+    @property
+    def _takes_signs(self) -> bool:
+        """Whether X may have negative entries."""
+        model = self._model()
+        return model.data in model.signed
+
+    def _checked(self, X: Any, **settings: Any) -> Data:
+        """X as data, its signs checked."""
+        return read_data(X, signed=True, **settings) if self._takes_signs else read_non_negative(X, **settings)
 
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
@@ -183,7 +194,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if X.profile.out_of_core:
             make_first_pass(X, first, rank, options[0], given, resumes=context.resumes)
             check_observed(X, "X")
-        if X.facts.highest == 0:
+        if X.facts.peak == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(options))
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
@@ -387,7 +398,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _codes_of_block(self, block: Any, origin: Any) -> np.ndarray:
         """The codes of some rows of a collection, the names of whose columns have been looked at."""
-        return self._codes_of(read_non_negative(read_weighted(block, missing=self.missing), unknown=True, origin=origin))
+        return self._codes_of(self._checked(read_weighted(block, missing=self.missing), unknown=True, origin=origin))
 
     def _codes_of(self, X: Data) -> np.ndarray:
         """The codes of samples that have been read."""
@@ -488,7 +499,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return self._score(X, self._codes_of(X))
 
     def _score(self, X: Any, codes: np.ndarray) -> float:
-        return -divergence_of(X, codes, self.components_, self.model_.divergence) / X.shape[0]
+        signed = self._takes_signs
+        return -divergence_of(X, codes, self.components_, self.model_.divergence, signed=signed) / X.shape[0]
 
     # ---- scikit-learn's machinery
 
@@ -499,7 +511,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = not self._takes_signs
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -531,10 +543,10 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
     return combined(weights, of_samples, X)
 
 
-def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
+def divergence_of(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective, *, signed: bool = False) -> float:
     """D(X ‖ codes · components); it is the codes that have the scale of the data, for the engine to measure them in."""
-    size = float(components.max()) or 1.0
-    model = Model("H C", divergence, {"C": "fixed"})
+    size = float(abs(components).max()) or 1.0
+    model = Model("H C", divergence, {"C": "fixed"}, signed=["X"] if signed else None)
     return objective_of(X, model, {"H": codes * size, "C": within_reach(components, divergence) / size})
 
 

@@ -194,7 +194,7 @@ def _least_squares(X: Any, components: np.ndarray, terms: Entrywise, tol: float,
     """½‖x − h C‖² + penalty Σh + ½ ridge ‖h‖² by cyclic coordinate descent: each entry in turn takes its exact minimum."""
     from ..kernels.coordinates import linear_rows
 
-    scale = float(components.max()) or 1.0  # of extreme data, squares are zero or infinite
+    scale = float(abs(components).max()) or 1.0  # of extreme data, squares are zero or infinite
     C = components.astype(np.float64) / scale
     size = float(abs(X).max()) or 1.0
     targets = np.asarray((X / size) @ C.T, dtype=np.float64) - terms.penalty / size / scale

@@ -43,6 +43,11 @@ class Factorization(Factorizer):
     constraints : dict, default=None
         A name or an object of `nonneg.constraints` for each factor that has one. The value of a "fixed" one comes
         with `init`.
+    signed : sequence of str, default=None
+        Which of X and the fixed factors may have negative entries, with the Euclidean distance: ["X"]. By default X, where
+        a factor is constrained to be "signed", and fixed factors that have negative entries.
+    split : {"joint", "separate"}, default="joint"
+        How matrices of either sign enter a rule; see `nonneg.Model`. "separate" is the rule of Ding, Li and Jordan.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is what suits the form, as in `factorize`: a search among components, clusters,
         co-clusters or singular vectors, since near a random start quadratic forms have a plateau that looks like
@@ -133,6 +138,8 @@ class Factorization(Factorizer):
     form: str = "W H"
     divergence: Any = "euclidean"
     constraints: Any = None
+    signed: Any = None
+    split: str = "joint"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = "auto"
@@ -144,6 +151,8 @@ class Factorization(Factorizer):
         *,
         divergence: Any = "euclidean",
         constraints: Any = None,
+        signed: Any = None,
+        split: str = "joint",
         init: Any = "auto",
         solver: Any = "auto",
         n_init: int = 1,
@@ -161,6 +170,8 @@ class Factorization(Factorizer):
         self.n_components = n_components
         self.divergence = divergence
         self.constraints = constraints
+        self.signed = signed
+        self.split = split
         self.init = init
         self.solver = solver
         self.n_init = n_init
@@ -180,7 +191,7 @@ class Factorization(Factorizer):
         return self._model()
 
     def _model(self) -> Model:
-        return Model(self.form, self.divergence, self.constraints)
+        return Model(self.form, self.divergence, self.constraints, signed=self.signed, split=self.split)
 
     def _rank(self, shape: tuple[int, int]) -> Any:
         if isinstance(self.n_components, Sequence | np.ndarray) and not isinstance(self.n_components, str):
