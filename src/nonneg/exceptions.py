@@ -7,6 +7,8 @@ cannot be, and what would be. `Stopped` is none of them: it is a `KeyboardInterr
 from __future__ import annotations
 
 import math
+import re
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -147,3 +149,14 @@ def needed(module: str, extra: str, what: str) -> Any:
         raise MissingLibraryError(
             f"{what} needs {package}, which is not installed: pip install 'nonneg[{extra}]', or pip install {package}."
         ) from error
+
+
+def users_line() -> int:
+    """The `stacklevel` of a warning that is to be about the line which called the library, through scikit-learn or not."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _OWN.match(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+_OWN = re.compile(r"(nonneg|sklearn|joblib)(\.|$)")

@@ -626,7 +626,7 @@ class TestRank:
         process = start("rank", "X.npy", *options, cwd=tmp_path)
         err = interrupt(process, when="left")
         assert "the same command goes on from there" in err
-        assert list((tmp_path / "measured").glob("*.npz"))
+        assert list((tmp_path / "measured").glob("error-*"))
 
     def test_what_goes_wrong(self, table):
         fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)

@@ -1,6 +1,7 @@
 """Whoever listens hears of every fit, may end it, and is told honestly how long it will take."""
 
 import io
+import logging
 import signal
 import subprocess
 import sys
@@ -16,8 +17,9 @@ import nonneg
 from nonneg import NMF, NMTF, NNMFHMM, ONMF, OPNMF, QNMFHMM, SymmetricNMF, factorize, open_data
 from nonneg.exceptions import Stopped
 from nonneg.graph import GraphClustering, match_graphs
-from nonneg.reporting import Estimate, LinePrinter, Listener, inner_runs, listening, pace, readable_seconds
+from nonneg.reporting import LinePrinter, Listener, listening
 from nonneg.selection import rank_scan
+from nonneg.solve.progress import Estimate, inner_runs, pace, readable_seconds
 from nonneg.solve.solution import Progress
 
 X = np.random.default_rng(0).random((30, 20))
@@ -318,3 +320,29 @@ def test_a_stream_that_cannot_be_written_to_costs_no_fit(error, monkeypatch):
     monkeypatch.setattr("sys.stdout", None if error is None else Full())
     X = np.random.default_rng(0).random((8, 4))
     assert nonneg.NMF(2, verbose=1, random_state=0).fit(X).components_.shape == (2, 4)
+
+
+def test_lines_go_to_logging_if_it_takes_them(caplog):
+    with caplog.at_level(logging.INFO, logger="nonneg"):
+        model = GraphClustering(2, random_state=0).fit(np.kron(np.eye(2), np.ones((4, 4))))
+        NMF(2, random_state=0).fit(X)
+        with listening(Listener()):
+            heard = len(caplog.records)
+            NMF(2, random_state=0).fit(X)
+    assert any("converged after" in record.getMessage() for record in caplog.records)
+    assert len(caplog.records) == heard
+    NMF(2, random_state=0).fit(X)
+    assert len(caplog.records) == heard
+    assert model.labels_.shape == (8,)
+
+
+def test_ctrl_c_is_acknowledged_once_by_who_follows_the_whole():
+    class Counter(Impatient):
+        acknowledged = 0
+
+        def interrupted(self):
+            self.acknowledged += 1
+
+    with listening(Counter()) as listener, pytest.raises(Stopped):
+        GraphClustering(2, random_state=0).fit(np.kron(np.eye(2), np.ones((4, 4))))
+    assert listener.acknowledged == 1

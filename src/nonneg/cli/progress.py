@@ -6,17 +6,25 @@ import io
 import os
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from ..reporting import LinePrinter, Listener, readable_seconds
+from ..solve.progress import LinePrinter, Listener, readable_seconds
 from ..solve.solution import Progress, Solution
 from .running import echo, legible
 
 
-def shown_progress() -> Listener:
-    """A listener that suits where standard error goes."""
-    return TerminalProgress() if sys.stderr.isatty() else Lines(cast(TextIO, Heedless()))
+@contextmanager
+def showing_progress() -> Iterator[Listener]:
+    """Show progress on standard error: a line that changes on a terminal, and then goes away; lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield Lines(cast(TextIO, Heedless()))
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield TerminalProgress(status)
 
 
 class Heedless(io.TextIOBase):
@@ -42,17 +50,13 @@ _STOPPING = "Stopping at the next check; press Ctrl-C again to quit without savi
 
 
 class TerminalProgress(Lines):
-    """One line, by rich, that goes away once the work is done."""
+    """One line, by rich."""
 
     _before = "\r\x1b[2K"  # in place of the line, which comes again below
 
-    def __init__(self) -> None:
-        from rich.console import Console
-
+    def __init__(self, status: Any) -> None:
         super().__init__()
-        self._status: Any = Console(stderr=True).status("starting")
-        self._status.start()
-        self._text, self._shown_at = "starting", 0.0
+        self._status, self._shown_at = status, 0.0
 
     def phase(self, text: str) -> None:
         self._show(text)
@@ -74,7 +78,3 @@ class TerminalProgress(Lines):
 
             self._shown_at = now
             self._status.update(Text(legible(f"{readable_seconds(now - self._began)}  {text}")))
-
-    def close(self) -> None:
-        """Take the line away."""
-        self._status.stop()

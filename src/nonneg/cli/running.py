@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +189,9 @@ class Session:
     @contextmanager
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
-        from ..reporting import Listener, Listeners, listening
-        from ..solve.interrupting import Stopped, acknowledged
+        from ..solve.interrupting import Stopped
+        from ..solve.progress import Listener, Listeners, listening
+        from .progress import showing_progress
 
         class Unfinished(Listener):
             """Which starts Ctrl-C has ended."""
@@ -199,23 +200,14 @@ class Session:
                 if solution.status == "stopped_by_user":
                     self.unfinished.add(start)
 
-        listener: Listener
-        if self.quiet or self.as_json:
-            listener = Listener()
-        else:
-            from .progress import shown_progress
-
-            listener = shown_progress()
-
         try:
-            with listening(Listeners(listener, Unfinished())), acknowledged(getattr(listener, "interrupted", None)):
+            with (
+                nullcontext(Listener()) if self.quiet or self.as_json else showing_progress() as listener,
+                listening(Listeners(listener, Unfinished())),
+            ):
                 yield listener
         except Stopped:
             self.interrupted = True
-        finally:
-            close = getattr(listener, "close", None)
-            if close is not None:
-                close()
 
 
 def plain(value: Any) -> Any:

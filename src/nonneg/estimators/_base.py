@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -41,12 +40,11 @@ from ..data.checking import check_observed
 from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
 from ..divergences import Objective
-from ..exceptions import DataError, IncompatibleError
+from ..exceptions import DataError, IncompatibleError, users_line
 from ..kernels.namespace import to_host
 from ..metrics.bases import measure_overlap
 from ..model import Model
 from ..planning.plans import low_rank, multiply
-from ..reporting import users_line
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
 from ..solve.explanation import explain_strategy
@@ -127,8 +125,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         context = Context(self.callback, verbose=bool(self.verbose))
         X = self._read_to_fit(opened_to_fit(X), sample_weight, weights)
         before = 0 if X.log is None else X.log.before
-        told = told_to_callbacks(self, self._n_starts) if getattr(self, "_skl_callbacks", None) else nullcontext()
-        with told, context.watching(X):
+        with told_to_callbacks(self, self._n_starts), context.watching(X):
             solution = self._fit(X, context)
         X = X.imputed_by(solution.data)
         if X.log is not None:
@@ -142,7 +139,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     def _end(self, solution: Solution, context: Context) -> None:
         """Print how a fit ended, warn if it ended early, and raise after Ctrl-C, now that all attributes are of one fit."""
-        context.say(
+        context.listener.done(
             f"{solution.status.sentence} Objective {solution.objective:.8g} after {solution.n_iter} iterations", type(self).__name__
         )
         if solution.status is Status.NON_FINITE or (solution.status is Status.MAX_ITER and self.tol):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from ..reporting import Listener, listener_of, listening
+from ..solve.progress import Listener, Listeners, current_listener, listening
 from ..solve.solution import Progress, Solution
 
 __all__ = ["Callbacks", "Tasks", "told_to_callbacks", "with_callbacks"]
@@ -62,6 +62,6 @@ def told_to_callbacks(estimator: Any, starts: int) -> Iterator[None]:
         return
     root = estimator._init_callback_context(max_subtasks=starts, sequential_subtasks=False)
     root.call_on_fit_task_begin(estimator=estimator)
-    with listening(listener_of(Tasks(estimator, root))):
+    with listening(Listeners(current_listener(), Tasks(estimator, root))):
         yield
     root.call_on_fit_task_end(estimator=estimator)

@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number
-from ..reporting import current_listener, users_line
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
 from ..solve.initialization import make_generator
+from ..solve.progress import current_listener
 from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
 from ._groups import Groups, Task, scaled
 from ._naming import with_sample_names
@@ -135,8 +135,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         flips, ranges, ridges = [], [], []
         listener, count = current_listener(), len(self.classes_) if is_auto(self.n_components) and len(self.classes_) > 2 else 1
         for number, (task, ridge) in enumerate(zip(self._tasks(groups), self._ridges(X, codes), strict=False)):
-            if listener is not None:
-                listener.phase(f"directions, class {number + 1} of {count}" if count > 1 else "directions")
+            listener.phase(f"directions, class {number + 1} of {count}" if count > 1 else "directions")
             F, signs = task.F, task.sides[0]
             if is_auto(self.ridge) and self.rule == "rayleigh":
                 ridge = max(ridge, self._floor(groups, task))

@@ -13,13 +13,13 @@ from ..algebra.expression import parse
 from ..constraints import Disjoint, unit_length
 from ..data import Data
 from ..data.weighted import with_equal_columns
-from ..exceptions import IncompatibleError, is_number
+from ..exceptions import IncompatibleError, is_number, users_line
 from ..factorization import factorize
 from ..model import Model
-from ..reporting import inner_runs, users_line
 from ..solve.initialization.lines import k_lines
 from ..solve.interrupting import is_interrupted
 from ..solve.problem import bind, point_at
+from ..solve.progress import inner_runs
 from ..solve.solution import History, Progress, Solution
 from ..solve.solvers import Coordinate, Stopping
 from ..solve.solving import objective_of, penalties, solve_from

@@ -14,9 +14,8 @@ import numpy as np
 from ..data import read_array
 from ..data.reading import check_missing
 from ..divergences import get_divergence
-from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown
+from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown, users_line
 from ..model import Model
-from ..reporting import users_line
 from ..solve.checkpoints import read_checkpoint
 from ..solve.initialization import CLUSTERING, STARTS
 from ..solve.signature import infer_shapes

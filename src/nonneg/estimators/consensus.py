@@ -10,9 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..data import Data
-from ..exceptions import IncompatibleError, is_count, is_number
+from ..exceptions import IncompatibleError, is_count, is_number, users_line
 from ..plot.runs import clustergram
-from ..reporting import users_line
 from ..solve.solution import Solution
 from ..solve.solving import objective_of
 from ..solve.starts import Start

@@ -24,7 +24,7 @@ from ..exceptions import DataError
 from ..factorization import factorize
 from ..kernels.threads import over_rows
 from ..model import Model
-from ..reporting import inner_runs
+from ..solve.progress import inner_runs
 from ..solve.solvers import Multiplicative
 
 _SWEEP = 10

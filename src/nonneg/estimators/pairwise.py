@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,8 +19,8 @@ from ..data.rooted import with_root
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..model import Model
-from ..reporting import inner_runs
 from ..solve.context import Context
+from ..solve.progress import inner_runs
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
 from ._base import Factorizer
@@ -116,8 +115,7 @@ class _Pairwise(Factorizer):
         """
         context = Context(self.callback, verbose=bool(self.verbose))
         K = self._read_to_fit(X)
-        told = told_to_callbacks(self, self.n_init) if getattr(self, "_skl_callbacks", None) else nullcontext()
-        with told, context.watching(K):
+        with told_to_callbacks(self, self.n_init), context.watching(K):
             solution = self._fit(K, context)
         self._keep(K, solution)
         W = self.factors_["W"]

@@ -16,8 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from ..data.compressed import to_csr
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number
-from ..reporting import users_line
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
 from ..solve.initialization import make_generator
 from ..solve.solution import Status
 

@@ -17,9 +17,8 @@ from ..data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
 from ..data.compressed import checked
 from ..data.device import is_on_device
 from ..data.reading import refuse_empty, refuse_masked
-from ..exceptions import DataError, EmptySamplesWarning, ShapeError
+from ..exceptions import DataError, EmptySamplesWarning, ShapeError, users_line
 from ..kernels.namespace import to_host, without_gradient
-from ..reporting import users_line
 
 
 def read_codes(X: Any, count: int) -> np.ndarray:

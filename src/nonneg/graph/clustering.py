@@ -19,10 +19,11 @@ from ..data.reading import refuse_masked
 from ..estimators.atomic import atomic_fit
 from ..estimators.shareable import Shareable
 from ..estimators.validation import validated
-from ..exceptions import DataError, IncompatibleError, ShapeError, find, is_number
+from ..exceptions import DataError, IncompatibleError, ShapeError, find, is_number, users_line
 from ..plot.graphs import partition as draw_partition
-from ..reporting import inner_runs, users_line
-from ..solve.interrupting import Stopped, heeded
+from ..solve.context import Context
+from ..solve.interrupting import Stopped
+from ..solve.progress import inner_runs
 from ._edges import is_igraph
 from ._partitions import compact, trace_of
 from ._reading import (
@@ -155,7 +156,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
                 f"similarity={self.similarity!r} must make a nonneg.graph.Similarity of {n} vertices from the adjacency matrix; it "
                 f"made {f'one of {S.n}' if isinstance(S, Similarity) else f'an object of type {type(S).__name__}'}."
             )
-        with heeded() as interrupt, inner_runs("partitions"):
+        context = Context()
+        with context.watching(), inner_runs("partitions"):
             found = method.partition(S, count, generator, effort)
         labels = self._settled(A, S, found.labels)
         order = np.argsort([np.argmax(labels == k) if (labels == k).any() else n for k in range(count)], kind="stable")
@@ -168,7 +170,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         self.memberships_[rows[tied], self.labels_[tied]] = np.nextafter(own[tied], 1.0)  # so that the largest is the label's
         self.objective_ = trace_of(S, labels, count)
         self.vertices_, self.similarity_, self.n_iter_, self.n_clusters_ = names, S, int(found.n_iter), count
-        if interrupt.is_set():
+        if context.interrupt.is_set():
             raise Stopped("GraphClustering was interrupted; it holds the best partition so far.")
         return self
 

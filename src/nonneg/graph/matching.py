@@ -16,10 +16,11 @@ from ..constraints.stochastic import balanced
 from ..divergences import Objective
 from ..exceptions import DataError, IncompatibleError, ShapeError, find
 from ..model import Model
-from ..reporting import current_listener
+from ..solve.context import Context
 from ..solve.initialization import make_generator
-from ..solve.interrupting import Stopped, heeded, is_interrupted
+from ..solve.interrupting import Stopped, is_interrupted
 from ..solve.problem import Problem, bind
+from ..solve.progress import current_listener
 from ..solve.solvers import Solver, Stopping, get_solver
 from ..solve.solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
@@ -176,11 +177,12 @@ def match_graphs(
     problem = _problem(pair, divergence, constraint, max_iter)
 
     found: list[_Found] = []
-    with heeded() as interrupt:
+    context = Context()
+    with context.watching():
         for number, (name, guess) in enumerate(guesses):
             _say(f"first guess {name!r}, {number + 1} of {len(guesses)}")
             found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
-            if (found[-1].error == 0 and _is(init, "auto")) or interrupt.is_set():
+            if (found[-1].error == 0 and _is(init, "auto")) or context.interrupt.is_set():
                 break
         if polish:
             found = _search(pair, found, 1 + int(n_init), generator)
@@ -197,7 +199,7 @@ def match_graphs(
         n_iter=best.n_iter,
         names=(graph_A.names, graph_B.names),
     )
-    if interrupt.is_set():
+    if context.interrupt.is_set():
         stopped = Stopped("The matching was interrupted; `solution` is the best so far.")
         stopped.solution = matching
         raise stopped
@@ -206,9 +208,7 @@ def match_graphs(
 
 def _say(text: str) -> None:
     """Tell whoever listens what is being done."""
-    listener = current_listener()
-    if listener is not None:
-        listener.phase(text)
+    current_listener().phase(text)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..reporting import current_listener
 from ..solve.context import Context
 from ..solve.initialization import make_generator
+from ..solve.progress import current_listener
 from ..solve.solution import History, Record, Status
 from ..solve.stopping import Stopping, Watch
 from ._chain import HiddenChain, LearnedChain
@@ -86,8 +86,7 @@ class NNMFHMM(HiddenChain):
             if iteration in (0, watch.next_check(watch.checked_at), self.max_iter):
                 status = watch.check(iteration, value, size, 0.0, stalled=False)
                 status = Status.STOPPED_BY_USER if context.interrupt.is_set() else status
-                if listener is not None:
-                    listener.phase(f"{name}, iteration {iteration}, objective {value:.6g}")
+                listener.phase(f"{name}, iteration {iteration}, objective {value:.6g}")
                 history.append(Record(iteration, perf_counter() - begin, value, dict(errors), {}))
                 if status is not None:
                     return LearnedChain(*best, history, iteration, status, errors), lowest

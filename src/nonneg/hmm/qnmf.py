@@ -14,14 +14,14 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
-from ..exceptions import IncompatibleError, ShapeError
+from ..exceptions import IncompatibleError, ShapeError, users_line
 from ..factorization import factorize
 from ..model import Model
-from ..reporting import inner_runs, users_line
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.interrupting import is_interrupted
 from ..solve.problem import bind
+from ..solve.progress import inner_runs
 from ..solve.restarts import solve_restarts
 from ..solve.solution import Status
 from ..solve.solvers import NAMES, Multiplicative, Solver

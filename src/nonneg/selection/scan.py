@@ -16,13 +16,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import ConsensusNMF
-from ..exceptions import IncompatibleError, ShapeError, find
+from ..exceptions import IncompatibleError, ShapeError, find, users_line
 from ..kernels.threads import blas_limited, limited
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
-from ..reporting import current_listener, listening, readable_seconds, say, users_line
 from ..solve.initialization import make_generator
 from ..solve.interrupting import Stopped
+from ..solve.progress import Inner, current_listener, listening, readable_seconds, say
 from .criteria import NAMES, Criterion
 from .criteria.base import Found
 from .criteria.restarts import Restarts, clustered
@@ -224,19 +224,18 @@ class Work:
             nonlocal count, worked, to_work, timed_from, is_announced
             if self.over.is_set():
                 return
-            if listener is not None:
-                seconds = (time.perf_counter() - timed_from) / worked * (to_work - worked) if timed_from and worked else 0.0
-                if worked and not is_announced and count >= len(parts[one.name]):  # by the first rank, of the first criterion
-                    is_announced = True
-                    listener.announce(f"Scanning ranks {self._span()} takes about {readable_seconds(seconds)} more")
-                left = f", about {readable_seconds(seconds)} left" if worked else ""
-                place = f"part {number + 1} of {len(parts[one.name])}"
-                listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
+            seconds = (time.perf_counter() - timed_from) / worked * (to_work - worked) if timed_from and worked else 0.0
+            if worked and not is_announced and count >= len(parts[one.name]):  # by the first rank, of the first criterion
+                is_announced = True
+                listener.announce(f"Scanning ranks {self._span()} takes about {readable_seconds(seconds)} more")
+            left = f", about {readable_seconds(seconds)} left" if worked else ""
+            place = f"part {number + 1} of {len(parts[one.name])}"
+            listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
             found, is_kept, size = self.store.read(name), True, float(np.sum(rank))
             if found is None:
                 is_kept = False
-                with limited(limit), listening(None):
+                with limited(limit), listening(Inner(listener)):
                     found = dict(one.measure(self.subject, parts[one.name][number], rank, self._seed(one.name, rank, number)))
                 self.store.write(name, found)
             count += 1

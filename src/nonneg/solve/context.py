@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
-from ..reporting import Listener, listener_of, print_progress, say
 from .checkpoints import Checkpoint, CheckpointFile
 from .interrupting import heeded
 from .problem import Problem
+from .progress import Callback, Listener, Listeners, TablePrinter, current_listener, listening
 from .solution import Progress, Solution, Status, Took
 from .stopping import Stopping
 
@@ -32,36 +31,34 @@ class Context:
 
     def __init__(self, callback: Any = None, *, verbose: bool = False, checkpoint: Checkpoint | None = None) -> None:
         self.began = time.perf_counter()
-        self.callback, self.verbose, self.checkpoint = callback, verbose, checkpoint
-        self.listener: Listener | None = None
-        """Notified of phases, starts and checks, while `watching`."""
+        self.checkpoint = checkpoint
+        own = callback if isinstance(callback, Listener) else None if callback is None else Callback(callback)
+        printer = TablePrinter(every=1.0, began=self.began) if verbose else None
+        self._own = [listener for listener in (printer, own) if listener is not None]
+        self.listener: Listener = Listeners(*self._own)
+        """Notified of phases, starts and checks: the printer, the callback and, while `watching`, the listener of all fits."""
         self.interrupt, self.failed = Event(), Event()
         """Set by Ctrl-C, and by a start that failed."""
         self.file: CheckpointFile | None = None
 
     @contextmanager
     def watching(self, data: Any = None) -> Iterator[None]:
-        """Catch Ctrl-C, and notify listeners, also of passes over data out of core."""
-        self.listener, log = listener_of(self.callback), getattr(data, "log", None)
-        with heeded(data) as self.interrupt:
-            if log is None or self.listener is None:
-                yield
-                return
-            log.told = self.listener.phase
+        """Catch Ctrl-C, and notify the listener of all fits, also of passes over data out of core."""
+        common, log = current_listener(), getattr(data, "log", None)
+        self.listener = Listeners(common, *self._own)
+        with listening(common), heeded(self.listener.interrupted, data) as self.interrupt:
+            if log is not None:
+                log.told = self.listener.phase
             try:
                 yield
             finally:
-                log.told = None
+                if log is not None:
+                    log.told = None
 
     @property
     def resumes(self) -> bool:
         """Whether there is a checkpoint to resume from."""
         return self.checkpoint is not None and self.checkpoint.exists
-
-    def say(self, line: str, name: str = "") -> None:
-        """Print a line, with a name and the time, if verbose."""
-        if self.verbose:
-            say(f"{name}{'  ' if name else ''}{line}, {time.perf_counter() - self.began:.2f} s")
 
     @contextmanager
     def stored(self, identity: Callable[[], Mapping[str, Any]], seeds: list[int]) -> Iterator[list[int]]:
@@ -109,7 +106,6 @@ class StartContext:
         """Seconds from the beginning of the fit to that of the run."""
         self.took: list[Took] = []
         """The cost of each stage."""
-        self._print = print_progress(every=1.0, name=self.name) if self.fit.verbose else None
 
     @contextmanager
     def measured(self, data: Any) -> Iterator[None]:
@@ -121,45 +117,31 @@ class StartContext:
 
     def __call__(self, progress: Progress) -> bool | Status:
         """Report a check of the run, and return why to end the run, if it should end."""
-        fit, callback = self.fit, self.fit.callback
+        fit = self.fit
         if progress.iteration == 0:
             self.waited = time.perf_counter() - fit.began - progress.seconds
-        if self._print is not None:
-            self._print(replace(progress, seconds=progress.seconds + self.waited))
         if fit.interrupt.is_set():
             return Status.STOPPED_BY_USER
-        if fit.failed.is_set():
-            return True
-        asked = fit.listener is not None and fit.listener.checked(progress, self.number)
-        if callback is not None and not isinstance(callback, Listener):
-            asked = callback(progress) or asked
-        return bool(asked)
+        return fit.failed.is_set() or bool(fit.listener.checked(progress, self.number))
 
     def trial(self, progress: Progress) -> bool:
         """Report a check of a run that looks for a start; the callback of such a run."""
-        if self.fit.listener is not None:
-            self.fit.listener.phase(
-                f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}"
-            )
+        self.fit.listener.phase(f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}")
         return self.fit.failed.is_set() or self.fit.interrupt.is_set()
 
     def say(self, line: str) -> None:
-        """Tell the listener what is being done, and print it if verbose."""
-        if self.fit.listener is not None:
-            self.fit.listener.phase(line)
-        self.fit.say(line, self.name)
+        """Report the end of a stage."""
+        self.fit.listener.stage(line, self.name)
 
     def solved(self, problem: Problem, stopping: Stopping, solve: Callable[[], Solution]) -> Solution:
-        """The solution of the start: from the checkpoint, or else solved, stored, and told to the listener."""
+        """The solution of the start: from the checkpoint, or else solved and stored."""
         listener, writer = self.fit.listener, self.writer
         found = None if writer is None else writer.solution(problem)
         if found is not None:
             return found
-        if listener is not None:
-            listener.began(self.number, self.of, stopping.max_iter, stopping.tol)
+        listener.began(self.number, self.of, stopping.max_iter, stopping.tol)
         found = solve()
         if writer is not None and found.status not in (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK):
             writer.finish(found)
-        if listener is not None:
-            listener.ended(found, self.number)
+        listener.ended(found, self.number)
         return found

@@ -15,19 +15,6 @@ from ..exceptions import Stopped as Stopped
 _ASKED: ContextVar[Event | None] = ContextVar("the event of the fit that is going on", default=None)
 
 
-_TOLD: ContextVar[Callable[[], None] | None] = ContextVar("who acknowledges Ctrl-C", default=None)
-
-
-@contextmanager
-def acknowledged(tell: Callable[[], None] | None) -> Iterator[None]:
-    """Call a function, or none, at the first Ctrl-C in a fit, from the handler of the signal."""
-    token = _TOLD.set(tell)
-    try:
-        yield
-    finally:
-        _TOLD.reset(token)
-
-
 def is_heeded() -> bool:
     """Whether this is part of a fit that catches Ctrl-C."""
     return _ASKED.get() is not None
@@ -40,7 +27,7 @@ def is_interrupted(*_: Any) -> bool:
 
 
 @contextmanager
-def heeded(*others: Any) -> Iterator[Event]:
+def heeded(tell: Callable[[], None], data: Any = None) -> Iterator[Event]:
     """Catch Ctrl-C: the first sets an event, a second interrupts at once.
 
     Passes over data out of core are interrupted between two blocks. A handler of the user is kept, and threads other than the main
@@ -48,30 +35,30 @@ def heeded(*others: Any) -> Iterator[Event]:
 
     Parameters
     ----------
-    *others : Data, or anything
+    tell : callable
+        Called at the first, from the handler of the signal.
+    data : Data, optional
         Data with passes to interrupt.
     """
     asked = Event()
-    logs = [data.log for data in others if isinstance(data, Data) and data.log is not None]
+    log = data.log if isinstance(data, Data) else None
     is_ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
     def handle(number: int, frame: Any) -> None:
         if asked.is_set():
             signal.default_int_handler(number, frame)
         asked.set()
-        tell = _TOLD.get()
-        if tell is not None:
-            tell()
+        tell()
 
     if is_ours:
         signal.signal(signal.SIGINT, handle)
         token = _ASKED.set(asked)
-    for log in logs:
+    if log is not None:
         log.over = asked.is_set
     try:
         yield asked
     finally:
-        for log in logs:
+        if log is not None:
             log.over = None
         if is_ours:
             _ASKED.reset(token)
