@@ -18,5 +18,6 @@ DIVERGENCES = tuple(name for name in divergences.NAMES if name != "trace")
 CRITERIA = ("auto", *criteria.NAMES)
 MODELS = tuple(estimators.PARTS)
 DISCRIMINANTS = ("NonnegativeLDA", "NonnegativeKernelFDA")
-ESTIMATORS = tuple(name for name in estimators.__all__ if name not in ("Orthogonality", "ConsensusNMF", *DISCRIMINANTS))
-"""Estimators of factorizations that are one run: the objective of a consensus is that of none."""
+SIGNED = ("SemiNMF", "ConvexNMF")
+ESTIMATORS = tuple(name for name in estimators.__all__ if name not in ("Orthogonality", "ConsensusNMF", *SIGNED, *DISCRIMINANTS))
+"""Estimators of non-negative factorizations that are one run: the objective of a consensus is that of none."""

@@ -6,7 +6,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nonneg
 from nonneg import ConvexNMF, Factorization, SemiNMF
@@ -130,9 +129,3 @@ def test_without_negative_entries():
     """The rules are those of QNMF then."""
     Y = parts(20, 9, 3)
     assert ConvexNMF(3, random_state=0).fit(Y).model_ == nonneg.Model("H W X", split="separate", signed=[])
-
-
-@parametrize_with_checks([SemiNMF(2, max_iter=50, tol=1e-3, random_state=0), ConvexNMF(2, max_iter=50, tol=1e-3, random_state=0)])
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
