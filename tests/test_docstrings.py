@@ -1,8 +1,10 @@
 """Every public function and class says what it takes: the parameters of its docstring are those of its signature."""
 
+import ast
 import dataclasses
 import inspect
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -53,6 +55,12 @@ def documented(text, title="Parameters"):
     return [name for line in names for name in line.split(", ")]
 
 
+def entries(text):
+    """The entries of a section by name."""
+    found = [entry.rstrip() for entry in re.split(r"\n(?=\S)", text) if entry.strip()]
+    return {entry.partition(" :")[0]: entry for entry in found}
+
+
 def test_there_is_something_to_check():
     assert len(PUBLIC) > 50
     assert documented(inspect.getdoc(nonneg.factorize))[:3] == ["X", "form", "rank"]
@@ -72,6 +80,23 @@ def test_docstring(name):
         taken = fields or set(inspect.signature(thing).parameters)
         assert set(listed) <= taken, "documents only what there is"
         assert taken - set(listed) <= {"self", "_"} or len(listed) < 3, "a list of parameters is complete"
+
+
+def written(cls):
+    """The docstring of a class as it stands in the source."""
+    return ast.get_docstring(ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]) or ""
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_text_stands_once(name):
+    """No class repeats what a base says about a parameter or an attribute, which its docstring is completed by."""
+    cls = ESTIMATORS[name]
+    for title in ("Parameters", "Attributes"):
+        own = entries(section(written(cls), title))
+        for base in [base for base in cls.__mro__[1:] if base.__module__.startswith("nonneg")]:
+            of_base = entries(section(written(base), title))
+            assert not [one for one in own if of_base.get(one) == own[one]], f"said by {base.__name__}"
+            own = {one: text for one, text in own.items() if one not in of_base}
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -21,6 +21,14 @@ class Coclusters(BiclusterMixin):
     """What a factorization whose first factor is of samples, and whose last one is of features, says about both.
 
     Samples and features of zeros are like no others; they go to the largest cluster.
+
+    Attributes
+    ----------
+    row_labels_ : array of shape (n_samples,)
+        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
+        factor.
+    column_labels_ : array of shape (n_features,)
+        The cluster of each feature, likewise.
     """
 
     _is_paired: ClassVar[bool] = False

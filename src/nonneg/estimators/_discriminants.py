@@ -38,7 +38,44 @@ RIDGE = 1e-3
 
 @dataclass(eq=False, repr=False)
 class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
-    """What both have in common: a ratio of scatters for each direction, and a decision from the projections."""
+    """What both have in common: a ratio of scatters for each direction, and a decision from the projections.
+
+    Parameters
+    ----------
+    n_init : int, default=10
+        Random starts of "oja", the best being kept.
+    max_iter : int, default=1000
+        Steps, at most, from each start.
+    tol : float, default=1e-4
+        Iterations stop once the ratio grows by less than this share; with "oja", once the direction changes by less than this. 0
+        runs to `max_iter`.
+    random_state : int, Generator, RandomState or None, default=None
+        Of the random starts of "oja".
+    n_components : int or "auto", default="auto"
+        How many directions. "auto" is one a class, which tells it from all others, and one for two classes. A number has the
+        directions one after the other that tell all classes apart, each in what those before it leave of the means.
+    rule : {"rayleigh", "oja"}, default="rayleigh"
+        "rayleigh" makes the ratio as large as it can be. "oja" is the paper's rule, as printed, which does not: see the notes.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps, the most of any direction.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X has feature names that are all strings.
+    intercept_ : array of shape (n_classes,), or (1,) for two
+        Where classes become equally probable, if projections are Gaussian with one covariance, and classes as frequent as in `fit`.
+    fisher_ratio_ : array of shape (n_directions,)
+        wᵀS_B w / wᵀS_W w of each direction, with the ridge where there is one.
+    definite_ : bool
+        Whether S_W S_B + S_B S_W is positive definite, as NNP Eq. 56 wants it, for each direction. See the notes.
+    definiteness_ : array of shape (n_directions, 2)
+        Its least and its largest eigenvalue, divided by the larger one without its sign.
+    ridge_ : array of shape (n_directions,)
+        What was added to the diagonal of S_W, as a share of it: `ridge`, or what was chosen.
+    classes_ : array of shape (n_classes,)
+    """
 
     n_components: Any = "auto"
     _: KW_ONLY

@@ -20,8 +20,10 @@ from ._base import Factorizer
 from ._libraries import with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
+from .docstrings import documented
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class ProjectiveClustering(ClusterMixin, Factorizer):
     r"""Soft clusters of samples by projective non-negative matrix factorization, X ≈ W WᵀX.
@@ -41,40 +43,6 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         How to start. "auto" is "kmeans", clusters of samples. An array is the memberships to start from,
         (n_samples, n_clusters); a dict gives factors by name, the others are drawn at random. Zeros in them
         become a thousandth of the mean, from which they can come back.
-    solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
-        constraints. "paper" is the papers' own protocol: exponent 1 and the best scale after each step, from a
-        random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
-        it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
-        learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
 
     Attributes
     ----------
@@ -85,31 +53,6 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
         Means of the samples, weighted by W: the soft centroids of PNMF §5.
     components_ : array of shape (n_clusters, n_features)
         WᵀX: the centroids in the scale in which W WᵀX approximates X.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

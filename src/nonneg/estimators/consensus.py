@@ -16,6 +16,7 @@ from ..solve.solution import Solution
 from ..solve.solving import objective_of
 from ..solve.starts import Start
 from ..solve.strategy import RANDOM
+from .docstrings import documented
 from .encoding import encode
 from .nmf import NMF
 from .shareable import understands
@@ -84,6 +85,7 @@ def k_means(points: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(KMeans(min(count, distinct), n_init=10, random_state=1).fit_predict(points))
 
 
+@documented
 @understands(beta_loss="divergence")
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConsensusNMF(NMF):
@@ -109,26 +111,12 @@ class ConsensusNMF(NMF):
         As in `NMF`.
     n_init : int, default=1
         How many starts a run has, of which the one with the lowest objective counts.
-    max_iter : int, default=5000
-        The most iterations of a start.
     tol : float, default=1e-5
         When a start has converged, as in `NMF`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
     warm_start : bool, default=False
         Has to be False: runs begin at random.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
     callback : callable, default=None
         Called at every check with a `Progress`; returning True ends the run. It sees all runs.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
         "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
@@ -138,13 +126,6 @@ class ConsensusNMF(NMF):
     alpha_W : float, default=0.0
         The penalty on codes, as in scikit-learn: the objective gains `alpha_W` · n_features · (`l1_ratio` ΣW +
         ½ (1 − `l1_ratio`) ‖W‖²). `transform` has it too, and so have the codes of the consensus.
-    alpha_H : float or "same", default="same"
-        The penalty on components, likewise, times n_samples. "same" is that of `alpha_W`.
-    l1_ratio : float, default=0.0
-        The share of the sums in the penalties, from 0 (squares only) to 1 (sums only).
-    norm : {"l2", "l1"}, default="l2"
-        Which norm of each component is one. With "l1" components sum to one: with the I-divergence they are distributions
-        of features, and codes are counts, which add up to those of the sample.
     n_runs : int, default=100
         How many runs.
     density_threshold : float, default=0.5
@@ -166,19 +147,8 @@ class ConsensusNMF(NMF):
         The learned component that each of them belongs to; -1 of those left out.
     run_distances_ : array of shape (n_runs * n_learned,)
         Their mean distances to their nearest neighbours, which are compared with `density_threshold`.
-    row_labels_ : array of shape (n_samples,)
-        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
-        factor.
-    column_labels_ : array of shape (n_features,)
-        The cluster of each feature, likewise.
     factors_ : dict of arrays
         W and H.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
     reconstruction_err_ : float
         √(2 D) with D the divergence between X and its approximation by consensus components.
     objective_ : float
@@ -193,10 +163,6 @@ class ConsensusNMF(NMF):
         Objective, violation and exponents at every check of the best run.
     strategy_ : Explanation
         Stages of the best run, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     See Also
     --------

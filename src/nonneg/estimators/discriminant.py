@@ -19,12 +19,14 @@ from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
 from ._kernels import check_kernel, kernel_options
 from .atomic import atomic_fit
+from .docstrings import documented
 from .validation import validated
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""
 
 
+@documented
 @filled
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeLDA(Discriminant):
@@ -39,10 +41,19 @@ class NonnegativeLDA(Discriminant):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many directions. "auto" is one a class, which tells it from all others, and one for two classes. A number has the
-        directions one after the other that tell all classes apart, each in what those before it leave of the means.
-    {SHARED}
+    ridge : float or "auto", default="auto"
+        What is added to the diagonal of S_W, as a share of it: the units of features do not matter. What does not vary within
+        classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
+        and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
+        folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more features than samples, 0.001
+        takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 features, 1000, and values from 0.3 on.
+    solver : {"auto", "exact", "multiplicative"}, default="auto"
+        How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
+        "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where features are
+        much alike. "auto" is "exact" for "rayleigh".
+    init : "auto" or array of shape (n_features,), default="auto"
+        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
+        weights in (0, 1).
     flip : bool or "auto", default="auto"
         Whether features count negatively where the class has the smaller median (NNP Eq. 57). Where medians are equal, the paper
         takes the smaller for granted; "rayleigh" tries smaller, larger, and what the means say, for all such features at once; with
@@ -55,12 +66,9 @@ class NonnegativeLDA(Discriminant):
         The directions, with wᵀS_W w = 1 and with the signs of `flipped_` undone: they work on X as it is given.
     coef_ : array of shape (n_classes, n_features), or (1, n_features) for two
         What `decision_function` multiplies X with: for two classes, a multiple of the direction.
-    intercept_ : array of shape (n_classes,), or (1,) for two
-        Where classes become equally probable, if projections are Gaussian with one covariance, and classes as frequent as in `fit`.
     flipped_ : array of bool of shape (n_directions, n_features)
         Features that were turned round, for the direction to be non-negative: those in which the class has the smaller median. The
         paper turns the others, which gives the same direction backwards.
-    {ATTRIBUTES}
 
     Notes
     -----
@@ -137,6 +145,7 @@ class NonnegativeLDA(Discriminant):
         return X, X.dtype
 
 
+@documented
 @filled
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeKernelFDA(Discriminant):
@@ -150,24 +159,25 @@ class NonnegativeKernelFDA(Discriminant):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many directions. "auto" is one a class, which tells it from all others, and one for two classes. A number has the
-        directions one after the other that tell all classes apart, each in what those before it leave of the means.
-    {SHARED}
+    ridge : float or "auto", default="auto"
+        What is added to the diagonal of S_W, as a share of it: the units of samples do not matter. What does not vary within
+        classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
+        and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
+        folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more samples than samples, 0.001
+        takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 samples, 1000, and values from 0.3 on.
+    solver : {"auto", "exact", "multiplicative"}, default="auto"
+        How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
+        "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where samples are
+        much alike. "auto" is "exact" for "rayleigh".
+    init : "auto" or array of shape (n_samples,), default="auto"
+        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
+        weights in (0, 1).
     flip : bool, default=False
         Whether samples of the other classes count negatively, as they do in a support vector machine: the direction is then
         Σ ±αᵢ Φ(xᵢ). The paper has no such thing. It tells classes apart better, and ranks samples of all of them.
     kernel : str or callable, default="linear"
         "precomputed", where X is the kernel itself; the name of a kernel of `sklearn.metrics.pairwise`; or a function of two
         samples.
-    gamma : float, default=None
-        Of kernels that have it, as in scikit-learn.
-    degree : float, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=1
-        Of polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        For a function.
 
     Attributes
     ----------
@@ -176,9 +186,6 @@ class NonnegativeKernelFDA(Discriminant):
         "rayleigh" gives most of them none at all, a larger `ridge` fewer, "oja" each its own.
     dual_coef_ : array of shape (n_directions, n_samples)
         α, with projections of unit scatter within classes; with `flip`, −α for samples of the other classes.
-    intercept_ : array of shape (n_classes,), or (1,) for two
-        Where classes become equally probable, if projections are Gaussian with one covariance, and classes as frequent as in `fit`.
-    {ATTRIBUTES}
 
     Notes
     -----

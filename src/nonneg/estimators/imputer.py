@@ -20,6 +20,7 @@ from ..exceptions import EmptySamplesWarning, IncompatibleError, is_number
 from ._base import Factorizer, divergence_of
 from ._naming import with_sample_names
 from .atomic import atomic_fit
+from .docstrings import documented
 from .generic import Factorization
 from .nmf import NMF
 from .shareable import KnownParameters
@@ -47,6 +48,7 @@ class _Choice(NamedTuple):
     penalty: float
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEstimator):
     r"""Fill in missing values by non-negative matrix factorization.

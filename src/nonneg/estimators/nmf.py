@@ -18,9 +18,11 @@ from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
 from ._minibatches import MiniBatches
 from ._parameters import Procedure
+from .docstrings import documented
 from .shareable import understands
 
 
+@documented
 @understands(beta_loss="divergence")
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMF(Coclusters, MiniBatches, Factorizer):
@@ -36,13 +38,6 @@ class NMF(Coclusters, MiniBatches, Factorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
-        100 are warned of, since that may take long.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
-        dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
-        from which they can come back.
     solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "coordinate" for the Euclidean distance, "newton" for I-, α- and β-divergences up to
         β = 1, "quasi-newton" for the others, "adaptive" with constraints that tie entries together. "paper" is
@@ -50,34 +45,6 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
         exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps
         (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
     fixed_components : array of shape (n_fixed, n_features), default=None
         Components that are known and stay as they are; those that are learned come after them. n_components counts
         both; with "auto" there are the fixed ones only, and codes are learned.
@@ -98,38 +65,6 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         The parts that samples are made of, one in each row, each of norm one, as `norm` says: W and H are known up to the
         scale of each component, and codes take it up. Components of zeros stay so; with penalties, with `fixed_components`, and
         with factors that are given and ``max_iter=0``, all are as they are.
-    row_labels_ : array of shape (n_samples,)
-        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
-        factor.
-    column_labels_ : array of shape (n_features,)
-        The cluster of each feature, likewise.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -204,6 +139,7 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         return {"H": array}
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeSparseCoding(Factorizer):
     r"""Non-negative sparse coding (NNSC), X ≈ W H with few entries of W that matter.
@@ -214,79 +150,20 @@ class NonnegativeSparseCoding(Factorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
-        100 are warned of, since that may take long.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "nndsvda". An array is the components to start from, (n_components, n_features); a
-        dict gives factors by name, the others are drawn at random. Zeros in them become a thousandth of the mean,
-        from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
         constraints. "paper" is the papers' own protocol: the multiplicative rules from a random start.
         "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it while the
         objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from
         its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
     tol : float, default=2e-6
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
         what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. 0 runs to `max_iter`. It is smaller than elsewhere, for this
         objective falls in steps with plateaus between them.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     alpha : float, default=0.1
         The penalty on a unit of code. It has the scale of X: one that makes codes sparse for pixels from 0 to 255
         empties them for pixels from 0 to 1.
-
-    Attributes
-    ----------
-    components_ : array of shape (n_components, n_features)
-        The parts that samples are made of, one in each row.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

@@ -26,6 +26,7 @@ from ..solve.strategy import PROJECTIVE
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
+from .docstrings import documented
 from .encoding import encode
 from .projective import OPNMF
 
@@ -44,6 +45,7 @@ _LESS, _ANYWAY = 1.5, 0.05
 _CUT_OFF = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class ONMF(Factorizer):
     r"""Orthogonal non-negative matrix factorization, X ≈ W H with H Hᵀ = I.
@@ -58,9 +60,6 @@ class ONMF(Factorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
-        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is where `OPNMF` ends, with its projections as codes; with weights or missing values
         "kmeans", clusters of features, or "random" where there are fewer features than components. An array is the
@@ -73,34 +72,6 @@ class ONMF(Factorizer):
         with the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
         exact steps in one entry after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of
         `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
         How H Hᵀ = I is enforced in the end. "soft" returns what the rule leads to: nearly orthogonal, never
         exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
@@ -113,39 +84,12 @@ class ONMF(Factorizer):
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        The parts that samples are made of, one in each row.
     orthogonality_ : dict of Orthogonality
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
     model_ : Model
         What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it. H is
         fixed in it where the fit of the codes came last: to components of the Euclidean distance, or of `OPNMF`.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

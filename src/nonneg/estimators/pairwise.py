@@ -31,6 +31,7 @@ from ._naming import with_sample_names
 from ._parameters import Procedure
 from .atomic import atomic_fit
 from .clustering import labelled
+from .docstrings import documented
 from .encoding import encode
 from .validation import check_non_negative, read_samples
 
@@ -39,7 +40,22 @@ _LEAST_SHARE = 1e-3
 
 
 class _Pairwise(Factorizer):
-    """What both have in common: X becomes a square matrix of similarities."""
+    """What both have in common: X becomes a square matrix of similarities.
+
+    Parameters
+    ----------
+    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+        How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
+        (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
+        become a thousandth of the mean, from which they can come back.
+    n_components : int or "auto", default="auto"
+        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_items)
+        Wᵀ.
+    """
 
     _clustered: ClassVar[tuple[int, ...]] = (0,)
     _in_memory_because: ClassVar[str] = "it compares every sample with every other"
@@ -186,6 +202,7 @@ def _check_symmetric(K: Any) -> None:
         )
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SymmetricNMF(_Pairwise):
     r"""Symmetric non-negative matrix factorization, X ≈ W Wᵀ, of a matrix of similarities.
@@ -199,57 +216,15 @@ class SymmetricNMF(_Pairwise):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
-        (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
-        become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
         constraints. "paper" is the papers' own protocol: the multiplicative rule with its proven exponent, from a
         random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
         it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
     affinity : str or callable, default="precomputed"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
-    gamma : float, default=None
-        Of kernels that have it, as in scikit-learn.
-    degree : float, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=1
-        Of polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        For a function.
 
     Attributes
     ----------
@@ -257,35 +232,6 @@ class SymmetricNMF(_Pairwise):
         How much of each item is in each cluster: the rows of V, see the notes, divided by their sums.
     labels_ : array of shape (n_samples,)
         The cluster that has most of each item: the largest entry of its row of V, see the notes.
-    components_ : array of shape (n_components, n_items)
-        Wᵀ.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -373,6 +319,7 @@ class SymmetricNMF(_Pairwise):
         return self._score(K, codes)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelPNMF(_Pairwise):
     r"""Kernel projective non-negative matrix factorization: PNMF of items known by a kernel between them.
@@ -386,53 +333,15 @@ class KernelPNMF(_Pairwise):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are items; more than 100 are warned of, since that may take long.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
-        (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
-        become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "coordinate" for the Euclidean distance, "quasi-newton" for other divergences, "adaptive" with
         constraints. "paper" is the papers' own protocol: the multiplicative rule with exponent 1/3, from a random
         start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it
         while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
     kernel : str or callable, default="rbf"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
-    gamma : float, default=None
-        Of kernels that have it, as in scikit-learn.
-    degree : float, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=1
-        Of polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        For a function.
 
     Attributes
     ----------
@@ -440,34 +349,8 @@ class KernelPNMF(_Pairwise):
         How much of each item is in each component: the rows of W, divided by their sums.
     labels_ : array of shape (n_samples,)
         The component that has most of each item: the largest entry of its row of W.
-    components_ : array of shape (n_components, n_items)
-        Wᵀ.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
     reconstruction_err_ : float
         √(2 D) with D the objective: ‖Φᵀ − W WᵀΦᵀ‖. NaN where D is negative: the kernel is indefinite, and there is no Φ.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

@@ -66,7 +66,19 @@ def understands(**words: str) -> Callable[[type[C]], type[C]]:
 
 
 class Shareable(KnownParameters):
-    """`save` and `report`, for any estimator; `nonneg.load` reads again what was saved."""
+    """`save` and `report`, for any estimator; `nonneg.load` reads again what was saved.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Of kernels that have it, as in scikit-learn.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1
+        Of polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        For a function.
+    """
 
     _made_of: ClassVar[tuple[type, ...]] = ()
     """Classes of objects in its attributes, beside those that models are made of."""

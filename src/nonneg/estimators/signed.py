@@ -12,10 +12,17 @@ from ..solve.solvers import Multiplicative
 from ..solve.starts import Named, Start
 from ._base import Factorizer
 from ._parameters import Procedure
+from .docstrings import documented
 
 
 class _Signed(Factorizer):
-    """X of either sign, with the Euclidean distance, and codes that begin as clusters of samples."""
+    """X of either sign, with the Euclidean distance, and codes that begin as clusters of samples.
+
+    Parameters
+    ----------
+    missing : {"raise", "ignore"}, default="raise"
+        What to do about NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
+    """
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("kmeans"),)
@@ -33,6 +40,7 @@ class _Signed(Factorizer):
         return super().fit(X)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SemiNMF(_Signed):
     r"""Semi-NMF, X ≈ W H with W ≥ 0, X and H of either sign: soft clusters of samples.
@@ -43,9 +51,6 @@ class SemiNMF(_Signed):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
-        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of samples. An array is
         the components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn
@@ -55,62 +60,11 @@ class SemiNMF(_Signed):
         "paper" is the rule of Ding, Li and Jordan from a random start; "multiplicative" is the same, with a given
         start; "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after
         the other; or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same
-        bits; for other data or parameters it is refused. Clones, as those of a grid search, need a folder; see
-        `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
         What samples are made of, one in each row, of either sign.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -140,6 +94,7 @@ class SemiNMF(_Signed):
         return {"H": array}
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConvexNMF(_Signed):
     r"""Convex NMF, X ≈ H W X with H, W ≥ 0 and X of either sign: components are sums of samples.
@@ -150,9 +105,6 @@ class ConvexNMF(_Signed):
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
-        How many components. "auto" takes as many as there are samples or features, whichever is less; more than
-        100 are warned of, since that may take long.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of samples. An array is
         the weights of samples to start from, (n_components, n_samples); a dict gives factors by name, the others
@@ -162,62 +114,11 @@ class ConvexNMF(_Signed):
         "paper" is the rule of Ding, Li and Jordan from a random start; "multiplicative" is the same, with a given
         start; "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after
         the other; or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same
-        bits; for other data or parameters it is refused. Clones, as those of a grid search, need a folder; see
-        `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
         W X, what samples are made of, one in each row, of the sign of X.
-    factors_ : dict of arrays
-        Every factor of the form, by name, as the fit left it.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

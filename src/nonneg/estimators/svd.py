@@ -17,10 +17,12 @@ from ..exceptions import ShapeError
 from ..solve.initialization import make_generator
 from ._naming import with_sample_names
 from .atomic import atomic_fit
+from .docstrings import documented
 from .shareable import Shareable
 from .validation import check_non_negative, read_codes, read_samples
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
     r"""Truncated SVD with its negative entries cut off (tSVD): a non-negative approximation of X, without non-negative parts.

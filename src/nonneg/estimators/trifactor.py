@@ -19,9 +19,11 @@ from ..solve.strategy import FREE_SIDES
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
+from .docstrings import documented
 from .orthogonal import printed_or_adaptive
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMTF(Coclusters, Factorizer):
     r"""Non-negative matrix tri-factorization, X ≈ W S H.
@@ -51,71 +53,13 @@ class NMTF(Coclusters, Factorizer):
         the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
         exact steps in one entry after the other, "newton" the next best; "quasi-newton" learns from its last steps
         (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
 
     Attributes
     ----------
-    row_labels_ : array of shape (n_samples,)
-        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
-        factor.
-    column_labels_ : array of shape (n_features,)
-        The cluster of each feature, likewise.
     components_ : array of shape (k, n_features)
         S H: what the groups of samples look like.
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -162,6 +106,7 @@ def _is_count(k: Any) -> bool:
     return isinstance(k, Integral) and not isinstance(k, bool) and int(k) >= 1
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class ONMTF(OrthogonalCoclusters, NMTF):
     r"""Orthogonal non-negative matrix tri-factorization, X ≈ W S H with WᵀW = I and H Hᵀ = I.
@@ -172,9 +117,6 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     Parameters
     ----------
-    n_components : int, pair of int, or "auto", default="auto"
-        How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
-        are samples or features, whichever is less.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
         where samples or features are too few. An array is not possible here; a dict gives factors by name, the
@@ -186,34 +128,6 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         (the paper has `tol=0.01`). "multiplicative" is the rule with the exponent that the theory proves;
         "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after the
         other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    divergence : str, float or Objective, default="euclidean"
-        How X and its approximation are compared: a name such as "euclidean", "kullback-leibler" or
-        "itakura-saito"; a number b for ``Beta(b)``, numbered as scikit-learn's ``beta_loss``; or an object of
-        `nonneg.divergences`.
     orthogonality : {"soft", "rows", "polar"}, default="soft"
         What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
         never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest
@@ -223,43 +137,9 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     Attributes
     ----------
-    row_labels_ : array of shape (n_samples,)
-        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
-        factor.
-    column_labels_ : array of shape (n_features,)
-        The cluster of each feature, likewise.
     orthogonality_ : dict of Orthogonality
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
-    components_ : array of shape (k, n_features)
-        S H: what the groups of samples look like.
-    factors_ : dict of arrays
-        "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----
@@ -306,6 +186,7 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         return rank
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class FONT(ONMTF):
     r"""Fast orthogonal non-negative matrix tri-factorization, X ≈ W S H.
@@ -317,13 +198,6 @@ class FONT(ONMTF):
 
     Parameters
     ----------
-    n_components : int, pair of int, or "auto", default="auto"
-        How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
-        are samples or features, whichever is less.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
-        where samples or features are too few. An array is not possible here; a dict gives factors by name, the
-        others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "als", "multiplicative", "adaptive", "quasi-newton"} or Solver, default="auto"
         "auto" is "quasi-newton", with S fitted once more at the end. "paper" is the papers' own protocol: the
         multiplicative rules from a random start, with a look at the objective every 100 iterations (the paper has
@@ -331,76 +205,6 @@ class FONT(ONMTF):
         the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
         "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
         (L-BFGS); or an object of `nonneg.solvers`.
-    n_init : int, default=1
-        How many restarts; the one with the lowest objective is kept. `objectives_` tells how much they differ.
-    max_iter : int, default=5000
-        The most iterations of a start.
-    tol : float, default=1e-5
-        A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
-        confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        For the starts. The same seed gives the same result.
-    n_jobs : int, default=None
-        How many starts run at the same time, as in joblib.
-    warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
-    verbose : int, default=0
-        1 prints progress, a line a second at the most.
-    callback : callable, default=None
-        Called at every check with a `Progress`; returning True ends the run. With several starts, it sees them all.
-    checkpoint : str, path or Checkpoint, default=None
-        A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
-        data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
-    missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
-    orthogonality : {"soft", "rows", "polar"}, default="soft"
-        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
-        never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest
-        entry only, and makes components unit length (ONL §2.4). "polar" takes W(WᵀW)^(−1/2), which is orthogonal,
-        and makes its negative entries zero, after which it is nearly so. All raise the error; scale and other
-        factors are fitted again.
-
-    Attributes
-    ----------
-    row_labels_ : array of shape (n_samples,)
-        The cluster of each sample: the term of X̂ = Σₖ wₖ cₖᵀ that has most of it, wₖ being columns of the first
-        factor.
-    column_labels_ : array of shape (n_features,)
-        The cluster of each feature, likewise.
-    orthogonality_ : dict of Orthogonality
-        For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
-        (PNMF Eq. 38, 0 is best).
-    components_ : array of shape (k, n_features)
-        S H: what the groups of samples look like.
-    factors_ : dict of arrays
-        "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
-    model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
-    solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
-    n_components_ : int
-        How many components there are.
-    reconstruction_err_ : float
-        √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
-        Euclidean distance.
-    objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
-    objectives_ : array of shape (n_init,)
-        The objective that each start ended at.
-    n_iter_ : int
-        Iterations of the start that was kept.
-    status_ : Status
-        Why it ended; ``status_.sentence`` explains.
-    history_ : History
-        Objective, violation and exponents at every check of the start that was kept.
-    strategy_ : Explanation
-        Stages that ran, each with its reason and cost; ``print`` shows them.
-    n_features_in_ : int
-        How many features X had.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
 
     Notes
     -----

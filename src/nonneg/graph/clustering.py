@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.reading import refuse_masked
 from ..estimators.atomic import atomic_fit
+from ..estimators.docstrings import documented
 from ..estimators.shareable import Shareable
 from ..estimators.validation import validated
 from ..exceptions import DataError, IncompatibleError, ShapeError, find, is_number, users_line
@@ -43,6 +44,7 @@ from .methods import METHODS, Effort, Method
 from .similarities import SIMILARITIES, DiscriminativeKMeans, Regularized, Similarity, VertexSimilarity, cosine_graph, degrees
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     r"""The vertices of a graph in parts, so that those within a part are alike.

@@ -41,7 +41,18 @@ class LearnedChain(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class HiddenChain(Shareable, BaseEstimator, ABC):
-    """The base of the chains; a subclass says how X ≈ W Y Wᵀ is found, and what its objective is."""
+    """The base of the chains; a subclass says how X ≈ W Y Wᵀ is found, and what its objective is.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None, default=None
+    n_states : int, default=2
+
+    Attributes
+    ----------
+    n_iter_ : int
+    status_ : Status
+    """
 
     n_states: int = 2
     _: KW_ONLY

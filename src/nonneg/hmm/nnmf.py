@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..estimators.docstrings import documented
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.progress import current_listener
@@ -17,6 +18,7 @@ from ..solve.stopping import Stopping, Watch
 from ._chain import HiddenChain, LearnedChain
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class NNMFHMM(HiddenChain):
     r"""A hidden Markov chain by alternating pseudo-inverses, with negative entries made zero; for comparison.
@@ -28,13 +30,11 @@ class NNMFHMM(HiddenChain):
 
     Parameters
     ----------
-    n_states : int, default=2
     n_init : int, default=1
         Random starts, of which the best is kept.
     max_iter : int, default=10000
     tol : float, default=0.0
         Stop when the objective changes by at most `tol` times its value in ten iterations; 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -47,8 +47,6 @@ class NNMFHMM(HiddenChain):
         Every tenth iteration of the best start.
     constraint_errors_ : dict of float
         Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising.
-    n_iter_ : int
-    status_ : Status
 
     Notes
     -----

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
+from ..estimators.docstrings import documented
 from ..exceptions import IncompatibleError, ShapeError, users_line
 from ..factorization import factorize
 from ..model import Model
@@ -37,6 +38,7 @@ _ENOUGH = 5
 """Pairs for each two symbols; of fewer, there is no saying what they can tell."""
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class QNMFHMM(HiddenChain):
     r"""A hidden Markov chain, from how often symbols follow each other: X ≈ W Y Wᵀ.
@@ -48,7 +50,6 @@ class QNMFHMM(HiddenChain):
 
     Parameters
     ----------
-    n_states : int, default=2
     divergence : str, float or Objective, default="kullback-leibler"
         Any of `nonneg.divergences`. With "kullback-leibler" the chain is the one under which the pairs are likeliest.
     init : {"auto", "clusters", "random"} or dict, default="auto"
@@ -66,7 +67,6 @@ class QNMFHMM(HiddenChain):
     tol : float, default=1e-6
         Stop when the objective changes by at most `tol` times its value in ten iterations; of counts, times what the
         Kullback–Leibler divergence is by chance alone, if that is more (see the notes). 0 runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
     n_jobs : int or None, default=None
         Starts side by side, in threads.
 
@@ -92,8 +92,6 @@ class QNMFHMM(HiddenChain):
         Of the best start.
     constraint_errors_ : dict of float
         Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising, as in QNMF Table 2; what is returned has none.
-    n_iter_ : int
-    status_ : Status
     separated_ : bool
         Whether a chain with separate emissions was found that is as good as the best start, which `history_`, `n_iter_` and
         `constraint_errors_` are about.
