@@ -75,6 +75,8 @@ reading = together(
     ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times."),
     click.option("--transpose", is_flag=True, help="The file has features in rows and samples in columns."),
+    click.option("--features", type=PATH, help="Names of features, one a line, or in a second column: features.tsv of a .mtx."),
+    click.option("--samples", type=PATH, help="Names of samples, one a line: barcodes.tsv of a .mtx."),
 )
 """What of a file to read."""
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same result.")

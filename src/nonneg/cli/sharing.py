@@ -20,17 +20,28 @@ from .. import io as files
 from ..exceptions import EmptySamplesWarning, FileError, IncompatibleError
 from ..io import Table
 from ..io.delimited import is_number
+from ..io.names import named
 from ..plot.views import quietly as quietly
 from .running import Session, legible, parsed, shell
+
+_READING = ("variable", "mask", "ignore", "transpose", "features", "samples")
+"""Options of reading, as `read_table` takes them."""
+
+
+def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of reading among those of a command, or of a model file."""
+    return {name: given[name] for name in _READING if given.get(name)}
 
 
 def read_table(
     data: Sequence[Path],
+    *,
     variable: str | None = None,
     mask: Any = None,
     ignore: Sequence[str] = (),
     transpose: bool = False,
-    *,
+    features: Path | None = None,
+    samples: Path | None = None,
     negative: str = "raise",
     missing: str = "raise",
     in_blocks: bool = False,
@@ -54,7 +65,7 @@ def read_table(
     """
     in_blocks = in_blocks and missing == "raise" and negative != "clip"  # both are done in memory only
     table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
-    table = table.T if transpose else table
+    table = named(table.T if transpose else table, samples=samples, features=features)
     label = str(data[0]) if len(data) == 1 else f"{data[0]} and others"
     if missing == "ignore":
         table.refuse_infinite(label)
@@ -248,7 +259,7 @@ def about_of(
 ) -> dict[str, Any]:
     """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
     about: dict[str, Any] = {"command": shell(), "data": [legible(str(path)) for path in data]}
-    chosen = {name: (reading or {}).get(name) for name in ("variable", "mask", "ignore", "transpose", "label")}
+    chosen = {name: (reading or {}).get(name) for name in (*_READING, "label")}
     chosen["negative"] = "clip" if (reading or {}).get("negative") == "clip" else None
     chosen["graph"] = table is not None and table.is_graph
     about["reading"] = {

@@ -24,6 +24,7 @@ from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
 from . import (
     anndata,
+    cell_ranger,
     delimited,
     edges,
     graphs,
@@ -65,6 +66,7 @@ KINDS: tuple[Kind, ...] = (
     *scan_tables.KINDS,
     scan_tables.ScanTable(),
     zarr.Zarr(),
+    cell_ranger.CellRanger(),
     images.Images(),
     graphs.GraphML(),
     graphs.GML(),

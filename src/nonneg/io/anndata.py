@@ -1,4 +1,4 @@
-"""HDF5: matrices of single cells, .h5ad, cells × genes with the names of both, without the anndata package; and others, .h5."""
+"""HDF5: matrices of single cells with the names of cells and genes, .h5ad and Cell Ranger's .h5, without anndata; and others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from ..data.sources import hdf5
-from ..data.sources.anndata import names_in
 from ..exceptions import needed
 from .base import Kind, Source, Wanted
 from .large import values_of
@@ -31,13 +30,9 @@ class AnnData(Kind):
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         needed("h5py", "files", "Reading .h5ad")
-        with hdf5.opened(source.path) as file:
-            observations = names_in(hdf5.Inside(file)["obs"]) if {"obs", "var"} <= set(file) else []
         found = hdf5.open_file(source.path, wanted.variable, "variable")
         values = values_of(found, in_blocks=wanted.in_blocks)
-        is_of_variables = (wanted.variable or "").startswith("var")
-        samples = observations if len(observations) == values.shape[0] and not is_of_variables else None
-        return Table(values, samples, found.columns)
+        return Table(values, found.sample_names, found.feature_names)
 
     def write(self, table: Table, path: Path) -> None:
         h5py = needed("h5py", "files", "Writing .h5ad")

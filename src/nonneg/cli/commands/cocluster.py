@@ -89,9 +89,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
-    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    chosen = sharing.reading_of(given)
     table = sharing.read_table(
-        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=bool(ranks)
+        data, **chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=bool(ranks)
     )
     if ranks:
         sharing.tell_of_many_parts(session, table, ranks[0])

@@ -63,10 +63,10 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
             raise FileError(f"What {model} was fitted to {where}: give the data, nonneg export {model} DATA --loadings …")
         kept = about.get("reading", {})
         mask = layout if layout is not None and layout.is_brain else None
-        chosen = (paths, kept.get("variable"), mask, kept.get("ignore", ()), kept.get("transpose", False))
         missing = getattr(estimator, "missing", "raise")
         negative = kept.get("negative", "raise")
-        table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
+        chosen = {**sharing.reading_of(kept), "mask": mask, "negative": negative, "missing": missing}
+        table = sharing.read_table(paths, **chosen, in_blocks=True, is_fitted=True, session=session)
         table = sharing.in_order(table, estimator, str(paths[0]))
         sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
         session.wrote("loadings", given["loadings"])

@@ -112,9 +112,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         "missing": given["missing"] if given["missing"] != "raise" else None,
     }
     estimator = sharing.made(cls, wanted, given["assignments"])
-    chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
+    chosen = sharing.reading_of(given)
     table = sharing.read_table(
-        *chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
+        data, **chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
     )
     if given["atlas"] is not None and (table.layout is None or not table.layout.is_brain):
         raise click.UsageError("--atlas is for volumes and surfaces of the brain.")

@@ -41,7 +41,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
     session.phase(f"Reading {data[0]}")
     ignore = (*given["ignore"], *([label] if label else []))
-    table = sharing.read_table(data, given["variable"], given["mask"], ignore, given["transpose"], negative="keep")
+    table = sharing.read_table(data, **{**sharing.reading_of(given), "ignore": ignore}, negative="keep")
     y = table.aside[label] if label else [row[0] for row in sharing.read_sequences(classes, "words")]  # type: ignore[arg-type]
     if len(y) != table.shape[0]:
         raise FileError(f"{classes} has {len(y)} classes for {table.shape[0]} samples.")

@@ -101,8 +101,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         table = sharing.read_graph(data[0]) if model == "graph" else None
         X = sharing.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
-        chosen = (data, given["variable"], given["mask"], given["ignore"], given["transpose"])
-        table = sharing.read_table(*chosen, missing=given["missing"], negative=given["negative"], session=session)
+        chosen = sharing.reading_of(given)
+        table = sharing.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session)
         X = table.values
     strata, criteria = None, given["criteria"]
     if given["strata"]:

@@ -46,8 +46,8 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
     missing = getattr(estimator, "missing", "raise")
     negative = "keep" if hasattr(estimator, "classes_") else given["negative"]
-    chosen = (data, given["variable"], mask, given["ignore"], given["transpose"])
-    table = sharing.read_table(*chosen, negative=negative, missing=missing, in_blocks=True, is_fitted=True, session=session)
+    chosen = {**sharing.reading_of(given), "mask": mask, "negative": negative, "missing": missing}
+    table = sharing.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
     table = sharing.in_order(table, estimator, str(data[0]))
     codes = sharing.quietly(estimator.transform, table.values)
     sharing.write_codes(codes, table.samples, given["out"])

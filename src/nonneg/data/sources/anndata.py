@@ -15,7 +15,7 @@ from .members import is_sparse_matrix, shape_of_sparse
 from .selected import Selected
 
 
-class _Stored(CompressedRows):
+class Stored(CompressedRows):
     """A group of three arrays, as AnnData and others write sparse matrices."""
 
     def __init__(self, group: Any, name: str, stamped: str, shape: Any, *, is_turned: bool) -> None:
@@ -116,4 +116,4 @@ def matrix_in(group: Any, name: str, stamped: str) -> Source:
     shape = shape_of_sparse(group)
     if shape is None:
         raise DataError(f"{name} does not say what shape it has.")
-    return _Stored(group, name, stamped, shape, is_turned=kind.startswith("csc"))
+    return Stored(group, name, stamped, shape, is_turned=kind.startswith("csc"))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import DataError, FileError, needed
+from . import cell_ranger
 from .anndata import matrix_in, observations_of, variables_of
 from .base import Source, check_matrix, check_numbers, refuse_key
 from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
@@ -170,8 +171,12 @@ def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Sourc
     name, inside = str(group.file.filename), Inside(group)
     if key is None and "X" in inside and ("obs" in inside or hasattr(inside["X"], "keys")):
         key = "X"
+    if key is None and len(counts := cell_ranger.groups_in(inside)) == 1:
+        key = counts[0]
     key = chosen(key, inside.__contains__, lambda: _arrays_in(h5py, group), name, option)
     item = inside[key]
+    if cell_ranger.is_matrix(item):
+        return cell_ranger.matrix_in(item, f"{name}:{key}", stamped=name)
     found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{key}", stamped=name)
     found.columns = variables_of(inside, key, found.width)
     found.name_rows = partial(observations_of, inside, key, found.height)
