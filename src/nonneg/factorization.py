@@ -14,7 +14,6 @@ from .model import Model
 from .objective import Objective
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
-from .solve.explanation import explain_strategy
 from .solve.initialization import STARTS, RandomState
 from .solve.interrupting import Stopped
 from .solve.problem import bind, signature_of
@@ -23,7 +22,7 @@ from .solve.run import Callback
 from .solve.solution import Explanation, Solution, Status
 from .solve.solvers import Solver, get_solver
 from .solve.stopping import Stopping
-from .solve.strategy import Options, choose, choose_directly
+from .solve.strategy import Options, choose, choose_directly, explain_strategy
 
 
 def factorize(

@@ -153,11 +153,7 @@ class Model:
             self._check_weights()
             self.middles = self.middles.with_weights(self.form, data)
         self.rules = {name: self._rule(name) for name in self.learned}
-
-    @property
-    def words(self) -> tuple[RuleWords, ...]:
-        """The rules as sums of words, which is all that planning needs of them."""
-        return tuple(
+        self.words = tuple(
             RuleWords(
                 factor=name,
                 numerator=tuple(rule.numerator),
@@ -168,6 +164,7 @@ class Model:
             )
             for name, rule in self.rules.items()
         )
+        """The rules as sums of words, for planning."""
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -283,7 +280,9 @@ class Model:
         negative = derivative(self.form, factor, self.middles.negative)
         terms = tuple(derivative(self.form, factor, Sum.of(word)) for word in self.middles.terms)
         degree = self.form.count(factor)
-        law, constraint, bounds = self.divergence.law, self._in_scale_of_parts(factor), self.divergence.bounds(degree)
+        law, constraint, bounds = self.divergence.law, self.constraints[factor], self.divergence.bounds(degree)
+        if constraint.has_penalty:
+            constraint = self._in_scale_of_parts(factor)
         if constraint.is_signed:
             law = LeastSquaresLaw()
         elif self.signed:
@@ -324,14 +323,14 @@ class Model:
         return [(Word([Letter(name + mark)]), sign) for mark, sign in SIGNS]
 
     def _in_scale_of_parts(self, factor: str) -> Constraint:
-        """A factor's constraint; where it has a penalty, in the scale of P and Q, which lack the slope of the divergence."""
+        """A constraint with a penalty, in the scale of P and Q, which lack the slope of the divergence."""
         constraint = self.constraints[factor]
-        if constraint.has_penalty and self.divergence.scale_invariant:
+        if self.divergence.scale_invariant:
             raise IncompatibleError(
                 f"{constraint!r} puts a penalty on {factor}, and {self.divergence!r} does not depend on scale: {factor} would "
                 "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
             )
-        return constraint.in_units(math.log2(self.divergence.slope), 0.0) if constraint.has_penalty else constraint
+        return constraint.in_units(math.log2(self.divergence.slope), 0.0)
 
     def _is_concave(self, factor: str, negative: Sum) -> bool:
         """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""

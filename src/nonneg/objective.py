@@ -45,9 +45,8 @@ from .solve.initialization import RandomState, make_generator
 from .solve.interrupting import Stopped
 from .solve.point import Point
 from .solve.problem import Problem, Units
-from .solve.run import Callback, begin, solve
+from .solve.run import Callback, Solver, State, begin, solve
 from .solve.solution import Explanation, History, Solution, Status, Step
-from .solve.solver import Solver, State
 from .solve.solvers import Adaptive, Multiplicative, Stopping
 from .solve.solvers.multiplicative import AdaptiveState, moved, restored
 

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -33,6 +33,18 @@ class DataSums(Protocol):
 
     def log_sum(self, data_power: float) -> float:
         """Σ X^data_power · ln X, with 0 ln 0 = 0."""
+
+
+class _Recorder(list[tuple[Literal["power", "logarithm"], float]]):
+    """Data in whose place a divergence shows which sums it asks for."""
+
+    def power_sum(self, exponent: float) -> float:
+        self += [("power", exponent)] if exponent else []
+        return 1.0
+
+    def log_sum(self, data_power: float) -> float:
+        self.append(("logarithm", data_power))
+        return 1.0
 
 
 @dataclass(frozen=True)
@@ -220,6 +232,13 @@ class Objective(ABC):
     @abstractmethod
     def constant(self, data: DataSums) -> float:
         """The part of the value without X̂."""
+
+    @property
+    def totals(self) -> tuple[tuple[Literal["power", "logarithm"], float], ...]:
+        """The sums over all entries of X that `constant` needs."""
+        recorder = _Recorder()
+        self.constant(recorder)
+        return tuple(recorder)
 
     @abstractmethod
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:

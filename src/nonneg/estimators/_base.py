@@ -47,7 +47,6 @@ from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
-from ..solve.explanation import explain_strategy
 from ..solve.interrupting import Stopped
 from ..solve.problem import bind, counts_filled, signature_of
 from ..solve.restarts import make_first_pass, solve_restarts
@@ -55,14 +54,13 @@ from ..solve.signature import infer_shapes
 from ..solve.solution import Explanation, Solution, Status
 from ..solve.solving import error_of, objective_of
 from ..solve.stopping import Stopping
-from ..solve.strategy import Options, choose
+from ..solve.strategy import Options, choose, explain_strategy
 from ._callbacks import Callbacks, told_to_callbacks, with_callbacks
 from ._hardening import check_partition, hardened
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._panels import restricted
 from ._parameters import Parameters
-from .atomic import atomic_fit
 from .encoding import encode, within_reach
 from .shareable import Shareable
 from .validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
@@ -181,7 +179,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
 
     # ---- fitting
 
-    @atomic_fit
     @fit_with_library
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, weights: Any = None) -> Any:
@@ -242,8 +239,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
             X = read_weighted(X, missing=self.missing, weights=weights)
         else:
-            given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=ignores or weights is not None)
-            X = read_weighted(given, missing=self.missing, weights=weights)
+            has_weights = ignores or weights is not None
+            given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=has_weights)
+            X = read_weighted(given, missing=self.missing, weights=weights) if has_weights else given
         if isinstance(X, Data) and X.profile.out_of_core:
             return X
         data = self._checked(X, unknown=not reset)
@@ -274,7 +272,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
-        solutions = [_on_host(self._finished(X.imputed_by(solution.data), solution)) for solution in solutions]
+        solutions = [self._finished(X.imputed_by(solution.data), solution) for solution in solutions]
+        for solution in solutions:
+            solution.factors.update((name, to_host(factor)) for name, factor in solution.factors.items())
         self.objectives_ = np.array([solution.objective for solution in solutions])
         found = self._chosen(X, solutions)
         return self._hardened(X.imputed_by(found.data), found)
@@ -390,7 +390,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        if is_known and not counts_filled(model, X):
+        if is_known and not (X.profile.weighted and counts_filled(model, X)):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 
@@ -589,11 +589,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _on_host(solution: Solution) -> Solution:
-    """The solution with factors in main memory."""
-    return replace(solution, factors={name: to_host(factor) for name, factor in solution.factors.items()})
 
 
 def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..data.device import as_library, library_of
+from ..exceptions import Stopped
 from ..kernels.namespace import Namespace, to_host
 
 P = ParamSpec("P")
@@ -30,18 +31,24 @@ def with_library(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatena
 
 
 def fit_with_library(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A fit whose attributes become arrays of the library of its first argument."""
+    """An atomic fit (`atomic_fit`) whose attributes become arrays of the library of its first argument."""
 
     @wraps(fit)
     def called(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        library = library_of(args[0] if args else kwargs.get("X"))
-        if "_library" in vars(self):
+        library, before = library_of(args[0] if args else kwargs.get("X")), dict(vars(self))
+        if "_library" in before:
             _to_host(self)
         try:
-            return fit(self, *args, **kwargs)
-        finally:
-            if library is not None:
-                _to_library(self, library)
+            try:
+                return fit(self, *args, **kwargs)
+            finally:
+                if library is not None:
+                    _to_library(self, library)
+        except Stopped:
+            raise
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     return called
 

@@ -21,7 +21,6 @@ from ..solve.solution import Solution
 from ._base import Factorizer, in_scale
 from ._libraries import fit_with_library
 from ._online import Stream, averaged_step, in_larger_units
-from .atomic import atomic_fit
 from .encoding import encode
 
 _ROWS = 512
@@ -41,7 +40,6 @@ class MiniBatches(Factorizer):
     _streams: ClassVar[bool] = True
 
     @available_if(_can_stream)
-    @atomic_fit
     @fit_with_library
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Go on learning from a batch of samples, which is then forgotten, as scikit-learn's MiniBatchNMF does.

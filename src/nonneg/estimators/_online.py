@@ -33,7 +33,6 @@ from ..solve.strategy import Options, choose
 from ..solve.surrogate import begun_sketch
 from ._base import Factorizer
 from ._libraries import fit_with_library
-from .atomic import atomic_fit
 
 _ITERATIONS = 100
 """Of the rule on the sketch, at most, for each batch."""
@@ -74,9 +73,10 @@ class OnlineMixin(Factorizer):
         """Keep also a sketch of the samples in the span of a few products with W, or both sides of the rule, for `partial_fit`."""
         super()._keep(X, solution)
         model, W = self._model(), self._soft_factors["W"]
-        count = count_rows(X)
+        is_weighted = X.profile.weighted
+        count = count_rows(X) if is_weighted else X.shape[0]
         stream = Stream(W, choose_units(model, X).data, n_samples=count, n_steps=1, started_at=count)
-        X = self._complete(X)
+        X = self._complete(X) if is_weighted else X
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
             own = begun_sketch(X, "rows", W.shape[1]).sketch if X.profile.out_of_core else X
@@ -93,7 +93,6 @@ class OnlineMixin(Factorizer):
             return inside if self._has_sketch else X.with_inside(inside)
         return X.items if self._has_sketch else X
 
-    @atomic_fit
     @fit_with_library
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Go on learning from a batch of samples, which is then forgotten.

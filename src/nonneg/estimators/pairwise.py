@@ -29,7 +29,6 @@ from ._kernels import check_kernel, kernel_options
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
-from .atomic import atomic_fit
 from .clustering import labelled
 from .docstrings import documented
 from .encoding import encode
@@ -117,7 +116,6 @@ class _Pairwise(Factorizer):
             )
         return check_non_negative(K)
 
-    @atomic_fit
     @fit_with_library
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Any:

@@ -48,25 +48,11 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
 
     The names of the variables of an AnnData are those of features. A tensor that requires a gradient is read without it.
     """
-    if is_elsewhere(X):
-        since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
-        raise DataError(
-            f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
-            "OPNMF do. Read X first: numpy.load, nonneg.files.read(path).values, or .compute() of a Dask collection."
-        )
-    refuse_name(X)
-    refuse_empty(X, "X")
-    _refuse_repeated(X)
-    if isinstance(X, Observed):
-        raise DataError(
-            f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
-            "dense where entries are missing, with NaN in their place."
-        )
+    is_plain = type(X) is np.ndarray and X.dtype.kind in "fiub"
+    annotated, X = X, X if is_plain else _matrix_in_memory(estimator, X)
     settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | settings
-    annotated, X = X, matrix_of(X)
-    X = checked(without_gradient(X), "X")
     try:
-        if not is_annotated(annotated):
+        if is_plain or not is_annotated(annotated):
             return validate_data(estimator, X, *others, **settings)
         reset = settings.pop("reset", True)
         check_features(estimator, X.shape[1], variable_names(annotated), reset=reset)
@@ -83,6 +69,25 @@ def validated(estimator: Any, X: Any, *others: Any, **settings: Any) -> Any:
         if why is None:
             raise
         raise type(error)(f"X cannot be read as a matrix of numbers: {why}") from error
+
+
+def _matrix_in_memory(estimator: Any, X: Any) -> Any:
+    """A matrix, table or AnnData as scikit-learn can read it; an error for other inputs."""
+    if is_elsewhere(X):
+        since = f", since {estimator._in_memory_because}" if hasattr(estimator, "_in_memory_because") else ""
+        raise DataError(
+            f"{type(estimator).__name__} needs all of X in memory{since}, and takes neither files nor data in blocks, as NMF and "
+            "OPNMF do. Read X first: numpy.load, nonneg.files.read(path).values, or .compute() of a Dask collection."
+        )
+    refuse_name(X)
+    refuse_empty(X, "X")
+    _refuse_repeated(X)
+    if isinstance(X, Observed):
+        raise DataError(
+            f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
+            "dense where entries are missing, with NaN in their place."
+        )
+    return checked(without_gradient(matrix_of(X)), "X")
 
 
 def _refuse_repeated(X: Any) -> None:

@@ -22,8 +22,8 @@ from ..kernels.host import as_type
 from ..kernels.namespace import to_host
 from .point import Point
 from .problem import Problem
+from .run import Solver
 from .signature import Signature
-from .solver import Solver
 
 _SHARES = (1.0, 0.25)
 """Of the way from the last fill to the new one, which are tried."""

@@ -25,7 +25,7 @@ from ..planning import Step, canonical
 from ..planning.planner import COLUMNS, ROWS, Term
 from .execute import Executable, compile_plan
 from .point import Point
-from .signature import HORIZON, Signature, infer_shapes, totals_of
+from .signature import HORIZON, Signature, infer_shapes
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,6 @@ class Problem:
         }
         """Constant products computed so far."""
         self._lock = RLock()
-        self._derived: dict[Any, Any] = {}
         self._compiled: dict[Any, Executable] = {}
         self.planner = signature.planner
 
@@ -242,12 +241,6 @@ class Problem:
             self._compiled[key] = compile_plan(self, plan(), known, sides, fuses=self.data.in_blocks is not None)
         return self._compiled[key]
 
-    def derived(self, make: Callable[[Problem], Any]) -> Any:
-        """The result of a function of the problem, computed once."""
-        if make not in self._derived:
-            self._derived[make] = make(self)
-        return self._derived[make]
-
     def divide(self, word: Word) -> tuple[Word, Word]:
         """Cut a form at its narrowest place."""
         return self.signature.divide(word)
@@ -270,18 +263,18 @@ def read_for(model: Model, X: Any, given: Mapping[str, Any] | None = None) -> tu
         and read_data((given or {})[name], f"init[{name!r}]", signed=True).facts.lowest < 0
     }
     signed = model.signed | negative | ({model.data} if negative else set())
-    inner = model.with_signs(signed & {model.data, *model.fixed}) if divergence.takes_signs else model
+    inner = model.with_signs(signed & {model.data, *model.fixed}) if signed and divergence.takes_signs else model
     data = read_data(
         X,
         model.data,
         signed=model.data in inner.signed,
         symmetric=divergence.signed,
         positive=divergence.requires_positive_data,
-        totals=totals_of(inner),
+        totals=inner.divergence.totals,
     )
     if divergence.scale_invariant and data.facts.peak == 0:
         raise DataError(f"{model.data} is zero everywhere, and {divergence!r} compares {model.data}/Σ{model.data}, which is 0/0.")
-    if divergence.takes_signs:
+    if signed and divergence.takes_signs:
         model = model.with_signs(negative | ({model.data} if data.facts.lowest < 0 and model.data in signed else set()))
     return model, data
 
@@ -389,7 +382,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
         units = Units()  # given factors are too far from the scale of the data
     units = units if level is None else _with_level(units, model, level)
-    fixed = units.from_user({name: given[name] for name in model.fixed})
+    fixed = units.from_user({name: given[name] for name in model.fixed}) if model.fixed else {}
     scaled = inner if units.data == 1 else inner.in_units(units.data)
     own, is_filled = model if units.data == 1 and not units.doublings else units.model_from_user(model), partial is not None
     return Problem(

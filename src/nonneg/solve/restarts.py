@@ -17,14 +17,13 @@ from ..kernels.threads import blas_limited, limited
 from ..model import Model
 from .checkpoints import identity_of
 from .context import Context, StartContext
-from .explanation import explain_strategy
 from .initialization import RandomState, make_generator
 from .problem import Problem
 from .signature import HORIZON, Signature, infer_shapes
 from .solution import History, Solution, Status
 from .solving import solve_from, start_factors, with_all_digits
 from .starts import Beginning, Named, Setting
-from .strategy import Options, Stage, Strategy, choose, choose_directly
+from .strategy import Options, Stage, Strategy, choose, choose_directly, explain_strategy
 from .surrogate import begin_surrogate, make
 
 _ALIKE = 1e-9
@@ -127,11 +126,8 @@ def solve_start(problem: Problem, strategy: Strategy, random_state: Any, context
     """Solve from one start, or read its solution from the checkpoint; with its strategy explained."""
     stopping = strategy.stages[-1].stopping
     found = context.solved(problem, stopping, lambda: execute(problem, strategy, random_state, context))
-    explanation = explain_strategy(problem.signature, strategy, problem.user_model.line, context.of)
-    if context.took:
-        start, descent = context.took
-        explanation = explanation.with_took([start, replace(descent, iterations=found.n_iter)])
-    return replace(found, strategy=explanation)
+    took = [*context.took[:-1], *(replace(descent, iterations=found.n_iter) for descent in context.took[-1:])]
+    return replace(found, strategy=explain_strategy(problem.signature, strategy, problem.user_model.line, context.of, took))
 
 
 def execute(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:

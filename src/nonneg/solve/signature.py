@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.expression import Letter, Word
-from ..data import Data, Total
+from ..data import Data
 from ..data.profile import Profile
 from ..exceptions import ShapeError
 from ..model import Model
@@ -141,25 +141,6 @@ class Signature:
 def _gram(X: Letter, side: bool) -> Word:
     """X Xᵀ, or Xᵀ X."""
     return Word([X.T, X] if side else [X, X.T])
-
-
-class _Totals(list[Total]):
-    """Recorder with the sums of `Data`: lists the sums that a divergence needs."""
-
-    def power_sum(self, exponent: float) -> float:
-        self += [("power", exponent)] if exponent else []
-        return 1.0
-
-    def log_sum(self, data_power: float) -> float:
-        self.append(("logarithm", data_power))
-        return 1.0
-
-
-def totals_of(model: Model) -> tuple[Total, ...]:
-    """The sums over all entries that the objective of a model needs."""
-    totals = _Totals()
-    model.divergence.constant(totals)
-    return tuple(totals)
 
 
 # ---- shapes

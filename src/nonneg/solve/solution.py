@@ -237,11 +237,6 @@ class Explanation:
         width = max(len(name) for name, *_ in self.lines) + 2
         return "\n".join(f"{name:{width}}{text}{f'  ({why})' if why else ''}" for name, text, why in self.lines)
 
-    def with_took(self, took: Sequence[Took]) -> Explanation:
-        """The explanation after a fit."""
-        steps = [replace(step, took=one) for step, one in zip(self.steps, took, strict=True)]
-        return replace(self, steps=tuple(steps))
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:

@@ -93,14 +93,13 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
     model, data, units = problem.model, problem.data, problem.units
     out_of_core = problem.signature.data.out_of_core
     stopped = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK) if out_of_core else ()  # a pass takes long
-    is_over = solution.status not in (*stopped, Status.NON_FINITE)
+    is_over = bool(solution.history) and solution.status not in (*stopped, Status.NON_FINITE)
     is_partial = model.weighted or problem.partial is not None or model.signed
     has_penalty = any(constraint.has_penalty for constraint in model.constraints.values())
-    is_plain = model.divergence.is_quadratic and not (is_partial or has_penalty)
-    if not (is_plain and is_over and _has_all_entries(data) and solution.history):
+    if not model.divergence.is_quadratic or is_partial or has_penalty or not is_over:
         return solution
     rounding = data.namespace.eps * data.power_sum(2)
-    if solution.scaled_objective >= (_CANCELLED_FAR if out_of_core else _CANCELLED) * rounding:
+    if solution.scaled_objective >= (_CANCELLED_FAR if out_of_core else _CANCELLED) * rounding or not _has_all_entries(data):
         return solution
     learned = {name: solution.factors[name] for name in problem.learned}
     value = problem.point(units.from_user(learned)).objective_by_entries()

@@ -34,9 +34,8 @@ from ..planning import LOGARITHM
 from .filling import with_filling
 from .point import Point
 from .problem import Problem
-from .run import Run
+from .run import Run, State
 from .solution import History, Record, Status
-from .solver import State
 from .solvers.coordinate import Draws
 from .stopping import Stopping, Watch
 from .surrogate import Rounds

@@ -35,10 +35,9 @@ from ..model import Model
 from ..planning import canonical
 from .point import Point
 from .problem import Problem
-from .run import Callback, Run, Writer, begin, continued, solve
+from .run import Callback, Run, Solver, Writer, begin, continued, solve
 from .signature import Signature
 from .solution import History, Status
-from .solver import Solver
 from .stopping import Stopping
 
 PER_COMPONENT = 4
@@ -74,7 +73,7 @@ def kind_for(signature: Signature) -> Kind | None:
     """The surrogate that saves time, or passes; None if X itself serves better."""
     if signature.model.weighted:
         return None
-    if can_compress(signature):
+    if signature.data.out_of_core and can_compress(signature):
         return Kind.LOW_RANK
     side, data = side_of(signature), signature.data
     if side is None or signature.is_formed(_gram(signature.model, side)) or not data.non_zeros:
@@ -86,10 +85,10 @@ def kind_for(signature: Signature) -> Kind | None:
 
 
 def can_compress(signature: Signature) -> bool:
-    """Whether X is out of core, and the form begins and ends with learned factors of their own and needs products only."""
+    """Whether the form begins and ends with learned factors of their own and needs products only."""
     form, model = signature.model.form, signature.model
     is_product = len(form) >= 2 and form[0].name != form[-1].name and {form[0].name, form[-1].name} <= set(model.learned)
-    return signature.data.out_of_core and is_product and model.needs == frozenset({Need.PRODUCTS}) and not model.signed
+    return is_product and model.needs == frozenset({Need.PRODUCTS}) and not model.signed
 
 
 def side_of(signature: Signature) -> Side | None:

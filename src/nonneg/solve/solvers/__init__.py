@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...exceptions import find
+from ..run import Solver, State
 from ..signature import Signature
-from ..solver import Solver, State
 from ..stopping import Stopping
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares

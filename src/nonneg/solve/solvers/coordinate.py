@@ -17,8 +17,8 @@ from ...exceptions import DataError, IncompatibleError, is_count, is_number
 from ...kernels.namespace import Array
 from ..point import Point
 from ..problem import Problem
+from ..run import Solver, State
 from ..signature import Signature
-from ..solver import Solver, State
 from .multiplicative import Multiplicative
 from .subproblems import Linear, Quadratic, Settings, subproblems
 
@@ -144,7 +144,7 @@ class Coordinate(Solver):
             return self._warmed(point, state)
         settings = Settings(self.passes, self.enough, keeps=(sweep + 1) % self.refresh != 0, cuts=not state.has_zeros)
         state.has_zeros = True
-        measure = point.problem.derived(_measure) if self.momentum else None
+        measure = point.problem.signature.derived(_measure) if self.momentum else None
         if measure is None:
             return self._swept(point, state, settings)
         known, last, momentum, state.last, state.value = state.value, state.last, state.momentum, point.factors, None
@@ -187,13 +187,13 @@ class Coordinate(Solver):
         return candidate if falls else _PROVEN.step(point, _PROVEN.new_state(point.problem))
 
 
-def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
+def _measure(signature: Signature) -> Callable[[Point], tuple[float, float]] | None:
     """A function that measures the objective up to a constant, and its rounding error; None if it would cost too much.
 
     It uses the products that the last sweep of a factor leaves.
     """
-    found = list(problem.signature.derived(subproblems).values())
-    last, constraints = found[-1], problem.model.constraints.values()
+    found = list(signature.derived(subproblems).values())
+    last, constraints = found[-1], signature.model.constraints.values()
     if all(isinstance(subproblem, Linear) for subproblem in found) and not any(
         constraint.has_penalty for constraint in constraints
     ):
@@ -203,8 +203,7 @@ def _measure(problem: Problem) -> Callable[[Point], tuple[float, float]] | None:
         return lambda point: (point.objective()[0], 0.0)
     if len(found) > 1 or not found[0].is_gram_of_data:
         return None
-    rounding = problem.eps * problem.data.power_sum(2)
-    return lambda point: (found[0].measure(point), rounding)
+    return lambda point: (found[0].measure(point), point.problem.eps * point.problem.data.power_sum(2))
 
 
 _GROWTH = 1.03

@@ -14,8 +14,8 @@ from ...kernels.namespace import Array
 from ...model import Rule
 from ..point import Point
 from ..problem import Problem
+from ..run import Solver, State
 from ..signature import Signature
-from ..solver import Solver, State
 from .multiplicative import moved, restored
 
 

@@ -12,7 +12,7 @@ from ...kernels.namespace import Array, Namespace
 from ..exact import solved
 from ..point import Point
 from ..problem import Problem
-from ..solver import Solver, State
+from ..run import Solver, State
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:

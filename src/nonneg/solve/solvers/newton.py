@@ -19,8 +19,8 @@ from ...kernels.host import in_double, is_small
 from ...kernels.namespace import Array
 from ..point import Point
 from ..problem import Problem
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from .multiplicative import Adaptive, Multiplicative
 from .quasi_newton import QuasiNewton, QuasiNewtonState
 from .subproblems import Linear, Settings, Subproblem, subproblems

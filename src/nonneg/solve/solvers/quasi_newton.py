@@ -23,8 +23,8 @@ from ...kernels.host import above_floor, plus
 from ...kernels.namespace import Array
 from ..point import Point
 from ..problem import Problem
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from .multiplicative import Adaptive, AdaptiveState, moved
 
 _SWEEP = Adaptive()

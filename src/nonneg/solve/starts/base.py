@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..context import StartContext
 from ..problem import Problem
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from ..stopping import Stopping
 from ..surrogate import Surrogate
 
@@ -55,15 +55,13 @@ class Start(ABC):
     """Whether another seed makes another start."""
     why: ClassVar[str] = ""
     """The reason for this start, for people."""
+    entries: ClassVar[Callable[..., float] | None] = None
+    """A method of the signature: entries that the start holds in memory, beyond X and a few copies of the factors."""
 
     @classmethod
     def applies(cls, signature: Signature, solver: Solver) -> bool:
         """Whether the start can be made, and serves a problem that this solver solves."""
         return True
-
-    def entries(self, signature: Signature) -> float:
-        """Entries that the start holds in memory, beyond X and a few copies of the factors."""
-        return 0.0
 
     @abstractmethod
     def make(self, setting: Setting) -> Beginning:

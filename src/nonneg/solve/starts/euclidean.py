@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..problem import Problem
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from ..solvers import Coordinate, Newton
 from ..solving import solve_from
 from ..stopping import Stopping

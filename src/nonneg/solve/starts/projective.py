@@ -9,8 +9,8 @@ import numpy as np
 from ...algebra.expression import Letter, Word
 from ...model import Model
 from ..problem import bind
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from ..solvers import Coordinate
 from ..solving import solve_from
 from ..surrogate import kind_for, make

@@ -19,10 +19,9 @@ from ...kernels.threads import suited_to
 from ..initialization import initial_factors
 from ..point import Point
 from ..problem import Problem
-from ..run import Callback, begin, solve
+from ..run import Callback, Solver, begin, solve
 from ..signature import Signature
 from ..solution import Progress
-from ..solver import Solver
 from ..solvers import Coordinate
 from ..solvers.subproblems import Quadratic, subproblems
 from ..stopping import Stopping
@@ -108,14 +107,16 @@ def _best(problem: Problem, subproblem: Quadratic, generator: np.random.Generato
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
-    lowest, misses, rank = best.objective()[0], 0, min(problem.shapes[problem.learned[0]])
+    (name,) = problem.learned
+    lowest, misses, rank = best.objective()[0], 0, min(problem.shapes[name])
     for _ in range(_SWAPS * patience):
         if misses == _MISSES * patience or rank == 1:
             break
         which = misses if misses < _MISSES else misses % (rank * (rank - 1) // 2)
-        factors = subproblem.replaced(best, swapped(best, subproblem, which, generator)).factors
-        watched = partial(_is_hopeless, [], problem.units.objective_to_user(lowest), stop)
-        run = solve(begin(problem, _scaled(problem, factors), solver.warm(), _ROUGH), solver.warm(), _ROUGH, watched)
+        begun = subproblem.replaced(best, swapped(best, subproblem, which, generator))
+        factors = {name: begun.factors[name] * problem.point(begun.factors).best_scale() ** 0.5}  # PNMF Eq. 21
+        watched = partial(_is_hopeless, [], problem.objective_to_user(lowest), stop)
+        run = solve(begin(problem, factors, solver.warm(), _ROUGH), solver.warm(), _ROUGH, watched)
         misses += 1
         if run.best.objective()[0] < lowest:
             best, lowest, misses = run.best, run.best.objective()[0], 0
@@ -132,12 +133,6 @@ def _is_hopeless(values: list[float], lowest: float, stop: Callback | None, prog
     before, gained = values[-3] - values[-2], values[-2] - values[-1]
     left = max(gained, gained * gained / (before - gained)) if before > gained else math.inf
     return values[-1] - _HOPE * left > lowest
-
-
-def _scaled(problem: Problem, factors: dict[str, Any]) -> dict[str, Any]:
-    """At the best scale, PNMF Eq. 21."""
-    (name,) = problem.learned
-    return {name: factors[name] * problem.point(factors).best_scale() ** 0.5}
 
 
 def swapped(point: Point, subproblem: Quadratic, which: int, generator: np.random.Generator) -> np.ndarray:
@@ -210,4 +205,5 @@ def _among_few(
     F = np.maximum(C, 0.0)
     linear_rows(0, len(F), F, (codes.T @ codes).astype(np.float64), C, 0.0, 0.0, 0, 10, 1e-3)
     F = unit_length(np, F, "columns")
-    return _scaled(problem, {name: F.T if subproblem.letter.transposed else F})
+    factor = F.T if subproblem.letter.transposed else F
+    return {name: factor * problem.point({name: factor}).best_scale() ** 0.5}  # PNMF Eq. 21

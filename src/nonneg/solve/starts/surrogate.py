@@ -10,8 +10,8 @@ import numpy as np
 from ...algebra.expression import Letter
 from ...model import Model
 from ..problem import bind
+from ..run import Solver
 from ..signature import Signature
-from ..solver import Solver
 from ..solvers import Coordinate, best_solver
 from ..solving import solve_from
 from ..stopping import Stopping
