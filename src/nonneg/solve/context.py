@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
+from ..data import Data
 from .checkpoints import Checkpoint, CheckpointFile
 from .interrupting import heeded
 from .problem import Problem
@@ -44,7 +45,7 @@ class Context:
     @contextmanager
     def watching(self, data: Any = None) -> Iterator[None]:
         """Catch Ctrl-C, and notify the listener of all fits, also of passes over data out of core."""
-        common, log = current_listener(), getattr(data, "log", None)
+        common, log = current_listener(), data.log if isinstance(data, Data) else None  # tensors have a method of this name
         self.listener = Listeners(common, *self._own)
         with listening(common), heeded(self.listener.interrupted, data) as self.interrupt:
             if log is not None:
