@@ -9,7 +9,7 @@ import pytest
 from nilearn.maskers import NiftiMasker
 from sklearn.pipeline import make_pipeline
 
-from nonneg import OPNMF, neuro
+from nonneg import OPNMF, neuro, selection
 from nonneg.neuro import OPNMFParcellation, compare_atlases
 
 
@@ -26,6 +26,20 @@ def test_loadings_have_names_and_follow_the_planted_ones(study, model):
     partner = compare_atlases(study.atlas, model).table["b"].to_numpy() - 1
     for region, part in enumerate(partner):
         assert np.corrcoef(study.loadings[:, region], model.loadings_.iloc[:, part])[0, 1] > 0.93
+
+
+def test_the_rank_by_stratified_halves(table, monkeypatch):
+    wanted = OPNMFParcellation(mask=table.parent / "mask.nii.gz", random_state=0)
+    scan = wanted.rank_scan(table, [11, 12, 13], strata="sex,age/2", criteria=selection.criteria.Halves(n_repeats=2))
+    assert scan.best_ == 12
+    assert not hasattr(wanted, "components_")
+    people = pandas.read_csv(table, sep="\t")
+    classes = people["sex"] + (people["age"] > people["age"].median()).map({False: " age 1", True: " age 2"})
+    monkeypatch.setattr(selection, "rank_scan", lambda *_, y, **__: y)
+    assert np.array_equal(wanted.rank_scan(table, strata="sex,age/2"), classes)
+    assert np.array_equal(wanted.rank_scan(table, strata=classes.to_numpy()), classes)
+    with pytest.raises(ValueError, match="The table of scans has no column 'site'"):
+        wanted.rank_scan(table, strata="site")
 
 
 def test_variance_explained(study, model):

@@ -88,6 +88,11 @@ missing = click.option(
     show_default=True,
     help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
 )
+strata = click.option(
+    "--strata",
+    metavar="[FILE:]COLUMNS",
+    help="Split halves within strata: participants.csv:sex,age/3, age in thirds; by default columns of DATA.",
+)
 negative = click.option(
     "--negative",
     type=click.Choice(["raise", "clip"]),

@@ -419,12 +419,12 @@ RANKS = ("n_components", "n_clusters", "n_states")
 """What estimators call their rank."""
 
 
-def with_best_rank(session: Session, estimator: Any, name: str, X: Any, ranks: Any, seed: int, jobs: Any = None) -> None:
+def with_best_rank(session: Session, estimator: Any, name: str, X: Any, ranks: Any, **settings: Any) -> None:
     """Scan ranks, and give the estimator the best."""
     if ranks == "auto":
         session.phase("Scanning ranks 2 to 12, as far as the data allow, to fit the best; --rank 8 would fit that one only.")
     try:
-        scan = scanned(session, estimator, X, ranks, criteria=(), seed=seed, jobs=jobs)
+        scan = scanned(session, estimator, X, ranks, **settings)
     except IncompatibleError as error:
         raise IncompatibleError(f"{error} To fit without a scan, give one rank: --rank 2.") from error
     if session.interrupted:
@@ -440,9 +440,9 @@ def scanned(
     X: Any,
     ranks: Sequence[int] | str,
     *,
-    criteria: Sequence[str],
     seed: int,
-    jobs: Any,
+    criteria: Sequence[str] = (),
+    jobs: Any = None,
     keep: Any = None,
     strata: Any = None,
 ) -> Any:

@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
+from .. import selection
 from ..estimators import OPNMF, PNMF
 from ..estimators.atomic import atomic_fit
 from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, needed, unknown
 from ..io.large import new_matrix
 from ..metrics.labels import hard_labels
+from ..selection import RankScan
 from .covariates import Covariates, read_covariates, regress, subtract
 from .images import SurfaceImageReader, VolumeReader, label_of
 from .rows import blocks, to_fit
@@ -186,8 +188,51 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         confounds : DataFrame, dict, array, path of a table, or list of columns of the table of scans, default=None
             Covariates, a row for each subject: numbers as they are, text by its levels. They are regressed out; the mean is kept.
         """
+        X, design, names = self._read_study(read_scans(imgs), confounds)
+        self._say(f"Fitting {self.n_components} components")
+        self.estimator_ = self._make_estimator().fit(to_fit(X))
+        self._keep(X, design, names)
+        return self
+
+    def rank_scan(
+        self,
+        imgs: Any,
+        ranks: Any = "auto",
+        *,
+        confounds: Any = None,
+        strata: Any = None,
+        criteria: Any = "halves",
+        folder: Any = None,
+    ) -> RankScan:
+        """Find out how many components images have, by split halves of the subjects.
+
+        Images are read as in `fit`; nothing of the parcellation changes.
+
+        Parameters
+        ----------
+        imgs : as in `fit`
+        ranks : iterable of int or "auto", default="auto"
+            Which to scan, ``range(2, 17)``. "auto" is 2 to 12.
+        confounds : as in `fit`, default=None
+        strata : str or array of shape (n_subjects,), default=None
+            Classes of subjects that both halves have equal shares of: an array, or columns of the table of scans, "sex,age/3" for
+            sex and age in thirds.
+        criteria, folder : as in `nonneg.selection.rank_scan`
+
+        Returns
+        -------
+        RankScan
+            `best_` is the rank, `plot()` draws the curve.
+        """
+        scans, reader = read_scans(imgs), clone(self).set_params(n_components=1)
+        X = reader._read_study(scans, confounds)[0]
+        y = selection.strata(scans.columns, strata, "The table of scans") if isinstance(strata, str) else strata
+        settings = {"random_state": self.random_state, "n_jobs": self.n_jobs, "verbose": self.verbose, "folder": folder}
+        return selection.rank_scan(reader._make_estimator(), X, ranks, y=y, criteria=criteria, **settings)
+
+    def _read_study(self, scans: Scans, confounds: Any) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+        """The matrix that is factorized, the design of its covariates, and names of subjects."""
         self._check_parameters()
-        scans = read_scans(imgs)
         self._reader = self._make_reader(scans)
         names = self._subjects(scans)
         self._check_rank(len(names))
@@ -202,10 +247,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._say(f"Reading {len(names)} subjects × {width} voxels")
         self._read(scans, X)
         self._prepare(X, design, names)
-        self._say(f"Fitting {self.n_components} components")
-        self.estimator_ = self._make_estimator().fit(to_fit(X))
-        self._keep(X, design, names)
-        return self
+        return X, design, names
 
     def _check_parameters(self) -> None:
         if self.negative not in ("raise", "clip"):

@@ -16,6 +16,7 @@ from . import criteria
 from .components import Atlas, Feature, Match, atlas, match_components, select_features, top_features
 from .rules import Choice
 from .scan import RankScan, rank_scan
+from .strata import strata
 
 __all__ = [
     "Atlas",
@@ -28,5 +29,6 @@ __all__ = [
     "match_components",
     "rank_scan",
     "select_features",
+    "strata",
     "top_features",
 ]

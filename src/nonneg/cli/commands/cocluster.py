@@ -96,7 +96,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     if ranks:
         sharing.tell_of_many_parts(session, table, ranks[0])
     else:
-        sharing.with_best_rank(session, estimator, name, table.values, "auto", given["seed"])
+        sharing.with_best_rank(session, estimator, name, table.values, "auto", seed=given["seed"])
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
     sharing.fitted(session, estimator, table.values)

@@ -20,6 +20,7 @@ from ..options import (
     report,
     seed,
     shell_command,
+    strata,
 )
 from ..running import Session
 
@@ -44,6 +45,7 @@ MODELS = Registered("--model", _models)
     show_default=True,
     help="How many parts; or several, 2-12, of which the best is found, as nonneg rank does. auto: 2-12, as far as the data allow.",
 )
+@strata
 @click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @click.option("--orthogonality", help="soft, exact, or a number between 0 and 1; for models with orthogonal parts.")
@@ -91,6 +93,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     rank = int(ranks[0]) if len(ranks) == 1 else None
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
+    if given["strata"] and rank is not None:
+        raise click.UsageError("--strata is for the choice of a rank by split halves: --rank 2-12.")
     session.phase(f"Reading {', '.join(map(str, data[:3]))}{' …' if len(data) > 3 else ''}")
     from ...estimators.storing import write_model
     from ...plot.views import column_labels
@@ -119,7 +123,11 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     if given["atlas"] is not None and (table.layout is None or not table.layout.is_brain):
         raise click.UsageError("--atlas is for volumes and surfaces of the brain.")
     if rank is None:
-        sharing.with_best_rank(session, estimator, name, table.values, ranks, given["seed"], given["jobs"])
+        from ..strata import classes_of
+
+        classes, criteria = classes_of(session, given["strata"], table, str(data[0]), ())
+        settings = {"criteria": criteria, "strata": classes, "seed": given["seed"], "jobs": given["jobs"]}
+        sharing.with_best_rank(session, estimator, name, table.values, ranks, **settings)
     else:
         sharing.tell_of_many_parts(session, table, rank)
     if given["checkpoint"]:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..options import FOLDER, PATH, Registered, assignments, file_option, missing, negative, reading, report, seed, shell_command
+from ..options import (
+    FOLDER,
+    PATH,
+    Registered,
+    assignments,
+    file_option,
+    missing,
+    negative,
+    reading,
+    report,
+    seed,
+    shell_command,
+    strata,
+)
 from ..running import Session
 
 
@@ -51,11 +63,7 @@ CRITERIA = Registered("--criterion", _criteria)
     help="What to judge by; of several, the first decides.",
 )
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
-@click.option(
-    "--strata",
-    metavar="[FILE:]COLUMNS",
-    help="Split halves within strata: participants.csv:sex,age/3, age in thirds; by default columns of DATA.",
-)
+@strata
 @click.option("--jobs", type=int, help="How many fits at the same time.")
 @click.option("--keep", type=FOLDER, help="A folder for every measurement; the same command goes on where it ended.")
 @seed
@@ -86,6 +94,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
     from ...io import Table, write
+    from ..strata import classes_of
 
     cls = MODELS[model]
     sharing.rank_parameter(cls, wanted, given["assignments"])
@@ -104,16 +113,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         chosen = sharing.reading_of(given)
         table = sharing.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session)
         X = table.values
-    strata, criteria = None, given["criteria"]
-    if given["strata"]:
-        from ..strata import read_strata
-
-        if table is None or table.is_graph or not set(criteria or ("halves",)) & {"halves"}:
-            raise click.UsageError("--strata is for the criterion halves, of samples in a table or of scans.")
-        strata, criteria = read_strata(given["strata"], table, str(data[0])), criteria or ("halves",)
-        session.say(f"{'strata':<12} {', '.join(f'{name}: {count}' for name, count in Counter(strata.tolist()).items())}")
+    classes, criteria = classes_of(session, given["strata"], table, str(data[0]), given["criteria"])
     scan = sharing.scanned(
-        session, estimator, X, wanted, criteria=criteria, seed=given["seed"], jobs=given["jobs"], keep=given["keep"], strata=strata
+        session, estimator, X, wanted, criteria=criteria, seed=given["seed"], jobs=given["jobs"], keep=given["keep"], strata=classes
     )
     found = scan.summary()
     names = ["×".join(map(str, one)) if isinstance(one, list) else str(one) for one in found["columns"]["rank"]]
