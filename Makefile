@@ -1,4 +1,4 @@
-# make demo    a real factorization from the command line, with a page to look at
+# make demo    parts of drawn faces from the command line, with a page to look at
 # make test    linters, types, and tests: all kinds of them, a part of the widest grids
 # make test-all    the same with all of the grids, before an issue is resolved
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
@@ -20,8 +20,8 @@ SITE := docs/_build/html
 .PHONY: demo test test-all lint unit docs fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
-	$(BIN)/nonneg datasets digits --out demo-digits.npz
-	$(BIN)/nonneg fit demo-digits.npz --model opnmf --rank 16 --restarts 5 --out demo.nonneg --report demo.html
+	$(BIN)/nonneg datasets faces --out demo-faces.npz
+	$(BIN)/nonneg fit demo-faces.npz --model opnmf --rank 12 --out demo.nonneg --report demo.html
 	@echo "Open $(CURDIR)/demo.html in a browser."
 
 test: $(VENV)/.test lint unit
@@ -78,4 +78,4 @@ $(VENV)/.test: pyproject.toml papers/pyproject.toml | $(BIN)/python
 	touch $@
 
 clean:
-	rm -rf docs/_build docs/gallery docs/reference/generated demo.png demo.html demo.nonneg demo-digits.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/reference/generated demo.png demo.html demo.nonneg demo-faces.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

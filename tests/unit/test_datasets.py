@@ -11,6 +11,7 @@ import nonneg_papers
 from nonneg import OPNMF, datasets
 from nonneg.exceptions import IncompatibleError, ShapeError
 from nonneg.metrics import clustering_accuracy
+from nonneg.selection import match_components
 
 
 def test_digits():
@@ -73,3 +74,13 @@ def test_importing_imports_nothing_heavy():
     code = f"import sys, nonneg; old = set(sys.modules); import nonneg.datasets; print(({set(heavy)} & set(sys.modules)) - old)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_the_parts_of_drawn_faces_are_found():
+    faces = datasets.make_faces(200, random_state=1)
+    assert faces.images.shape == (200, 48, 40)
+    assert faces.data.min() >= 0
+    found = OPNMF(12, random_state=0).fit(faces.data)
+    assert match_components(faces.parts, found).similarity.mean() > 0.9
+    with pytest.raises(IncompatibleError, match="noise must be a number of at least 0; got -1"):
+        datasets.make_faces(noise=-1)

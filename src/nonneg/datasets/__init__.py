@@ -1,4 +1,4 @@
-"""Small data sets that need no download: digits, planted parts, a karate club, a hidden Markov chain.
+"""Small data sets that need no download: digits, drawn faces, planted parts, a karate club, a hidden Markov chain.
 
 Each function returns a `sklearn.utils.Bunch` with a description, ``DESCR``. The faces, brains, graphs and texts of the papers are
 in a package of their own, nonneg-papers, in the folder ``papers`` of nonneg's repository.
@@ -8,10 +8,11 @@ from typing import NoReturn
 
 from .chains import make_hidden_chain
 from .digits import load_digits
+from .faces import make_faces
 from .karate import load_karate
 from .parts import make_parts
 
-__all__ = ["load_digits", "load_karate", "make_hidden_chain", "make_parts"]
+__all__ = ["load_digits", "load_karate", "make_faces", "make_hidden_chain", "make_parts"]
 
 _IN_PAPERS = (
     *("FetchError", "assignment_names", "graph_names", "load_assignment", "load_cbcl", "load_codon_pairs", "load_feret"),

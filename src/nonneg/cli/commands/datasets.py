@@ -12,6 +12,7 @@ from ..running import Session
 
 BUNDLED = {
     "digits": "handwritten digits, 1797 images of 8 × 8 (scikit-learn)",
+    "faces": "400 drawn faces of 48 × 40, made of twelve parts",
     "iris": "flowers of three species, 150 × 4, with their classes (scikit-learn)",
     "karate": "a karate club of 34 members, a graph",
     "parts": "six disjoint parts in random amounts, and noise, 200 × 60",
@@ -89,7 +90,12 @@ def _made(name: str) -> Any:
     if name == "chain":
         return _chain()
     if name in BUNDLED:
-        make = {"digits": datasets.load_digits, "karate": datasets.load_karate, "parts": datasets.make_parts}[name]
+        make = {
+            "digits": datasets.load_digits,
+            "faces": datasets.make_faces,
+            "karate": datasets.load_karate,
+            "parts": datasets.make_parts,
+        }[name]
         return _table(make())
     from ...papers import import_papers
 
