@@ -63,8 +63,8 @@ PLACES = {
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
         (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),
-        (ESTIMATORS, "README.md", text("README.md")),
-        (ESTIMATORS, "docs/evidence/estimators.md", text("docs/evidence/estimators.md") + text("docs/evidence/discriminants.md")),
+        (ESTIMATORS, "docs/start/which-model.md", text("docs/start/which-model.md")),
+        (ESTIMATORS, "docs/reference/api.rst", text("docs/reference/api.rst")),
         (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),
     ],
     "criterion": [

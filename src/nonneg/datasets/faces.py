@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..exceptions import IncompatibleError
-from ..naming import is_count, is_number
+from ..exceptions import IncompatibleError, is_count, is_number
 from ..solve.initialization import RandomState, make_generator
 from .bunches import make_pictures
 
