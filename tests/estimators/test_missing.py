@@ -326,7 +326,17 @@ TAKING = [
     "Factorization",
     "ConsensusNMF",
 ]
-OTHERS = ["KernelPNMF", "SymmetricNMF", "TruncatedNonnegativeSVD", "NonnegativeLDA", "NonnegativeKernelFDA", "QNMFHMM", "NNMFHMM"]
+OTHERS = [
+    "KernelPNMF",
+    "SymmetricNMF",
+    "TruncatedNonnegativeSVD",
+    "NonnegativeLDA",
+    "NonnegativeKernelFDA",
+    "QNMFHMM",
+    "NNMFHMM",
+    "SemiNMF",
+    "ConvexNMF",
+]
 
 
 def test_every_estimator_is_in_the_table_of_the_documentation():

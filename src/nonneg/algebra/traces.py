@@ -2,9 +2,9 @@
 
 >>> objective = parse_traces("½‖X − W H‖² + 0.1 tr(W.T L W)")
 >>> print(objective)
-1/2 Xᵀ X − Xᵀ W H + 1/2 Hᵀ Wᵀ W H + 0.1 Wᵀ L W
+1/2 Xᵀ X + 1/2 Hᵀ Wᵀ W H − Xᵀ W H + 0.1 Wᵀ L W
 >>> print(derivative_of_trace(objective, "H"))
-− Wᵀ X + Wᵀ W H
+Wᵀ W H − Wᵀ X
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io import Layout
 from .axes import axes, light_frame, make_room, without_frame
 from .views import flat_picture, layout_of, names_of, parts_of, top_of
 
@@ -27,7 +28,7 @@ def components(model: Any, shape: Any = None, *, count: int | None = None, colum
     ax : Axes, optional
     """
     parts = parts_of(model)
-    if shape is None or len(getattr(shape, "shape", shape)) == 1:
+    if shape is None or (isinstance(shape, Layout) and len(shape.shape) == 1):
         return top_features(model, first=8 if count is None else count, ax=ax)
     shown = parts[: len(parts) if count is None else count]
     layout = layout_of(shape, parts.shape[1])

@@ -63,6 +63,8 @@ class Units:
 
     def model_from_user(self, model: Model) -> Model:
         """The model with weights of penalties converted."""
+        if self.data == 1 and not self.doublings:
+            return model
         constraints = {
             name: constraint.in_units(self.doublings, math.log2(self.factors.get(name, 1.0)))
             for name, constraint in model.constraints.items()
@@ -384,7 +386,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     units = units if level is None else _with_level(units, model, level)
     fixed = units.from_user({name: given[name] for name in model.fixed}) if model.fixed else {}
     scaled = inner if units.data == 1 else inner.in_units(units.data)
-    own, is_filled = model if units.data == 1 and not units.doublings else units.model_from_user(model), partial is not None
+    own, is_filled = units.model_from_user(model), partial is not None
     return Problem(
         Signature.of(own, scaled, shapes, fixed, horizon, is_filled=is_filled, has_weights=is_weighted),
         scaled,
@@ -427,7 +429,7 @@ def point_at(model: Model, X: Any, factors: Mapping[str, Any]) -> Point:
     units = choose_units(model, data)
     arrays, scaled = units.from_user(arrays), inner if units.data == 1 else inner.in_units(units.data)
     fixed = {name: arrays[name] for name in model.fixed}
-    own = model if units.data == 1 and not units.doublings else units.model_from_user(model)
+    own = units.model_from_user(model)
     signature = Signature.of(own, scaled, shapes, fixed, horizon=1)
     return Problem(signature, scaled, fixed, units=units, user_model=model, user_data=data).point(arrays)
 
