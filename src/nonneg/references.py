@@ -42,6 +42,8 @@ class Published:
 _FONT = {"W": FixedMultiplier("columns"), "H": FixedMultiplier("rows")}
 _BOTH: dict[str, str | Constraint] = {"W": "orthogonal", "H": "orthogonal-rows"}
 
+_CHAIN: dict[str, str | Constraint] = {"W": "stochastic", "Y": "stochastic-matrix"}
+
 PUBLISHED = (
     Published("W H", "W", "NMF: ONL Eq. 25, NNP Eq. 32, FONT Eq. 2"),
     Published("W H", "H", "NMF: NNP Eq. 33, FONT Eq. 3"),
@@ -65,6 +67,37 @@ PUBLISHED = (
     Published("W W.T X", "W", "OPNMF = NLHN: ONL Eq. 31, NNP Eq. 40", constraints={"W": "orthogonal"}),
     Published("W W.T X", "W", "OPNMF: ONL Eq. 35", divergence="kullback-leibler", constraints={"W": "orthogonal"}),
     Published("W B W.T", "W", "QNMF Eq. 9 (example)", exponent=1 / 4),
+    *(
+        Published("L L.T X R R.T", factor, "Bi-QNMF: QNMF §5.2, Eq. 9", exponent, divergence)
+        for divergence, exponent in (("euclidean", 1 / 4), ("kullback-leibler", 1 / 2))
+        for factor in "LR"
+    ),
+    *(
+        Published("W Y W.T", factor, "QNMF-HMM: QNMF §5.3, Eq. 10", exponents[factor], divergence, _CHAIN)
+        for divergence, exponents in (("euclidean", {"W": 1 / 4, "Y": 1.0}), ("kullback-leibler", {"W": 1 / 2, "Y": 1.0}))
+        for factor in "WY"
+    ),
+    *(
+        Published("W A W.T", "W", f"{name}: QNMF §5.4, Eq. 11", exponent, divergence, {"W": constraint, "A": "fixed"}, data="B")
+        for name, divergence, exponent in (("EU-QNMF", "euclidean", 1 / 4), ("I-QNMF", "kullback-leibler", 1 / 2))
+        for constraint in (Orthogonal(), Orthogonal(steps=1))
+    ),
+    *(
+        Published(
+            "L S R.T",
+            factor,
+            f"{name}: QNMF §5.2{by}",
+            1.0 if factor + by == "S, Eq. 11" else 1 / 2,
+            divergence,
+            {"L": constraint, "R": constraint},
+        )
+        for name, divergence, by in (
+            ("BiOR-NM3F", "euclidean", " (Ding et al. 2006)"),
+            ("BiOR-NM3F-I", "kullback-leibler", ", Eq. 11"),
+        )
+        for constraint in (Orthogonal(), Orthogonal(unit=True))
+        for factor in "LSR"
+    ),
     Published("W S H", "W", "ONMTF: FONT Eq. 11", constraints=_BOTH),
     Published("W S H", "H", "ONMTF: FONT Eq. 12", constraints=_BOTH),
     Published("W S H", "S", "ONMTF: FONT Eq. 7 (its misprints corrected)", constraints=_BOTH),

@@ -98,7 +98,7 @@ def test_models_that_mean_nothing(arguments, error, match):
     ],
 )
 def test_published_rules_are_recognised_however_they_are_written(form, constraints, factor, where):
-    assert Model(form, constraints=constraints).rules[factor].published == (where,)
+    assert Model(form, constraints=constraints).rules[factor].published[0] == where
 
 
 @pytest.mark.parametrize(
