@@ -65,8 +65,10 @@ def nmf_euclidean(X, W, H):
 
 
 def nmf_divergence(X, W, H):
-    W = W * ((X / (W @ H)) @ H.T) / H.sum(axis=1)
-    return {"W": W, "H": H * (W.T @ (X / (W @ H))) / W.sum(axis=0)[:, None]}
+    """PNMF 6 and 7: the basis first, its sums one."""
+    H = H * (W.T @ (X / (W @ H)))
+    H = H / H.sum(axis=1, keepdims=True)
+    return {"W": W * ((X / (W @ H)) @ H.T), "H": H}
 
 
 def nmf_itakura_saito(X, W, H):
@@ -333,7 +335,7 @@ def test_an_array_of_components_is_the_transpose_of_the_factor(name, sweeps):
 def test_nmf_has_the_objective_of_scikit_learn(loss, sweeps):
     peer = decomposition.NMF(R, init="custom", solver="mu", beta_loss=loss, max_iter=sweeps, tol=0)
     peer.fit_transform(POSITIVE, W=CODES.copy(), H=BASIS.copy())
-    ours = NMF(R, divergence=loss, init=W_H, tol=0, max_iter=sweeps, solver="paper").fit(POSITIVE)
+    ours = NMF(R, divergence=loss, init=W_H, tol=0, max_iter=sweeps, solver="multiplicative").fit(POSITIVE)
     assert ours.reconstruction_err_ == pytest.approx(peer.reconstruction_err_, rel=1e-8)
     lengths = np.linalg.norm(peer.components_, axis=1, keepdims=True)
     np.testing.assert_allclose(ours.components_, peer.components_ / lengths, rtol=1e-8)

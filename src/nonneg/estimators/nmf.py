@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
+from ..divergences import get_divergence
 from ..exceptions import IncompatibleError, is_number, is_one_of, unknown
 from ..model import Model
 from ..solve.solvers import Multiplicative
@@ -20,6 +21,9 @@ from ._minibatches import MiniBatches
 from ._parameters import Procedure
 from .docstrings import documented
 from .shareable import understands
+
+_RULES, _DIVERGENCE = Procedure(Multiplicative()), Procedure(Multiplicative(basis="H"))
+"""The papers' protocols: alternating rules; PNMF Eq. 6 and 7, whose basis sums to one."""
 
 
 @documented
@@ -69,8 +73,10 @@ class NMF(Coclusters, MiniBatches, Factorizer):
     Notes
     -----
     With the Euclidean distance and ``solver="multiplicative"`` or ``"paper"`` the rule is that of Lee and Seung, W ∘ XHᵀ/(WHHᵀ) and
-    H ∘ WᵀX/(WᵀWH): ONL Eq. 25, NNP Eq. 32–33, FONT Eq. 2–3; with the I-divergence PNMF Eq. 5–7; both are scikit-learn's
-    ``solver="mu"``. In the papers X is transposed, their W is Hᵀ here. Other divergences: QNMF Theorem 1.
+    H ∘ WᵀX/(WᵀWH): ONL Eq. 25, NNP Eq. 32–33, FONT Eq. 2–3, and scikit-learn's ``solver="mu"``. With the I-divergence
+    ``solver="paper"`` is PNMF Eq. 6–7: H first, its rows divided by their sums, then W; "multiplicative" has the same rules
+    with their denominators, W first, as scikit-learn. In the papers X is transposed, their W is Hᵀ here. Other
+    divergences: QNMF Theorem 1.
 
     References
     ----------
@@ -98,7 +104,6 @@ class NMF(Coclusters, MiniBatches, Factorizer):
     l1_ratio: float = 0.0
     norm: str = "l2"
 
-    _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA,)
     _is_paired: ClassVar[bool] = True
     _streams = property(lambda self: not any(self._alphas()))
@@ -111,6 +116,12 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         super()._check_numbers()
         if not is_one_of(self.norm, ("l1", "l2")):
             raise unknown("norm", self.norm, ("l2", "l1"))
+
+    @property
+    def _paper(self) -> Procedure:  # type: ignore[override]
+        """The printed rules; with the I-divergence, and nothing else to keep, the printed iteration."""
+        is_printed = get_divergence(self.divergence).is_poisson and self.fixed_components is None and not any(self._alphas())
+        return _DIVERGENCE if is_printed else _RULES
 
     def _model(self) -> Model:
         return self._model_of((1, 1))

@@ -13,6 +13,7 @@ from ..exact import solved
 from ..point import Point
 from ..problem import Problem
 from ..run import Solver, State
+from ..signature import Signature
 
 
 def moved(point: Point, factor: str, exponent: float, floor: float | None = None) -> Array:
@@ -64,12 +65,16 @@ class Multiplicative(Solver):
     floor : float, optional
         The least that an entry can become. By default it is relative to the factor's largest entry. The codes that OPNMF is known
         by have 1e-16, whatever the scale, and from a start with zeros their results depend on it.
+    basis : str, optional
+        The factor of W H whose components are divided by their sums after its step, which comes first: the iteration of Lee and
+        Seung for the I-divergence (PNMF Eq. 6 and 7). The next step of the other factor takes the scale up.
     """
 
     title: ClassVar[str] = "multiplicative updates"
     exponent: float | None = None
     rescale: bool = False
     floor: float | None = None
+    basis: str | None = None
 
     def __post_init__(self) -> None:
         if self.exponent is not None and not (is_number(self.exponent) and self.exponent > 0):
@@ -82,6 +87,9 @@ class Multiplicative(Solver):
             )
 
     def new_state(self, problem: Problem) -> State:
+        obstacle = self.obstacle(problem.signature) if self.basis else None
+        if obstacle is not None:
+            raise IncompatibleError(f"This iteration is for W H: {obstacle}. Leave basis out.")
         return State(exponents={name: self.exponent or rule.exponent for name, rule in problem.model.rules.items()})
 
     def of_factor(self, point: Point, factor: str) -> Point:
@@ -90,13 +98,29 @@ class Multiplicative(Solver):
             point, factor, moved(point, factor, self.exponent or point.problem.model.rules[factor].exponent, self.floor)
         )
 
+    def obstacle(self, signature: Signature) -> str | None:
+        model = signature.model
+        if self.basis is None or (len(model.form) == 2 and self.basis in model.learned):
+            return None
+        return f"basis={self.basis!r} is none of two factors that are learned in {model.form.text!r}"
+
     def step(self, point: Point, state: State) -> Point:
-        for factor in point.problem.learned:
+        for factor in sorted(point.problem.learned, key=lambda name: name != self.basis):
             state.unrestored[factor] = moved(point, factor, state.exponents[factor], self.floor)
             point = restored(point, factor, state.unrestored[factor])
+            if factor == self.basis:
+                point = point.with_factor(factor, _of_unit_sums(point, factor))
             if self.rescale and point.problem.model.constraints[factor].is_free:
                 point = point.with_scaled(factor, point.best_scale(factor) ** (1 / point.problem.model.rules[factor].degree))
         return point
+
+
+def _of_unit_sums(point: Point, factor: str) -> Array:
+    """A factor of W H with its components divided by their sums."""
+    xp, F, form = point.problem.namespace.xp, point.factors[factor], point.problem.model.form
+    place = 0 if form[0].name == factor else 1
+    sums = xp.sum(F, axis=place if not form[place].transposed else 1 - place, keepdims=True)
+    return F / xp.where(sums > 0, sums, xp.ones_like(sums))
 
 
 @dataclass
