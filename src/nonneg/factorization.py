@@ -9,13 +9,12 @@ from typing import Any
 from .constraints import Constraint
 from .data import Data, opened, opened_to_fit, read_weighted
 from .divergences import Objective as Comparison
-from .exceptions import IncompatibleError, unknown
+from .exceptions import IncompatibleError, Stopped, unknown
 from .model import Model
 from .objective import Objective
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
 from .solve.initialization import STARTS, RandomState
-from .solve.interrupting import Stopped
 from .solve.problem import bind, signature_of
 from .solve.restarts import make_first_pass, solve_once
 from .solve.run import Callback

@@ -35,14 +35,13 @@ from .algebra.rewriting import SIGNS, Difference, Sum, by_sign, split_signs, sym
 from .algebra.traces import derivative_of_trace, names_in, parse_sum, parse_traces
 from .constraints import Constraint, get_constraint
 from .data import Data, as_dense, read_data
-from .exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, unknown, users_line
+from .exceptions import DataError, IncompatibleError, ShapeError, Stopped, is_count, is_number, unknown, users_line
 from .kernels.host import as_type
 from .kernels.namespace import Array, Namespace, is_array, namespace_of
 from .model import Rule
 from .planning.plans import multiply
 from .solve.context import Context, StartContext
 from .solve.initialization import RandomState, make_generator
-from .solve.interrupting import Stopped
 from .solve.point import Point
 from .solve.problem import Problem, Units
 from .solve.run import Callback, Solver, State, begin, solve

@@ -189,7 +189,7 @@ class Session:
     @contextmanager
     def fitting(self) -> Iterator[Any]:
         """Progress on standard error. The first Ctrl-C ends a factorization at its next check, the second one the command."""
-        from ..solve.interrupting import Stopped
+        from ..exceptions import Stopped
         from ..solve.progress import Listener, Listeners, listening
         from .progress import showing_progress
 

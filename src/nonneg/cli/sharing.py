@@ -447,8 +447,8 @@ def scanned(
     strata: Any = None,
 ) -> Any:
     """What ranks are worth, as `nonneg.selection.rank_scan` finds it; after Ctrl-C, what those are that were measured by then."""
+    from ..exceptions import Stopped
     from ..selection import rank_scan
-    from ..solve.interrupting import Stopped
 
     scan = None
     with told(session):

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from ..kernels.host import quadratic_value
 from ..kernels.namespace import Array
 
 
@@ -83,10 +84,7 @@ class Sweep(NamedTuple):
 
     def value(self) -> float:
         """The objective but for a constant, where C = Q."""
-        penalty, overlap = self.options[:2]
-        rows = np.square(self.F.sum(axis=1, dtype=np.float64)).sum()
-        sums = penalty * self.F.sum(dtype=np.float64) + overlap / 2 * (rows - np.trace(self.G))
-        return float(np.sum(self.B * self.G) / 2 - np.trace(self.B) + sums)
+        return quadratic_value(self.F, self.B, self.G, *self.options[:2])
 
 
 class Curve(NamedTuple):

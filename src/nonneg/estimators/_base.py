@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -40,14 +41,13 @@ from ..data.checking import check_observed
 from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
 from ..divergences import Objective
-from ..exceptions import DataError, IncompatibleError, users_line
+from ..exceptions import DataError, IncompatibleError, Stopped, users_line
 from ..kernels.namespace import to_host
 from ..metrics.bases import measure_overlap
 from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
-from ..solve.interrupting import Stopped
 from ..solve.problem import bind, counts_filled, signature_of
 from ..solve.restarts import make_first_pass, solve_restarts
 from ..solve.signature import infer_shapes
@@ -199,7 +199,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         context = Context(self.callback, verbose=bool(self.verbose))
         X = self._read_to_fit(opened_to_fit(X), sample_weight, weights)
         before = 0 if X.log is None else X.log.before
-        with told_to_callbacks(self, self._n_starts), context.watching(X):
+        with told_to_callbacks(self, self._n_starts) if vars(self).get("_skl_callbacks") else nullcontext(), context.watching(X):
             solution = self._fit(X, context)
         X = X.imputed_by(solution.data)
         if X.log is not None:

@@ -56,10 +56,7 @@ class Tasks(Listener):
 
 @contextmanager
 def told_to_callbacks(estimator: Any, starts: int) -> Iterator[None]:
-    """Within this, scikit-learn's callbacks hear of a fit, where the estimator has any."""
-    if not getattr(estimator, "_skl_callbacks", None):
-        yield
-        return
+    """Let scikit-learn's callbacks of an estimator follow a fit."""
     root = estimator._init_callback_context(max_subtasks=starts, sequential_subtasks=False)
     root.call_on_fit_task_begin(estimator=estimator)
     with listening(Listeners(current_listener(), Tasks(estimator, root))):

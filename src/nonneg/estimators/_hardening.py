@@ -17,9 +17,8 @@ from ..exceptions import IncompatibleError, is_number, users_line
 from ..factorization import factorize
 from ..model import Model
 from ..solve.initialization.lines import k_lines
-from ..solve.interrupting import is_interrupted
 from ..solve.problem import bind, point_at
-from ..solve.progress import inner_runs
+from ..solve.progress import inner_runs, is_interrupted
 from ..solve.solution import History, Progress, Solution
 from ..solve.solvers import Coordinate, Stopping
 from ..solve.solving import objective_of, penalties, solve_from

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -129,7 +130,7 @@ class _Pairwise(Factorizer):
         """
         context = Context(self.callback, verbose=bool(self.verbose))
         K = self._read_to_fit(X)
-        with told_to_callbacks(self, self.n_init), context.watching(K):
+        with told_to_callbacks(self, self.n_init) if vars(self).get("_skl_callbacks") else nullcontext(), context.watching(K):
             solution = self._fit(K, context)
         self._keep(K, solution)
         W = self.factors_["W"]

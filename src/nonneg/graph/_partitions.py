@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..solve.interrupting import is_interrupted
+from ..solve.progress import is_interrupted
 from .similarities import Similarity
 
 

@@ -20,10 +20,9 @@ from ..estimators.atomic import atomic_fit
 from ..estimators.docstrings import documented
 from ..estimators.shareable import Shareable
 from ..estimators.validation import validated
-from ..exceptions import DataError, IncompatibleError, ShapeError, find, is_number, users_line
+from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_number, users_line
 from ..plot.graphs import partition as draw_partition
 from ..solve.context import Context
-from ..solve.interrupting import Stopped
 from ..solve.progress import inner_runs
 from ._edges import is_igraph
 from ._partitions import compact, trace_of

@@ -14,13 +14,12 @@ from scipy.spatial.distance import cdist
 from ..constraints import Constraint, get_constraint
 from ..constraints.stochastic import balanced
 from ..divergences import Objective
-from ..exceptions import DataError, IncompatibleError, ShapeError, find
+from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find
 from ..model import Model
 from ..solve.context import Context
 from ..solve.initialization import make_generator
-from ..solve.interrupting import Stopped, is_interrupted
 from ..solve.problem import Problem, bind
-from ..solve.progress import current_listener
+from ..solve.progress import current_listener, is_interrupted
 from ..solve.solvers import Solver, Stopping, get_solver
 from ..solve.solving import solve_from
 from ._permutations import Pair, polished, rounded, searched

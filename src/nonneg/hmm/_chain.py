@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.compressed import checked
 from ..estimators.atomic import atomic_fit
 from ..estimators.shareable import Shareable
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_number
+from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, is_number
 from ..solve.context import Context
 from ..solve.initialization import make_generator
-from ..solve.interrupting import Stopped
 from ..solve.solution import History, Status
 from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 

@@ -20,9 +20,8 @@ from ..factorization import factorize
 from ..model import Model
 from ..solve.context import Context
 from ..solve.initialization import make_generator
-from ..solve.interrupting import is_interrupted
 from ..solve.problem import bind
-from ..solve.progress import inner_runs
+from ..solve.progress import inner_runs, is_interrupted
 from ..solve.restarts import solve_restarts
 from ..solve.solution import Status
 from ..solve.solvers import NAMES, Multiplicative, Solver

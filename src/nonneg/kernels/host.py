@@ -299,6 +299,13 @@ def _axpy(dtype: np.dtype) -> Any:
     return get_blas_funcs("axpy", dtype=dtype)
 
 
+def quadratic_value(F: Array, B: Array, G: Array, penalty: float, overlap: float) -> float:
+    """−⟨Q, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with B = FᵀQ F and G = FᵀF, and penalties on the sum and the overlap of rows."""
+    rows = np.square(F.sum(axis=1, dtype=np.float64)).sum()
+    sums = penalty * F.sum(dtype=np.float64) + overlap / 2 * (rows - np.trace(G))
+    return float(np.sum(B * G) / 2 - np.trace(B) + sums)
+
+
 def locked(array: Array) -> Array:
     """A view of an array that cannot be written to, where the library has such."""
     if isinstance(array, np.ndarray):

@@ -16,12 +16,11 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import ConsensusNMF
-from ..exceptions import IncompatibleError, ShapeError, find, users_line
+from ..exceptions import IncompatibleError, ShapeError, Stopped, find, users_line
 from ..kernels.threads import blas_limited, limited
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
 from ..solve.initialization import make_generator
-from ..solve.interrupting import Stopped
 from ..solve.progress import Inner, current_listener, listening, readable_seconds, say
 from .criteria import NAMES, Criterion
 from .criteria.base import Found

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..data import Data
 from .checkpoints import Checkpoint, CheckpointFile
-from .interrupting import heeded
 from .problem import Problem
-from .progress import Callback, Listener, Listeners, TablePrinter, current_listener, listening
+from .progress import Callback, Listener, Listeners, TablePrinter, catch_sigint, current_listener, listening
 from .solution import Progress, Solution, Status, Took
 from .stopping import Stopping
 
@@ -36,7 +35,7 @@ class Context:
         own = callback if isinstance(callback, Listener) else None if callback is None else Callback(callback)
         printer = TablePrinter(every=1.0, began=self.began) if verbose else None
         self._own = [listener for listener in (printer, own) if listener is not None]
-        self.listener: Listener = Listeners(*self._own)
+        self.listener: Listener = Listeners(*self._own) if self._own else Listener()
         """Notified of phases, starts and checks: the printer, the callback and, while `watching`, the listener of all fits."""
         self.interrupt, self.failed = Event(), Event()
         """Set by Ctrl-C, and by a start that failed."""
@@ -46,8 +45,8 @@ class Context:
     def watching(self, data: Any = None) -> Iterator[None]:
         """Catch Ctrl-C, and notify the listener of all fits, also of passes over data out of core."""
         common, log = current_listener(), data.log if isinstance(data, Data) else None  # tensors have a method of this name
-        self.listener = Listeners(common, *self._own)
-        with listening(common), heeded(self.listener.interrupted, data) as self.interrupt:
+        self.listener = Listeners(common, *self._own) if self._own else common
+        with listening(common), catch_sigint(self.listener.interrupted, log) as self.interrupt:
             if log is not None:
                 log.told = self.listener.phase
             try:

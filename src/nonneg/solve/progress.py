@@ -1,4 +1,4 @@
-"""Progress on long work: one interface, `Listener`, for lines, a terminal's display, `logging` and callbacks of others.
+"""Progress on long work, and Ctrl-C: one interface, `Listener`, for lines, a terminal's display, `logging` and callbacks of others.
 
 A fit tells its listeners in which phase it is, each check of each start, and how that ends. A listener is given as `callback`, or
 hears all fits within ``with listening(listener):``. It may end the work early; the best so far is kept. Lines also go to `logging`,
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from threading import Lock
+from threading import Event, Lock, current_thread, main_thread
 from typing import Any, TextIO
 
 import numpy as np
 
-from .interrupting import Stopped, is_heeded
+from ..exceptions import Stopped
 from .solution import Progress, Solution
 
 LOGGER = logging.getLogger("nonneg")
@@ -172,13 +173,59 @@ def inner_runs(text: str) -> Iterator[None]:
         The purpose of the runs.
     """
     inner = Inner(current_listener(), text)
-    if not is_heeded():
+    if _INTERRUPT.get() is None:
         inner.interrupted = lambda: None  # type: ignore[method-assign]
     with listening(inner):
         try:
             yield
         except Stopped:
             raise KeyboardInterrupt from None
+
+
+_INTERRUPT: ContextVar[Event | None] = ContextVar("the event of the current fit", default=None)
+
+
+def is_interrupted(*_: Any) -> bool:
+    """Whether Ctrl-C was pressed in the current fit; as a callback, it ends a run then."""
+    interrupt = _INTERRUPT.get()
+    return interrupt is not None and interrupt.is_set()
+
+
+@contextmanager
+def catch_sigint(notify: Callable[[], None], log: Any = None) -> Iterator[Event]:
+    """Catch Ctrl-C: the first sets an event, a second interrupts at once.
+
+    A handler of the user is kept, and threads other than the main one cannot catch signals.
+
+    Parameters
+    ----------
+    notify : callable
+        Called at the first, from the handler of the signal.
+    log : ReadingLog, optional
+        Of data out of core, whose passes are interrupted between two blocks.
+    """
+    interrupt = Event()
+    is_ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    def handle(number: int, frame: Any) -> None:
+        if interrupt.is_set():
+            signal.default_int_handler(number, frame)
+        interrupt.set()
+        notify()
+
+    if is_ours:
+        signal.signal(signal.SIGINT, handle)
+        token = _INTERRUPT.set(interrupt)
+    if log is not None:
+        log.over = interrupt.is_set
+    try:
+        yield interrupt
+    finally:
+        if log is not None:
+            log.over = None
+        if is_ours:
+            _INTERRUPT.reset(token)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def say(line: str, stream: TextIO | None = None) -> None:

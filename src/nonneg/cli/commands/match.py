@@ -31,9 +31,9 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     """
     import csv
 
+    from ...exceptions import Stopped
     from ...graph import match_graphs
     from ...io import written_whole
-    from ...solve.interrupting import Stopped
     from .. import sharing
 
     divergence = sharing.divergence_of(given["divergence"])

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ...solve.interrupting import is_interrupted
+from ...solve.progress import is_interrupted
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned

@@ -12,7 +12,7 @@ from ...data.given import Gram, Signed
 from ...exceptions import IncompatibleError, is_number
 from ...factorization import factorize
 from ...model import Model
-from ...solve.interrupting import is_interrupted
+from ...solve.progress import is_interrupted
 from ...solve.solution import Solution
 from ...solve.solvers import Multiplicative, Solver
 from .._partitions import indicators, trace_of

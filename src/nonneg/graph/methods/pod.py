@@ -8,7 +8,7 @@ import numpy as np
 
 from ...constraints import unit_length
 from ...data.eigenvectors import leading
-from ...solve.interrupting import is_interrupted
+from ...solve.progress import is_interrupted
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned

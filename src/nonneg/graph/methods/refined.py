@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
-from ...solve.interrupting import is_interrupted
+from ...solve.progress import is_interrupted
 from .._partitions import Moved, Mover, indicators, trace_of
 from ..similarities import Similarity
 from .base import Effort, Method, Partitioned

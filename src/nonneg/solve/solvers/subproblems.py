@@ -16,7 +16,7 @@ from ...algebra.expression import Letter, Word
 from ...constraints import Entrywise
 from ...data import Sweep, as_dense
 from ...data.weighted import share_with_weights
-from ...kernels.host import as_type, inner, is_small, multiplied_in_double
+from ...kernels.host import as_type, inner, is_small, multiplied_in_double, quadratic_value
 from ...kernels.namespace import Array
 from ...kernels.threads import over_rows
 from ...planning import canonical
@@ -288,8 +288,7 @@ class Quadratic(Subproblem):
         """The objective but for a constant, if C = Q, from the products of a sweep."""
         pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
         B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
-        F = point.value(self.F)
-        return Sweep(F, F, B, G, np.arange(0), self.options(_ONCE)).value()
+        return quadratic_value(point.value(self.F), B, G, self.terms.penalty, self.terms.overlap)
 
     def warmed(self, point: Point) -> Point | None:
         """F ∘ 2KF/(F FᵀKF + KF FᵀF), PNMF Eq. 20, and F at its best scale, √(tr FᵀKF / tr FᵀKF FᵀF), PNMF Eq. 21; K = X Xᵀ.
