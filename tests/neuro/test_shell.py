@@ -1,9 +1,11 @@
 """The whole job from the shell: a table of scans to components, atlas, loadings and the rank."""
 
 import csv
+import gc
 import json
 import shutil
 import sys
+import tempfile
 from contextlib import chdir
 
 import nibabel
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 
 from nonneg import selection
 from nonneg.cli.app import app
+from nonneg.io import large
 from nonneg.neuro import compare_atlases
 
 
@@ -54,6 +57,16 @@ def test_fit(fitted, study):
         assert np.array_equal(image.affine, study.mask.affine)
         for field in ("qform_code", "sform_code", "xyzt_units"):
             assert image.header[field] == study.mask.header[field]
+
+
+def test_large_studies_lie_on_disk(fitted, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    outputs = ("-o", "m.nonneg", "--atlas", "atlas.nii.gz", "--loadings", "l.csv", "--report", "page.html")
+    run("fit", table, "--mask", table.parent / "mask.nii.gz", "--rank", 12, *outputs, cwd=tmp_path)
+    assert compare_atlases(fitted / "atlas.nii.gz", tmp_path / "atlas.nii.gz").ari > 0.97
+    gc.collect()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["atlas.nii.gz", "l.csv", "m.nonneg", "page.html"]
 
 
 def test_export_of_a_model_fitted_before(fitted, table, tmp_path):

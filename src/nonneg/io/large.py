@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 import tempfile
 import weakref
@@ -65,3 +66,9 @@ def new_matrix(shape: tuple[int, int], dtype: np.dtype, label: str, *, in_blocks
     found = np.lib.format.open_memmap(temporary / "matrix.npy", mode="w+", dtype=dtype, shape=shape)
     weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
     return found
+
+
+def release(matrix: np.ndarray) -> None:
+    """Let the system take the memory of a matrix on disk, whose pages stay in its file; one in memory stays as it is."""
+    if isinstance(matrix, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
+        matrix._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]

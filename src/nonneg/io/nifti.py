@@ -14,7 +14,7 @@ from ..data.memory import refuse_too_large
 from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
-from .large import new_matrix
+from .large import new_matrix, release
 from .scan_names import tell_apart
 from .table import Layout, Table
 from .vertices import to_read
@@ -62,6 +62,7 @@ class NIfTI(Kind):
             inside = _values(volume, dtype, source.label)[mask]
             count = 1 if inside.ndim == 1 else inside.shape[1]
             found[len(names) : len(names) + count] = inside.T
+            release(found)
             names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(count)]
         return Table(to_read(found), samples=names, layout=Layout(shape, mask, affine, header))
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
 from .base import Kind, Source, Wanted
-from .large import new_matrix
+from .large import new_matrix, release
 from .scan_names import tell_apart
 from .table import Layout, Table
 
@@ -66,6 +66,7 @@ class Vertices(Kind):
         names: list[str] = []
         for source, count, name in zip(sources, counts, tell_apart([source.path for source in sources]), strict=True):
             found[len(names) : len(names) + count] = self.rows(source)[0][:, mask]
+            release(found)
             names += [name] if count == 1 else [f"{name} {number + 1}" for number in range(count)]
         return Table(to_read(found), samples=names, layout=Layout((len(mask),), mask, header=header))
 
@@ -103,8 +104,13 @@ def is_inside(maps: np.ndarray) -> np.ndarray:
 def to_read(matrix: np.ndarray) -> Any:
     """A matrix as a table takes it: data that are read in blocks, where it lies on disk."""
     from ..data.opening import open_data
+    from ..data.sources import open_source
 
-    return open_data(matrix) if isinstance(matrix, np.memmap) else matrix
+    if not isinstance(matrix, np.memmap):
+        return matrix
+    source = open_source(matrix)
+    source.mapped = matrix
+    return open_data(source)
 
 
 def check_same_surface(

@@ -15,7 +15,7 @@ from .. import selection
 from ..estimators import OPNMF, PNMF
 from ..estimators.atomic import atomic_fit
 from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, needed, unknown
-from ..io.large import new_matrix
+from ..io.large import new_matrix, release
 from ..metrics.labels import hard_labels
 from ..selection import RankScan
 from .covariates import Covariates, read_covariates, regress, subtract
@@ -307,6 +307,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         for number, image in enumerate(scans.images, 1):
             found = self._reader.rows(image, number)
             X[row : row + len(found)] = found
+            release(X)
             row += len(found)
             if not found.any(axis=1).all():
                 raise DataError(f"{label_of(image, number)} is zero everywhere in the mask. Do they lie in one space?")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..io.large import release
+
 _BLOCK = 1 << 26
 """Bytes of the rows that are worked on together."""
 
@@ -24,3 +26,4 @@ def blocks(matrix: np.ndarray) -> Iterator[np.ndarray]:
     step = max(1, _BLOCK // max(1, matrix[:1].nbytes))
     for start in range(0, len(matrix), step):
         yield matrix[start : start + step]
+        release(matrix)

@@ -131,6 +131,13 @@ def png(picture: np.ndarray, *, least: float = 0.0, most: float | None = None) -
     return encoded(np.rint(255 * (1 - np.clip((picture - least) / (peak - least or 1.0), 0, 1))).astype(np.uint8), colour=False)
 
 
+def overlaid(background: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Pixels of values from 0 to 1 in red, the larger the less transparent, over a background from 0 to 1 in grey; NaN is white."""
+    grey = np.where(np.isnan(background), 255, 232 - 120 * np.nan_to_num(background))
+    share = np.sqrt(np.clip(values, 0, 1))[..., None]
+    return np.rint(grey[..., None] * (1 - share) + np.array([190, 20, 30]) * share).astype(np.uint8)
+
+
 def encoded(pixels: np.ndarray, *, colour: bool) -> str:
     """Pixels of eight bits as PNG, in a data URI."""
     height, width = pixels.shape[:2]

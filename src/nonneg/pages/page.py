@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import coclusters
-from ..data import Data, Observed, opened, refuse_name
+from ..data import Data, Observed, as_dense, opened, refuse_name
 from ..data.annotated import matrix_of
 from ..data.checking import known_entries
 from ..data.compressed import checked
@@ -25,15 +25,18 @@ from ..data.reading import with_nan
 from ..exceptions import IncompatibleError, ShapeError
 from ..io import Layout, Table
 from ..io.atomic import written_whole
-from ..plot.views import coarse, column_labels, flat_picture, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
+from ..plot.slices import cuts, slices
+from ..plot.views import coarse, column_labels, layout_of, names_of, order_by, parts_of, quietly, row_labels, top_of
 from ..version import __version__
-from .drawing import curve, png, short, told_apart
+from .drawing import curve, encoded, overlaid, png, short, told_apart
 
 _STYLE = Path(__file__).with_name("style.css")
 _MOST_PARTS = 100
 _TOP = 8
 _SAMPLE = 2000
 """Samples that are shown of data that are not in memory."""
+_BACKGROUND = 50
+"""Samples of whose mean the background of brains is made."""
 
 
 Section = tuple[str, str] | None
@@ -68,6 +71,16 @@ class Subject:
         if isinstance(X, Observed):
             return known_entries(X)[0]
         return np.asarray(X) if hasattr(X, "__dataframe__") else X
+
+    @cached_property
+    def background(self) -> np.ndarray:
+        """The mean of some samples, from 0 to 1, to draw parts upon; ones where there are no data."""
+        X = self.values
+        if X is None:
+            return np.ones(0 if self.parts is None else self.parts.shape[1])
+        some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _BACKGROUND)).astype(np.int64)
+        mean = np.asarray(np.nan_to_num(X.take(some, 0) if isinstance(X, Data) else as_dense(X[some]))).mean(axis=0)
+        return np.asarray(np.clip(mean / (np.quantile(mean, 0.98) or 1.0), 0, 1))
 
     @cached_property
     def rows(self) -> np.ndarray | None:
@@ -288,24 +301,47 @@ def parts(subject: Subject) -> Section:
     title = f"The {subject.what}s"
     shown = found[:_MOST_PARTS]
     more = f"<p>The first {len(shown)} of {len(found)}.</p>" if len(shown) < len(found) else ""
+    if subject.layout is not None and subject.layout.is_volume and found.shape[1] == subject.layout.n_features:
+        return (
+            title,
+            f'{_VOLUMES}{more}<ul class="parts volumes">{"".join(_volume(subject, i, part) for i, part in enumerate(shown))}</ul>',
+        )
     if subject.layout is not None and len(subject.layout.shape) > 1 and found.shape[1] == subject.layout.n_features:
         figures = []
         for number, part in enumerate(shown):
-            picture = flat_picture(subject.layout, part)
+            picture = subject.layout.picture(part)
             kind = "" if picture.min() < 0 else ' class="ink"'
             count = int(np.count_nonzero(np.abs(part) > 0.1 * np.abs(part).max()))
             name = escape(subject.name_of(number))
             alt = f"{name}: {count} of {len(part)} pixels are above a tenth of the largest."
             figures.append(f'<li><figure><img{kind} src="{png(picture)}" alt="{alt}"><figcaption>{name}</figcaption></figure></li>')
-        words = "Each in shades up to its own largest entry."
-        words += " Of a volume, the slice that has most of it." if len(subject.layout.shape) == 3 else ""
-        return title, f'<p>{words}</p>{more}<ul class="parts">{"".join(figures)}</ul>'
+        return title, f'<p>Each in shades up to its own largest entry.</p>{more}<ul class="parts">{"".join(figures)}</ul>'
     tables = []
     for number, part in enumerate(shown):
         peak = float(np.abs(part).max()) or 1.0
         rows = [(subject.features[j], _bar(abs(part[j]) / peak), short(float(part[j]))) for j in top_of(part, _TOP)]
         tables.append(table(subject.name_of(number), ("feature", "", "weight"), rows, raw=(1,)))
     return title, f'<p>The features with the largest weights.</p>{more}<div class="tops">{"".join(tables)}</div>'
+
+
+_VOLUMES = "<p>The slices that have most of each part, in red, up to its own largest entry, over the mean of the data in grey.</p>"
+
+
+def _volume(subject: Subject, number: int, part: np.ndarray) -> str:
+    """A part of a brain on three slices, with sides and millimetres."""
+    assert subject.layout is not None
+    at, peak = cuts(subject.layout, part), float(np.abs(part).max()) or 1.0
+    images = []
+    for shown, grey in zip(
+        slices(subject.layout, np.abs(part) / peak, at),
+        slices(subject.layout, subject.background, at, outside=np.nan),
+        strict=True,
+    ):
+        left, right = (f"<b>{side}</b>" for side in shown.sides or ("", ""))
+        source = encoded(overlaid(grey.values, shown.values), colour=True)
+        alt = f"{subject.name_of(number)}, {shown.name}"
+        images.append(f'<span>{left}<img src="{source}" alt="{escape(alt)}">{right}<small>{shown.name}</small></span>')
+    return f"<li><figure>{''.join(images)}<figcaption>{escape(subject.name_of(number))}</figcaption></figure></li>"
 
 
 def blocks(subject: Subject) -> Section:

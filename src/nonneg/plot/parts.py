@@ -8,11 +8,20 @@ import numpy as np
 
 from ..io import Layout
 from .axes import axes, light_frame, make_room, without_frame
-from .views import flat_picture, layout_of, names_of, parts_of, top_of
+from .slices import Slice, cuts, slices
+from .views import layout_of, names_of, parts_of, top_of
 
 
-def components(model: Any, shape: Any = None, *, count: int | None = None, columns: int | None = None, ax: Any = None) -> Any:
-    """Components as images, side by side, each from white to its own largest entry; of volumes, the slice with most of it.
+def components(
+    model: Any,
+    shape: Any = None,
+    *,
+    count: int | None = None,
+    columns: int | None = None,
+    radiological: bool = False,
+    ax: Any = None,
+) -> Any:
+    """Components as images, side by side, each from white to its own largest entry; of volumes, the axial slice with most of it.
 
     Where it is not known how features lie in an image, the largest weights of each component are drawn as bars: `top_features`.
 
@@ -25,6 +34,8 @@ def components(model: Any, shape: Any = None, *, count: int | None = None, colum
         How many to show; all of them by default.
     columns : int, optional
         How many in a row.
+    radiological : bool, default=False
+        Of volumes with an affine, whether the right of the body is on the left of the picture; by default, left is left.
     ax : Axes, optional
     """
     parts = parts_of(model)
@@ -32,7 +43,8 @@ def components(model: Any, shape: Any = None, *, count: int | None = None, colum
         return top_features(model, first=8 if count is None else count, ax=ax)
     shown = parts[: len(parts) if count is None else count]
     layout = layout_of(shape, parts.shape[1])
-    tiles = [flat_picture(layout, part) for part in shown]
+    cut = [slices(layout, part, cuts(layout, part), radiological=radiological)[-1] for part in shown] if layout.is_volume else []
+    tiles = [one.values for one in cut] or [layout.picture(part) for part in shown]
     height, width = tiles[0].shape
     columns = columns or _columns(len(tiles), height / width)
     rows = -(-len(tiles) // columns)
@@ -50,8 +62,18 @@ def components(model: Any, shape: Any = None, *, count: int | None = None, colum
     for number in range(len(tiles)):
         top, left = (number // columns) * (height + gap), (number % columns) * (width + gap)
         ax.add_patch(_frame(left, top, width, height))
+        if cut:
+            _label(ax, cut[number], left, top, width, height)
     ax.set_title(f"{len(shown)} components" + ("" if len(shown) == len(parts) else f" of {len(parts)}"))
     return ax
+
+
+def _label(ax: Any, cut: Slice, left: float, top: float, width: float, height: float) -> None:
+    """Sides and place of a slice, inside its frame."""
+    near = 0.03 * width
+    ax.text(left + width / 2, top + height - 0.5, cut.name, ha="center", va="bottom", fontsize=5)
+    for side, place, align in zip(cut.sides or (), (left + near, left + width - 1 - near), ("left", "right"), strict=False):
+        ax.text(place, top + near, side, ha=align, va="top", fontsize=6)
 
 
 def _columns(count: int, slope: float) -> int:

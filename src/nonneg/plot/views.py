@@ -57,15 +57,6 @@ def layout_of(shape: Any, count: int) -> Layout:
     return layout
 
 
-def flat_picture(layout: Layout, values: np.ndarray) -> np.ndarray:
-    """A row of values as a picture; of a volume, the slice across the last axis that has most of it."""
-    picture = layout.picture(values)
-    if picture.ndim == 3:
-        slices = np.abs(picture).sum(axis=(0, 1))
-        picture = np.rot90(picture[:, :, int(np.argmax(slices))])
-    return picture
-
-
 def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
     """How much of each part is in each sample: as kept by the fit, or of X where it is given; None where neither tells."""
     if hasattr(model, "memberships_"):

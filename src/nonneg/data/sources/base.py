@@ -37,6 +37,8 @@ class Source(ABC):
     """What the columns of X are called in the file, where it says so."""
     name_rows: Callable[[], list[Any] | None] | None = None
     """Reads the names of the rows of X, of which there may be many."""
+    mapped: np.ndarray | None = None
+    """The array that is mapped from a temporary file, which is there as long as the array is."""
 
     @property
     def width(self) -> int:
