@@ -138,7 +138,7 @@ CALLS: dict[str, Callable[[], float]] = {
     "BiQNMF, counts": partial(fit, "BiQNMF", counts, (6, 6)),
     "ProjectiveClustering, digits": partial(fit, "ProjectiveClustering", digits, 10),
     "KernelPNMF, 600 × 200": partial(fit, "KernelPNMF", positive, 6),
-    "SymmetricNMF, graph": partial(fit, "SymmetricNMF", graph, 6, affinity="precomputed"),
+    "SymmetricNMF, graph": partial(fit, "SymmetricNMF", graph, 6, kernel="precomputed"),
     "GraphClustering, graph": partition,
     "rank_scan, digits": scan,
 }

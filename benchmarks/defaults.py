@@ -320,7 +320,7 @@ def graphs(bench: Bench) -> None:
             k = len(np.unique(target))
 
             def spectral(seed: int, A: Any = A, k: int = k) -> np.ndarray:
-                return SpectralClustering(k, affinity="precomputed", random_state=seed).fit(A).labels_
+                return SpectralClustering(k, kernel="precomputed", random_state=seed).fit(A).labels_
 
             compare_clusters(
                 bench,
@@ -415,7 +415,7 @@ def slow() -> Iterator[str]:
     classes = np.arange(200) % 2
     letters = load_letter_pairs().data
     cases: dict[str, Callable[[], Any]] = {
-        "SymmetricNMF(10), digits, linear": lambda: nonneg.SymmetricNMF(10, affinity="linear", random_state=0).fit(
+        "SymmetricNMF(10), digits, linear": lambda: nonneg.SymmetricNMF(10, kernel="linear", random_state=0).fit(
             load_digits().data
         ),
         "GraphClustering(2), karate": lambda: GraphClustering(2, random_state=0).fit(karate),
@@ -458,7 +458,7 @@ def stops() -> Iterator[str]:
         "ONMTF": partial(nonneg.ONMTF, 10),
         "FONT": partial(nonneg.FONT, 10),
         "BiQNMF": partial(nonneg.BiQNMF, 10),
-        "SymmetricNMF": partial(nonneg.SymmetricNMF, 10, affinity="linear"),
+        "SymmetricNMF": partial(nonneg.SymmetricNMF, 10, kernel="linear"),
     }
     words = [word for word in sys.argv[2:] if word != "plain"]
     for name in ("digits", "CBCL", "ORL 32 × 32", "Yale 32 × 32", "FERET 16 × 16", "tr11", "re0"):

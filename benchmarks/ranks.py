@@ -124,7 +124,7 @@ MODELS = {
     "NMF, I": Model(NMF(divergence="kullback-leibler"), mixed, ("poisson",), MATRIX),
     "OPNMF": Model(OPNMF(), parts, KINDS, MATRIX),
     "ONMTF": Model(ONMTF(), blocks, KINDS, MATRIX[:2]),
-    "symmetric": Model(SymmetricNMF(affinity="precomputed"), similar, KINDS, (Gabriel(), Halves(), Restarts(5))),
+    "symmetric": Model(SymmetricNMF(kernel="precomputed"), similar, KINDS, (Gabriel(), Halves(), Restarts(5))),
     "chain": Model(QNMFHMM(n_init=3, separate=False), counted, ("poisson",), (Likelihood(), Halves())),
 }
 

@@ -10,7 +10,7 @@ from .trial import Trial
 _OPTIONS = {
     "n_components": ('"auto"', "1", "2"),
     "rule": ('"rayleigh"', '"rayleigh"', '"oja"'),
-    "ridge": ('"auto"', "0.1", "0", "10.0"),
+    "alpha": ('"auto"', "0.1", "0", "10.0"),
     "solver": ('"auto"', '"multiplicative"', '"exact"'),
     "max_iter": ("1000", "5", "1"),
     "tol": ("0.0001", "0", "1e-8"),
@@ -49,7 +49,7 @@ def case(t: Trial) -> None:
     t.subject = f"{name} {options.get('rule', '')}"
     model = t.call(f"{made}.fit(X, y)", "model")
     weights = model.components_ if name == "NonnegativeLDA" else model.dual_coef_
-    for attribute in ("intercept_", "ridge_"):
+    for attribute in ("intercept_", "alpha_"):
         invariants.finite(t, attribute, getattr(model, attribute), signed=attribute == "intercept_")
     t.check("finite", (model.fisher_ratio_ >= 0).all(), f"fisher_ratio_ is {model.fisher_ratio_}")  # ∞ where no class varies
     invariants.finite(t, "weights", weights, signed=True)

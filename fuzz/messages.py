@@ -52,7 +52,6 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "rank": ("0", "-1", "1.5", '"two"', "None", "(2, 2, 2)", "True", "()"),
     "callback": ("3", '"stop"', "[]"),
     "kernel": (*_NAME, "None"),
-    "affinity": (*_NAME, "None"),
     "gamma": ('"x"', "np.nan", "[]", "1j"),
     "degree": ('"x"', "np.nan", "[]"),
     "coef0": ('"x"', "np.nan", "[]"),
@@ -61,7 +60,6 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "symmetrize": ('"both"', "3", "[]"),
     "seeds": ("3", "[(0, 99)]", "[(0, 1), (0, 2)]", "[(1,)]", '"ab"', "[[]]"),
     "rule": (*_NAME, "None"),
-    "ridge": ("-1", '"large"', "np.nan", "None", "[]"),
     "flip": ('"yes"', "3", "None", "[]"),
 }
 """Values that cannot be, whatever else is given."""
@@ -157,7 +155,7 @@ def _may_be(name: str, parameter: str, value: str) -> bool:
 def _besides(name: str, wrong: str) -> dict[str, str]:
     """What else must be said for a parameter to matter."""
     if wrong in ("gamma", "degree", "coef0"):
-        return {"kernel" if "Kernel" in name else "affinity": '"polynomial"'}
+        return {"kernel": '"polynomial"'}
     if wrong == "form":
         return {"n_components": "2"}
     if wrong in ("constraints", "fixed_components"):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 T = TypeVar("T")
 
@@ -73,12 +73,12 @@ class EmptySamplesWarning(UserWarning):
     """Some samples have no known value, or zeros only: nothing is learned from them."""
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether it is a finite real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def is_count(value: Any, least: int = 0) -> bool:
+def is_count(value: Any, least: int = 0) -> TypeGuard[int]:
     """Whether it is a whole number of at least so many; True and False are not."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 

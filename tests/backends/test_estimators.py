@@ -36,7 +36,7 @@ ESTIMATORS = [
     nonneg.BiORNM3F((3, 3), **SMALL),
     nonneg.Factorization("W H", 3, **SMALL),
     nonneg.KernelPNMF(3, **SMALL),
-    nonneg.SymmetricNMF(3, affinity="linear", **SMALL),
+    nonneg.SymmetricNMF(3, kernel="linear", **SMALL),
     nonneg.ConsensusNMF(3, **SMALL),
 ]
 ON_DEVICE = [model for model in ESTIMATORS if not isinstance(model, nonneg.KernelPNMF | nonneg.SymmetricNMF)]

@@ -43,7 +43,7 @@ MAKERS = {
     "PNMF": _three(PNMF),
     "OPNMF": _three(OPNMF),
     "ONMF": _three(ONMF),
-    "SymmetricNMF": _three(SymmetricNMF, affinity="linear"),
+    "SymmetricNMF": _three(SymmetricNMF, kernel="linear"),
     "NMTF": _three(NMTF),
     "ONMTF": _three(ONMTF),
     "FONT": _three(FONT),

@@ -54,7 +54,7 @@ ESTIMATORS = [
     ONMF(2, orthogonality="rows", **SMALL),
     ONMF(2, orthogonality="polar", solver="paper", divergence=Beta(1), **SMALL),
     SymmetricNMF(2, **SMALL),
-    SymmetricNMF(2, affinity="rbf", **SMALL),
+    SymmetricNMF(2, kernel="rbf", **SMALL),
     NMTF(2, **SMALL),
     NMTF((2, 1), divergence=Renyi(2), **SMALL),
     ONMTF(2, **SMALL),

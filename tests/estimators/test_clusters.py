@@ -109,7 +109,7 @@ def test_a_linear_kernel_is_clustering(solver, X):
 @pytest.mark.parametrize("name", PAIRWISE)
 def test_items_of_a_graph_are_grouped(name):
     K = np.kron(np.eye(3), np.ones((5, 5))) + 0.1 + np.eye(15)
-    estimator = MAKERS[name](**{"kernel" if name == "KernelPNMF" else "affinity": "precomputed"}).fit(K)
+    estimator = MAKERS[name](kernel="precomputed").fit(K)
     assert adjusted_rand_score(estimator.labels_, np.repeat(range(3), 5)) == 1
     np.testing.assert_array_equal(estimator.fit_predict(K), estimator.labels_)
     np.testing.assert_allclose(estimator.memberships_.sum(axis=1), 1)

@@ -102,7 +102,7 @@ def blobs(n=60, m=6, classes=2, seed=0):
 def test_ratio_of_methods(data, least):
     """METHODS §3; equal to the best of bound-constrained L-BFGS-B from five starts."""
     X, y = data()
-    model = NonnegativeLDA(ridge=0).fit(X, y)
+    model = NonnegativeLDA(alpha=0).fit(X, y)
     (ratio,) = model.fisher_ratio_
     assert ratio >= least
     S_B, S_W = scatters(flipped(X, y), y)
@@ -115,15 +115,15 @@ def test_ratio_of_methods(data, least):
     assert w @ S_B @ w / (w @ S_W @ w) == pytest.approx(ratio, rel=1e-8)  # flips undone, no ridge
     assert w @ S_W @ w == pytest.approx(1, rel=1e-8)  # NNP Eq. 46
     assert np.all(np.where(model.flipped_[0], -w, w) >= 0)
-    assert model.ridge_ == 0
+    assert model.alpha_ == 0
     assert model.score(X, y) > 0.95
 
 
 @pytest.mark.parametrize("data", [cancer, threes_and_eights])
 def test_multiplicative_reaches_the_same(data):
     X, y = data()
-    exact = NonnegativeLDA(ridge=0).fit(X, y).fisher_ratio_
-    slow = NonnegativeLDA(solver="multiplicative", max_iter=6000, tol=0, ridge=0).fit(X, y).fisher_ratio_
+    exact = NonnegativeLDA(alpha=0).fit(X, y).fisher_ratio_
+    slow = NonnegativeLDA(solver="multiplicative", max_iter=6000, tol=0, alpha=0).fit(X, y).fisher_ratio_
     np.testing.assert_allclose(slow, exact, rtol=1e-5)
 
 
@@ -136,7 +136,7 @@ def test_classes_may_change_places():
 def test_optimality(seed):
     """At the optimum the gradient of the log of the ratio is zero where w > 0, and not positive elsewhere."""
     X, y = blobs(seed=seed, m=8)
-    model = NonnegativeLDA(flip=False, ridge=0).fit(X, y)
+    model = NonnegativeLDA(flip=False, alpha=0).fit(X, y)
     S_B, S_W = scatters(X, y)
     (w,) = model.components_
     unit = np.sqrt(np.diag(S_W))
@@ -162,7 +162,7 @@ def test_rayleigh_transcribed(n_iter):
     X, y = blobs(m=7)
     S_B, S_W = scatters(flipped(X, y), y)
     start = np.random.default_rng(1).uniform(size=7)
-    model = NonnegativeLDA(solver="multiplicative", init=start, max_iter=n_iter, tol=0, ridge=0)
+    model = NonnegativeLDA(solver="multiplicative", init=start, max_iter=n_iter, tol=0, alpha=0)
     unit = np.sqrt(np.diag(S_W))
     w = start + 1e-3 * (start * unit).max() / unit  # a start has no zeros, lest they stay
     for _ in range(n_iter):
@@ -176,7 +176,7 @@ def test_multiplicative_rule_never_lowers_the_ratio(monkeypatch, formed, flip):
     monkeypatch.setattr(_discriminants, "FORMED", formed)
     X, y = blobs(m=12, n=50, seed=3)
     ratios = [
-        NonnegativeLDA(solver="multiplicative", flip=flip, init=np.ones(12), max_iter=k, tol=0, ridge=0).fit(X, y).fisher_ratio_[0]
+        NonnegativeLDA(solver="multiplicative", flip=flip, init=np.ones(12), max_iter=k, tol=0, alpha=0).fit(X, y).fisher_ratio_[0]
         for k in range(1, 40)
     ]
     assert np.all(np.diff(ratios) >= -1e-12 * ratios[-1])  # rounding
@@ -189,9 +189,9 @@ def test_multiplicative_rule_never_lowers_the_ratio(monkeypatch, formed, flip):
 def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
     X, y = blobs(m=9, classes=classes, seed=2)
     X = np.maximum(X - 99, 0)
-    model = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, ridge=0).fit(X, y)
+    model = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, alpha=0).fit(X, y)
     monkeypatch.setattr(_discriminants, "FORMED", 0)
-    other = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, ridge=0).fit(to(X), y)
+    other = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, alpha=0).fit(to(X), y)
     np.testing.assert_allclose(other.fisher_ratio_, model.fisher_ratio_, rtol=1e-6 if solver == "exact" else 5e-3)
     if solver == "exact":
         np.testing.assert_allclose(other.components_, model.components_, atol=1e-6 * np.abs(model.components_).max())
@@ -203,12 +203,12 @@ def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
 def test_conjugate_gradients_give_what_factorizations_give(monkeypatch, to, m):
     X, y = blobs(m=m, seed=2)
     X = np.maximum(X - 99, 0)
-    model = NonnegativeLDA(ridge=0.1).fit(X, y)
+    model = NonnegativeLDA(alpha=0.1).fit(X, y)
     monkeypatch.setattr(_discriminants, "FORMED", 0)
-    by_rows = NonnegativeLDA(ridge=0.1).fit(to(X), y)
+    by_rows = NonnegativeLDA(alpha=0.1).fit(to(X), y)
     monkeypatch.setattr(_fisher, "DIRECT", 0)
     monkeypatch.setattr(_fisher, "DIRECT_SPARSE", 0)
-    by_gradients = NonnegativeLDA(ridge=0.1).fit(to(X), y)
+    by_gradients = NonnegativeLDA(alpha=0.1).fit(to(X), y)
     np.testing.assert_allclose(by_rows.coef_, model.coef_, atol=1e-7 * np.abs(model.coef_).max())
     np.testing.assert_allclose(by_gradients.coef_, model.coef_, atol=1e-6 * np.abs(model.coef_).max())
 
@@ -313,7 +313,7 @@ def test_oja_leaves_what_all_ones_cannot():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.dirichlet(np.where(np.arange(5) == c, 4.0, 1.0), 40) for c in range(3)])
     y = np.repeat([0, 1, 2], 40)
-    found = [NonnegativeLDA(1, rule="oja", ridge=0, random_state=seed).fit(X, y).fisher_ratio_[0] for seed in range(3)]
+    found = [NonnegativeLDA(1, rule="oja", alpha=0, random_state=seed).fit(X, y).fisher_ratio_[0] for seed in range(3)]
     assert min(found) > 2
 
 
@@ -378,14 +378,14 @@ def test_without_flipping_weights_are_not_negative():
 def test_iris_one_direction_a_class():
     X, y = load_iris(return_X_y=True)
     names = np.array(["c", "a", "b"])[y]
-    model = NonnegativeLDA(ridge=0.01).fit(X, names)
+    model = NonnegativeLDA(alpha=0.01).fit(X, names)
     assert list(model.classes_) == ["a", "b", "c"]
     assert model.components_.shape == (3, 4)
     assert model.transform(X).shape == (150, 3)
     assert model.decision_function(X).shape == (150, 3)
     assert model.score(X, names) > 0.95
     for c, name in enumerate(model.classes_):
-        alone = NonnegativeLDA(ridge=0.01).fit(X, names == name)
+        alone = NonnegativeLDA(alpha=0.01).fit(X, names == name)
         np.testing.assert_allclose(alone.fisher_ratio_, model.fisher_ratio_[c], rtol=1e-8)
         cosine = alone.components_[0] @ model.components_[c]
         cosine /= np.linalg.norm(alone.components_[0]) * np.linalg.norm(model.components_[c])
@@ -413,13 +413,13 @@ def test_more_features_than_samples():
     X, y = rng.normal(size=(30, 3000)), np.arange(30) % 2
     X[:, :5] += 2 * y[:, None]
     model = NonnegativeLDA().fit(X, y)
-    assert model.ridge_[0] > 0
+    assert model.alpha_[0] > 0
     assert model.score(X, y) == 1
     fresh = rng.normal(size=(200, 3000))
     fresh[:100, :5] += 2
-    assert NonnegativeLDA(ridge=10.0).fit(X, y).score(fresh, np.repeat([1, 0], 100)) > 0.6
+    assert NonnegativeLDA(alpha=10.0).fit(X, y).score(fresh, np.repeat([1, 0], 100)) > 0.6
     small = NonnegativeLDA().fit(X[:, :40], y)
-    assert small.ridge_[0] > 0
+    assert small.alpha_[0] > 0
 
 
 def test_constant_features_have_no_weight():
@@ -428,22 +428,22 @@ def test_constant_features_have_no_weight():
     wide = NonnegativeLDA().fit(np.column_stack([X, np.full(60, 0.1), np.zeros(60)]), y)
     np.testing.assert_allclose(wide.coef_[:, :4], model.coef_, rtol=1e-9)
     assert not wide.coef_[:, 4:].any()
-    assert wide.ridge_ == 0
+    assert wide.alpha_ == 0
 
 
 def test_a_feature_that_is_the_class():
     X, y = blobs(m=4)
     model = NonnegativeLDA().fit(np.column_stack([X, y]), y)
     assert model.score(np.column_stack([X, y]), y) == 1
-    assert model.ridge_[0] > 0
-    with pytest.raises(DataError, match=r"ridge=0, but 1 of the 5 features do not vary within any class"):
-        NonnegativeLDA(ridge=0).fit(np.column_stack([X, y]), y)
+    assert model.alpha_[0] > 0
+    with pytest.raises(DataError, match=r"alpha=0, but 1 of the 5 features do not vary within any class"):
+        NonnegativeLDA(alpha=0).fit(np.column_stack([X, y]), y)
 
 
 def test_duplicated_features():
     X, y = blobs(m=4)
     twice = NonnegativeLDA().fit(np.hstack([X, X]), y)
-    assert twice.ridge_[0] > 0
+    assert twice.alpha_[0] > 0
     assert twice.fisher_ratio_[0] == pytest.approx(NonnegativeLDA().fit(X, y).fisher_ratio_[0], rel=0.05)
 
 
@@ -486,10 +486,10 @@ POWERS = [-1020, -600, -500, 480, 520, 1000]
     "model",
     [
         NonnegativeLDA(),
-        NonnegativeLDA(2, ridge=0.1),
+        NonnegativeLDA(2, alpha=0.1),
         NonnegativeLDA(rule="oja", random_state=0),
         NonnegativeLDA(solver="multiplicative", max_iter=30, tol=0),
-        NonnegativeLDA(init=[1.0, 0, 2, 0, 0, 1], ridge=0.1),
+        NonnegativeLDA(init=[1.0, 0, 2, 0, 0, 1], alpha=0.1),
         NonnegativeKernelFDA(),
         NonnegativeKernelFDA(flip=True),
         NonnegativeKernelFDA(rule="oja", random_state=0),
@@ -505,7 +505,7 @@ def test_the_scale_of_the_data_changes_nothing(model, power, to):
     other = clone(model).fit(to(large), y)
     np.testing.assert_array_equal(other.fisher_ratio_, one.fisher_ratio_)
     np.testing.assert_array_equal(other.definiteness_, one.definiteness_)
-    np.testing.assert_array_equal(other.ridge_, one.ridge_)
+    np.testing.assert_array_equal(other.alpha_, one.alpha_)
     np.testing.assert_array_equal(other.transform(to(large)), one.transform(to(X)))
     np.testing.assert_array_equal(other.decision_function(to(large)), one.decision_function(to(X)))
     if isinstance(model, NonnegativeLDA):
@@ -532,7 +532,7 @@ def test_features_of_very_different_scale(to, ridge):
     X, y = blobs(m=6)
     X = np.maximum(X - 99, 0)
     powers = np.array([-1000, -500, 0, 3, 600, 1000])
-    one, other = (NonnegativeLDA(ridge=ridge).fit(to(data), y) for data in (X, np.ldexp(X, powers)))
+    one, other = (NonnegativeLDA(alpha=ridge).fit(to(data), y) for data in (X, np.ldexp(X, powers)))
     np.testing.assert_allclose(other.fisher_ratio_, one.fisher_ratio_, rtol=1e-12)
     np.testing.assert_allclose(other.components_, np.ldexp(one.components_, -powers), rtol=1e-9)
     np.testing.assert_allclose(other.decision_function(to(np.ldexp(X, powers))), one.decision_function(to(X)), rtol=1e-9)
@@ -576,18 +576,18 @@ def test_the_ridge_is_chosen_on_samples_held_out():
         z = np.zeros(50)
         for fold in range(5):
             held = np.isin(np.arange(50), np.arange(10 * fold, 10 * fold + 10))
-            model = NonnegativeLDA(ridge=ridge or 1e-3 * (ridge == 0)).fit(X[~held], y[~held])
+            model = NonnegativeLDA(alpha=ridge or 1e-3 * (ridge == 0)).fit(X[~held], y[~held])
             z[held] = model.transform(X[held])[:, 0] - model.transform(X[~held]).mean()
         own, others = z[y == 1], z[y == 0]
         ratios[ridge] = 0.25 * (own.mean() - others.mean()) ** 2 / (0.5 * own.var() + 0.5 * others.var())
     expected = min(ridge for ridge, ratio in ratios.items() if ratio >= 0.99 * max(ratios.values()))
     assert expected > 0
-    assert NonnegativeLDA().fit(X, y).ridge_[0] == expected
+    assert NonnegativeLDA().fit(X, y).alpha_[0] == expected
 
 
 def test_no_ridge_where_none_helps():
     X, y = cancer()
-    assert NonnegativeLDA().fit(X, y).ridge_[0] == 0
+    assert NonnegativeLDA().fit(X, y).alpha_[0] == 0
 
 
 @pytest.mark.parametrize("make", [NonnegativeLDA, NonnegativeKernelFDA])
@@ -598,7 +598,7 @@ def test_a_chosen_ridge_generalizes(make):
         rng = np.random.default_rng(seed)
         y = np.arange(440) % 2
         X = rng.normal(size=(440, 100)) + 0.7 * y[:, None] * (np.arange(100) < 10)
-        chosen, least = (make(ridge=ridge).fit(X[:40], y[:40]) for ridge in ("auto", 1e-3))
+        chosen, least = (make(alpha=ridge).fit(X[:40], y[:40]) for ridge in ("auto", 1e-3))
         gains.append(chosen.score(X[40:], y[40:]) - least.score(X[40:], y[40:]))
     assert np.mean(gains) > 0
 
@@ -627,8 +627,8 @@ def test_fits_are_the_same_each_time():
 def test_linear_kernel_is_the_linear_discriminant_of_its_columns():
     X, y = blobs(n=30)
     K = X @ X.T
-    model = NonnegativeKernelFDA(ridge=1e-2).fit(X, y)
-    other = NonnegativeLDA(ridge=1e-2, flip=False).fit(K, y)
+    model = NonnegativeKernelFDA(alpha=1e-2).fit(X, y)
+    other = NonnegativeLDA(alpha=1e-2, flip=False).fit(K, y)
     np.testing.assert_allclose(model.dual_coef_, other.components_, rtol=1e-6, atol=1e-12)
     assert model.sample_importance_.shape == (30,)
     assert model.sample_importance_.sum() == pytest.approx(1)
@@ -659,7 +659,7 @@ def test_optimality_with_a_kernel():
     K = rbf_kernel(X, gamma=1)
     S_B, S_W = scatters(K, y)
     S_W += 1e-2 * np.diag(np.diag(S_W))
-    model = NonnegativeKernelFDA(kernel="rbf", gamma=1, ridge=1e-2).fit(X, y)
+    model = NonnegativeKernelFDA(kernel="rbf", gamma=1, alpha=1e-2).fit(X, y)
     other = best_by_lbfgsb(S_B, S_W, np.random.default_rng(0).uniform(0.1, 1, (5, 60)))
     assert model.fisher_ratio_[0] >= other * (1 - 1e-9)
     assert model.fisher_ratio_[0] == pytest.approx(other, rel=5e-3)  # L-BFGS-B stops a little short
@@ -669,12 +669,12 @@ def test_flipped_samples():
     """Samples of the other class count negatively: the same as the discriminant of K with their columns turned round."""
     X, y = blobs(n=40)
     K = rbf_kernel(StandardScaler().fit_transform(X), gamma=0.2)
-    model = NonnegativeKernelFDA(kernel="precomputed", flip=True, ridge=1e-3).fit(K, y)
+    model = NonnegativeKernelFDA(kernel="precomputed", flip=True, alpha=1e-3).fit(K, y)
     signs = np.where(y == 1, 1, -1)
     assert np.all(model.dual_coef_[0] * signs >= 0)
-    other = NonnegativeLDA(flip=False, ridge=1e-3).fit(K * signs, y)
+    other = NonnegativeLDA(flip=False, alpha=1e-3).fit(K * signs, y)
     np.testing.assert_allclose(model.fisher_ratio_, other.fisher_ratio_, rtol=1e-8)
-    assert model.fisher_ratio_[0] > NonnegativeKernelFDA(kernel="precomputed", ridge=1e-3).fit(K, y).fisher_ratio_[0]
+    assert model.fisher_ratio_[0] > NonnegativeKernelFDA(kernel="precomputed", alpha=1e-3).fit(K, y).fisher_ratio_[0]
     assert model.sample_importance_.min() >= 0
     assert model.sample_importance_.sum() == pytest.approx(1)
 
@@ -745,8 +745,8 @@ class TestBadInput:
             ({"rule": "fisher"}, IncompatibleError, "Unknown rule 'fisher'. Known names: 'rayleigh', 'oja'"),
             ({"solver": "svd"}, IncompatibleError, "Unknown solver 'svd'"),
             ({"solver": "exact", "rule": "oja"}, IncompatibleError, "rule='oja' is multiplicative"),
-            ({"ridge": -1}, IncompatibleError, "ridge must be a number of at least 0, or 'auto'; got -1"),
-            ({"ridge": 0.1, "rule": "oja"}, IncompatibleError, "which inverts nothing"),
+            ({"alpha": -1}, IncompatibleError, "alpha must be a number of at least 0, or 'auto'; got -1"),
+            ({"alpha": 0.1, "rule": "oja"}, IncompatibleError, "which inverts nothing"),
             ({"max_iter": 0}, IncompatibleError, "max_iter must be an int of at least 1; got 0"),
             ({"tol": -1}, IncompatibleError, "tol must be a number of at least 0; got -1"),
             ({"n_components": 0}, ShapeError, "n_components must be an int of at least 1, or 'auto'; got 0"),
@@ -758,8 +758,8 @@ class TestBadInput:
             ({"init": None}, ShapeError, "init must have one weight for each of the"),
             ({"rule": ["oja"]}, IncompatibleError, "Unknown rule"),
             ({"solver": 1}, IncompatibleError, "Unknown solver 1"),
-            ({"ridge": "ledoit"}, IncompatibleError, "ridge must be a number of at least 0, or 'auto'; got 'ledoit'"),
-            ({"ridge": True}, IncompatibleError, "ridge must be a number"),
+            ({"alpha": "ledoit"}, IncompatibleError, "alpha must be a number of at least 0, or 'auto'; got 'ledoit'"),
+            ({"alpha": True}, IncompatibleError, "alpha must be a number"),
             ({"max_iter": "many"}, IncompatibleError, "max_iter must be an int of at least 1; got 'many'"),
             ({"tol": "small"}, IncompatibleError, "tol must be a number of at least 0; got 'small'"),
             ({"n_components": "two"}, ShapeError, "n_components must be an int of at least 1, or 'auto'; got 'two'"),
@@ -842,7 +842,7 @@ def test_nothing_left_for_more_directions():
     X, y = blobs(m=2)
     X[:, 1] = X[:, 0]
     with pytest.warns(UserWarning, match="One direction has all that tells the classes apart; n_components=2 cannot be had"):
-        model = NonnegativeLDA(2, ridge=0.01).fit(X, y)
+        model = NonnegativeLDA(2, alpha=0.01).fit(X, y)
     assert model.components_.shape == (1, 2)
     assert clone(model).get_params() == model.get_params()
 
@@ -852,5 +852,5 @@ def test_a_ratio_without_bound_is_refused_and_not_computed():
     X = np.random.default_rng(64).random((6, 4)) * (np.arange(6) % 3 > 0)[:, None]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(DataError, match=r"the ratio has no bound\. Use ridge='auto'"):
-            NonnegativeKernelFDA(rule="rayleigh", ridge=0).fit(X - 0.5 * X.max(), np.arange(6) % 3)
+        with pytest.raises(DataError, match=r"the ratio has no bound\. Use alpha='auto'"):
+            NonnegativeKernelFDA(rule="rayleigh", alpha=0).fit(X - 0.5 * X.max(), np.arange(6) % 3)

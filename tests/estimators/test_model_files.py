@@ -493,7 +493,7 @@ class TestFields:
         yield nonneg.PNMF(2, divergence="kl", random_state=0).partial_fit(X).partial_fit(X[:5])
         yield NMF(2, random_state=0).fit(X.astype(np.float32))
         yield nonneg.ONMF(2, orthogonality="exact", random_state=0).fit(X)
-        yield nonneg.SymmetricNMF(2, affinity="precomputed", random_state=0).fit(X @ X.T)
+        yield nonneg.SymmetricNMF(2, kernel="precomputed", random_state=0).fit(X @ X.T)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_attributes(self, tmp_path):

@@ -54,7 +54,7 @@ def test_words_of_scikit_learn_mean_what_they_mean_there():
     assert theirs.reconstruction_err_ == pytest.approx(peer.reconstruction_err_, rel=1e-2)
     with pytest.warns(UserWarning, match="solver='cd' of scikit-learn is solver='coordinate' here"):
         assert NMF(2, solver="cd", init=None, random_state=0).fit(X).solver_ == "coordinate"
-    with pytest.raises(TypeError, match=r"beta_loss is scikit-learn's name of divergence\. Give one of them"):
+    with pytest.raises(TypeError, match=r"beta_loss is another name of divergence\. Give one of them"):
         NMF(beta_loss=1, divergence=1)
 
 
@@ -113,3 +113,24 @@ def test_output_is_kept_in_files(cls, tmp_path):
     assert again.transform(X).equals(model.transform(X))
     cls(3).fit(X).save(tmp_path / "model.nonneg")
     assert isinstance(load(tmp_path / "model.nonneg").transform(X), np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("make", "old", "new", "value"),
+    [
+        (nonneg.SymmetricNMF, "affinity", "kernel", "rbf"),
+        (GraphClustering, "affinity", "kernel", "cosine"),
+        (nonneg.NMFImputer, "penalty", "alpha", 0.25),
+        (nonneg.NonnegativeLDA, "ridge", "alpha", 0.5),
+        (nonneg.NonnegativeKernelFDA, "ridge", "alpha", 0.5),
+    ],
+)
+def test_earlier_names_are_understood(make, old, new, value):
+    sentence = f"{make.__name__}: {old} is called {new} now, and only {new} in the next release"
+    with pytest.warns(FutureWarning, match=sentence) as told:
+        model = make(**{old: value})
+    assert model.get_params()[new] == value
+    assert told[0].filename == __file__
+    assert clone(model).get_params()[new] == value
+    with pytest.raises(TypeError, match=f"{old} is another name of {new}"):
+        make(**{old: value, new: value})

@@ -16,7 +16,7 @@ from nonneg_papers import load_olivetti
 def agreement(X, y, n_clusters, gamma=None):
     """The adjusted Rand index of both, and how many clusters SymmetricNMF leaves empty."""
     options = {"gamma": gamma, "random_state": 0}
-    symmetric = SymmetricNMF(n_clusters, affinity="rbf", **options).fit_predict(X)
+    symmetric = SymmetricNMF(n_clusters, kernel="rbf", **options).fit_predict(X)
     projective = KernelPNMF(n_clusters, kernel="rbf", **options).fit_predict(X)
     scores = [adjusted_rand_score(y, labels) for labels in (symmetric, projective)]
     return *scores, n_clusters - len(np.unique(symmetric))
@@ -50,7 +50,7 @@ def test_digits():
 @pytest.mark.parametrize("gamma", [0.001, 0.05, 0.5])
 def test_blobs(gamma):
     X, y = make_blobs(150, centers=[[0, 0], [5, 0], [0, 6]], cluster_std=0.5, random_state=0)
-    assert SymmetricNMF(3, affinity="rbf", gamma=gamma, random_state=0).fit_predict(X).tolist() in (
+    assert SymmetricNMF(3, kernel="rbf", gamma=gamma, random_state=0).fit_predict(X).tolist() in (
         [order[label] for label in y] for order in np.array(np.meshgrid(*[range(3)] * 3)).reshape(3, -1).T.tolist()
     )
 

@@ -467,7 +467,7 @@ FITS = [
         "NonnegativeLDA, multiplicative",
         "NonnegativeLDA",
         classes,
-        parameters={"solver": "multiplicative", "ridge": 0.01},
+        parameters={"solver": "multiplicative", "alpha": 0.01},
         measure=fisher,
         more_is_better=True,
     ),

@@ -159,7 +159,7 @@ OTHERS: dict[str, tuple[type, dict[str, Any]]] = {
     "BiORNM3F": (nonneg.BiORNM3F, {"n_clusters": (3, 4)}),
     "ProjectiveClustering": (nonneg.ProjectiveClustering, {"n_clusters": 4}),
     "KernelPNMF": (nonneg.KernelPNMF, {"n_components": 4}),
-    "SymmetricNMF": (nonneg.SymmetricNMF, {"n_components": 4, "affinity": "linear"}),
+    "SymmetricNMF": (nonneg.SymmetricNMF, {"n_components": 4, "kernel": "linear"}),
     "Factorization": (nonneg.Factorization, {"form": "X W H", "n_components": 4}),
 }
 """Fitted from memory, dense and sparse."""

@@ -46,7 +46,7 @@ ESTIMATORS: dict[str, Any] = {
     "FONT": lambda: nonneg.FONT((5, 5)),
     "BiQNMF": lambda: nonneg.BiQNMF((5, 5)),
     "BiORNM3F": lambda: nonneg.BiORNM3F((5, 5)),
-    "SymmetricNMF": lambda: nonneg.SymmetricNMF(5, affinity="linear"),
+    "SymmetricNMF": lambda: nonneg.SymmetricNMF(5, kernel="linear"),
     "KernelPNMF": lambda: nonneg.KernelPNMF(5, kernel="linear"),
     "Factorization": lambda: nonneg.Factorization("W H", 5),
 }

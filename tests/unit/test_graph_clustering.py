@@ -262,9 +262,7 @@ class TestListsOfEdges:
                              ids=["array", "list", "floats", "transposed"])  # fmt: skip
     def test_what_to_do_is_said_and_works(self, container):
         edges = container(self.edges)
-        with pytest.raises(
-            DataError, match=r"X has shape .* looks like a list of 7 edges; .* of 6 × 6.*affinity='cosine'"
-        ) as caught:
+        with pytest.raises(DataError, match=r"X has shape .* looks like a list of 7 edges; .* of 6 × 6.*kernel='cosine'") as caught:
             GraphClustering(2).fit(edges)
         self.check_recipe(caught.value, np.asarray(edges), two_triangles())
 
@@ -329,9 +327,9 @@ class TestNetworkx:
             GraphClustering(2).fit(graph)
         np.testing.assert_array_equal(GraphClustering(2, symmetrize="mean", **FEW).fit_predict(graph), [0, 0, 0, 1, 1, 1])
 
-    def test_not_with_an_affinity(self, networkx):
-        with pytest.raises(IncompatibleError, match="affinity='cosine' is for samples with features; X is a graph already"):
-            GraphClustering(2, affinity="cosine").fit(networkx.path_graph(4))
+    def test_not_with_a_kernel(self, networkx):
+        with pytest.raises(IncompatibleError, match="kernel='cosine' is for samples with features; X is a graph already"):
+            GraphClustering(2, kernel="cosine").fit(networkx.path_graph(4))
 
 
 class TestSamples:
@@ -340,32 +338,30 @@ class TestSamples:
 
     @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
     def test_cosines(self, container):
-        model = GraphClustering(3, affinity="cosine", **FEW).fit(container(self.X))
+        model = GraphClustering(3, kernel="cosine", **FEW).fit(container(self.X))
         np.testing.assert_array_equal(model.labels_, self.y)
         assert model.n_features_in_ == 8
 
     def test_cosines_are_the_graph(self):
-        model = GraphClustering(3, affinity="cosine", similarity="adjacency", method="pod", **FEW).fit(self.X)
+        model = GraphClustering(3, kernel="cosine", similarity="adjacency", method="pod", **FEW).fit(self.X)
         unit = self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
         np.testing.assert_allclose(model.similarity_.toarray(), unit @ unit.T)
 
-    @pytest.mark.parametrize("affinity", ["rbf", "laplacian", "polynomial", lambda a, b: float(np.exp(-np.abs(a - b).sum()))])
-    def test_kernels(self, affinity):
-        np.testing.assert_array_equal(GraphClustering(3, affinity=affinity, **FEW).fit_predict(self.X), self.y)
+    @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", lambda a, b: float(np.exp(-np.abs(a - b).sum()))])
+    def test_kernels(self, kernel):
+        np.testing.assert_array_equal(GraphClustering(3, kernel=kernel, **FEW).fit_predict(self.X), self.y)
 
     def test_a_kernel_that_is_negative(self):
-        with pytest.raises(DataError, match=r"The graph of affinity='linear' has .* negative"):
-            GraphClustering(2, affinity="linear").fit(np.array([[1.0, 0], [-1, 0], [1, 1]]))
+        with pytest.raises(DataError, match=r"The graph of kernel='linear' has .* negative"):
+            GraphClustering(2, kernel="linear").fit(np.array([[1.0, 0], [-1, 0], [1, 1]]))
 
-    def test_rectangular_without_an_affinity(self):
-        with pytest.raises(DataError, match=r"X must be square with affinity='precomputed'.*\(36, 8\).*affinity='cosine'"):
+    def test_rectangular_without_a_kernel(self):
+        with pytest.raises(DataError, match=r"X must be square with kernel='precomputed'.*\(36, 8\).*kernel='cosine'"):
             GraphClustering(2).fit(self.X)
 
     def test_unknown(self):
-        with pytest.raises(
-            IncompatibleError, match=r"Unknown affinity 'cosin'. Known names: 'precomputed'.*'rbf'.*function of two"
-        ):
-            GraphClustering(2, affinity="cosin").fit(self.X)
+        with pytest.raises(IncompatibleError, match=r"Unknown kernel 'cosin'. Known names: 'precomputed'.*'rbf'.*function of two"):
+            GraphClustering(2, kernel="cosin").fit(self.X)
 
 
 class TestBadParameters:
@@ -394,9 +390,9 @@ class TestBadParameters:
         ({"similarity": DiscriminativeKMeans}, IncompatibleError, r"Unknown similarity .*Did you mean DiscriminativeKMeans\("),
         ({"similarity": lambda A: A}, IncompatibleError, r"similarity=.* must make a nonneg.graph.Similarity .* type ndarray"),
         ({"similarity": lambda A: SIMILARITIES["adjacency"](A[:3, :3])}, IncompatibleError, "Similarity of 6 .*; it made one of 3"),
-        ({"affinity": ["cosine"]}, IncompatibleError, r"Unknown affinity \['cosine'\]. Known names: 'precomputed'"),
-        ({"affinity": None}, IncompatibleError, "Unknown affinity None"),
-        ({"affinity": 3}, IncompatibleError, "Unknown affinity 3"),
+        ({"kernel": ["cosine"]}, IncompatibleError, r"Unknown kernel \['cosine'\]. Known names: 'precomputed'"),
+        ({"kernel": None}, IncompatibleError, "Unknown kernel None"),
+        ({"kernel": 3}, IncompatibleError, "Unknown kernel 3"),
         ({"symmetrize": ["mean"]}, IncompatibleError, r"symmetrize can be None, 'mean' or 'max'; got \['mean'\]"),
         ({"symmetrize": 1}, IncompatibleError, "symmetrize can be None, 'mean' or 'max'; got 1"),
         ({"symmetrize": np.ones(2)}, IncompatibleError, "symmetrize can be None"),
@@ -412,7 +408,7 @@ class TestBadParameters:
             GraphClustering(**{"n_clusters": 2} | parameters).fit(two_triangles())
 
     @pytest.mark.parametrize("parameters", [
-        {"n_clusters": 0}, {"method": "x"}, {"similarity": "x"}, {"affinity": "x"}, {"symmetrize": "x"}, {"n_init": 0},
+        {"n_clusters": 0}, {"method": "x"}, {"similarity": "x"}, {"kernel": "x"}, {"symmetrize": "x"}, {"n_init": 0},
         {"max_iter": 0}, {"tol": -1}, {"random_state": -1},
     ])  # fmt: skip
     def test_they_are_looked_at_before_the_graph(self, parameters):
@@ -463,10 +459,10 @@ class TestBadParameters:
 
 class TestParameters:
     def test_clone_and_get_params(self):
-        model = GraphClustering(4, method=NSC(), similarity=DiscriminativeKMeans(5.0), affinity="cosine", n_init=2, tol=0.1)
+        model = GraphClustering(4, method=NSC(), similarity=DiscriminativeKMeans(5.0), kernel="cosine", n_init=2, tol=0.1)
         parameters = model.get_params()
         assert set(parameters) == {
-            *("n_clusters", "method", "similarity", "affinity", "symmetrize", "n_init", "max_iter", "tol", "random_state"),
+            *("n_clusters", "method", "similarity", "kernel", "symmetrize", "n_init", "max_iter", "tol", "random_state"),
         }
         again = clone(model)
         assert again is not model
@@ -503,14 +499,14 @@ class TestParameters:
 
 CHECKED = [
     GraphClustering(2, n_init=1, random_state=0),
-    GraphClustering(2, affinity="cosine", n_init=1, random_state=0),
-    GraphClustering(2, affinity="rbf", method="pod", n_init=1, random_state=0),
+    GraphClustering(2, kernel="cosine", n_init=1, random_state=0),
+    GraphClustering(2, kernel="rbf", method="pod", n_init=1, random_state=0),
 ]
 POSITIVE = {"check_clustering": "standardises its data, which makes it negative, although the estimator is tagged positive_only"}
 
 
 @pytest.mark.filterwarnings("ignore:.*vertices have no edges:UserWarning")
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: {} if estimator.affinity == "rbf" else POSITIVE)
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: {} if estimator.kernel == "rbf" else POSITIVE)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -521,7 +517,7 @@ def test_check_clustering_on_data_that_are_not_negative(readonly):
     X, y = make_blobs(n_samples=50, centers=[[0, 6, 1], [6, 1, 0], [2, 0, 7]], cluster_std=0.5, random_state=1)
     X = X - X.min(axis=0)
     X.flags.writeable = not readonly
-    clusterer = GraphClustering(3, affinity="cosine", n_init=2, random_state=0).fit(X)
+    clusterer = GraphClustering(3, kernel="cosine", n_init=2, random_state=0).fit(X)
     assert clusterer.labels_.shape == (50,)
     assert clusterer.labels_.dtype in [np.dtype("int32"), np.dtype("int64")]
     assert adjusted_rand_score(clusterer.labels_, y) > 0.4

@@ -49,7 +49,7 @@ def test_readable():
 
 
 @pytest.mark.parametrize(
-    ("model", "says"), [(KernelPNMF(2), "KernelPNMF .* kernel='rbf'"), (SymmetricNMF(2, affinity="rbf"), "affinity='rbf'")]
+    ("model", "says"), [(KernelPNMF(2), "KernelPNMF .* kernel='rbf'"), (SymmetricNMF(2, kernel="rbf"), "kernel='rbf'")]
 )
 def test_kernels_that_do_not_fit(monkeypatch, model, says):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**10)

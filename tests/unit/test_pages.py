@@ -163,7 +163,7 @@ def test_squares_that_are_no_numbers_give_no_relative_error(scale, tmp_path):
 
 
 def test_the_relative_error_of_similarities_is_not_one_of_x(tmp_path):
-    assert "Relative error" not in page_of(SymmetricNMF(2, affinity="rbf", random_state=0).fit(X), tmp_path, X)
+    assert "Relative error" not in page_of(SymmetricNMF(2, kernel="rbf", random_state=0).fit(X), tmp_path, X)
 
 
 @pytest.mark.parametrize("given", [X[0], X[:, :5], X[None], 3, [[]], X[:0]], ids=lambda given: str(np.shape(given)))

@@ -60,7 +60,7 @@ def test_estimator(store, rng, monkeypatch):
         raise AssertionError("went by the similarities")
 
     monkeypatch.setattr(DenseData, "sweep_symmetric", refused)
-    found = SymmetricNMF(3, affinity="linear", random_state=0).fit(store(X))
+    found = SymmetricNMF(3, kernel="linear", random_state=0).fit(store(X))
     np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-6)
     np.testing.assert_array_equal(found.labels_, wanted.labels_)
 

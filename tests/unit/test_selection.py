@@ -96,7 +96,7 @@ PLANTED = {
     "PNMF": (PNMF(), parts(3), 3),
     "OPNMF": (OPNMF(), parts(4), 4),
     "ProjectiveClustering": (ProjectiveClustering(), parts(3).T.copy(), 3),
-    "SymmetricNMF": (SymmetricNMF(affinity="precomputed", tol=1e-4), similarities(3), 3),
+    "SymmetricNMF": (SymmetricNMF(kernel="precomputed", tol=1e-4), similarities(3), 3),
     "QNMFHMM": (QNMFHMM(n_init=2, separate=False), chain(3), 3),
     "GraphClustering": (GraphClustering(n_init=2), communities(4), 4),
 }

@@ -186,7 +186,7 @@ _TABLE = (
     Method("modularity", "a similarity of vertices", "ONL §4.1", '`nonneg.graph.SIMILARITIES["modularity"]`'),
     Method("vertex similarity", "of Leicht, Holme and Newman", "ONL §4.1", "`nonneg.graph.VertexSimilarity`"),
     Method("discriminative K-means", "I − (I + A/λ)⁻¹", "ONL 38", "`nonneg.graph.DiscriminativeKMeans`"),
-    Method("normalised affinity", "D^−½ A D^−½", "QNMF §5.1", '`nonneg.graph.SIMILARITIES["normalized"]`'),
+    Method("normalised kernel", "D^−½ A D^−½", "QNMF §5.1", '`nonneg.graph.SIMILARITIES["normalized"]`'),
     Method("random-walk kernel", "(B + Bᵀ)/2, (2D − A)B = A", "QNMF §5.1", '`nonneg.graph.SIMILARITIES["random-walk"]`'),
     Method("kernel K-means", "partitions of a graph", "ONL 43", '`nonneg.graph.GraphClustering(method="kernel-kmeans")`'),
     Method("POD", "eigenvectors, then rotations", "ONL §4.3 (Yu and Shi 2003)", '`nonneg.graph.GraphClustering(method="pod")`'),

@@ -23,6 +23,7 @@ from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed,
 from ._groups import Groups, Task, scaled
 from ._naming import with_sample_names
 from ._ridges import choose
+from .annotations import Init, RandomState
 from .rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
 from .shareable import Shareable
 
@@ -72,21 +73,21 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         Whether S_W S_B + S_B S_W is positive definite, as NNP Eq. 56 wants it, for each direction. See the notes.
     definiteness_ : array of shape (n_directions, 2)
         Its least and its largest eigenvalue, divided by the larger one without its sign.
-    ridge_ : array of shape (n_directions,)
-        What was added to the diagonal of S_W, as a share of it: `ridge`, or what was chosen.
+    alpha_ : array of shape (n_directions,)
+        What was added to the diagonal of S_W, as a share of it: `alpha`, or what was chosen.
     classes_ : array of shape (n_classes,)
     """
 
-    n_components: Any = "auto"
+    n_components: int | str = "auto"
     _: KW_ONLY
     rule: str = "rayleigh"
-    ridge: Any = "auto"
+    alpha: float | str = "auto"
     solver: str = "auto"
-    init: Any = "auto"
+    init: Init = "auto"
     n_init: int = 10
     max_iter: int = 1000
     tol: float = 1e-4
-    random_state: Any = None
+    random_state: RandomState = None
 
     _in_memory_because: ClassVar[str] = "it looks at the samples of one class at a time, which may lie anywhere in X"
     _items: ClassVar[str]
@@ -112,16 +113,16 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         if not is_count(self.n_init, 1):
             raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
         make_generator(self.random_state)
-        if not is_auto(self.ridge) and not (is_number(self.ridge) and self.ridge >= 0):
-            raise IncompatibleError(f"ridge must be a number of at least 0, or 'auto'; got {self.ridge!r}.")
+        if not is_auto(self.alpha) and not (is_number(self.alpha) and self.alpha >= 0):
+            raise IncompatibleError(f"alpha must be a number of at least 0, or 'auto'; got {self.alpha!r}.")
         if not isinstance(self.solver, str) or self.solver not in ("auto", "exact", "multiplicative"):
             raise IncompatibleError(f"Unknown solver {self.solver!r}. Known names: 'auto', 'exact', 'multiplicative'.")
         if self.rule == "oja":
             if self.solver == "exact":
                 raise IncompatibleError("solver='exact' is for Fisher's ratio; rule='oja' is multiplicative. Use rule='rayleigh'.")
-            if not is_auto(self.ridge) and self.ridge > 0:
+            if is_number(self.alpha) and self.alpha > 0:
                 raise IncompatibleError(
-                    f"ridge={self.ridge!r} is of no use to rule='oja', which inverts nothing. Use ridge='auto'."
+                    f"alpha={self.alpha!r} is of no use to rule='oja', which inverts nothing. Use alpha='auto'."
                 )
         if isinstance(self.init, str) and self.init != "auto":
             raise IncompatibleError(f"init must be 'auto' or an array; got {self.init!r}.")
@@ -137,7 +138,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def _check_number(self, n_features: int) -> None:
         k = self.n_components
-        if not is_auto(k) and k > n_features:
+        if is_count(k) and k > n_features:
             raise ShapeError(f"n_components={k} directions cannot be had from {n_features} {self._items}. Use at most as many.")
 
     @property
@@ -174,7 +175,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         for number, (task, ridge) in enumerate(zip(self._tasks(groups), self._ridges(X, codes), strict=False)):
             listener.phase(f"directions, class {number + 1} of {count}" if count > 1 else "directions")
             F, signs = task.F, task.sides[0]
-            if is_auto(self.ridge) and self.rule == "rayleigh":
+            if is_auto(self.alpha) and self.rule == "rayleigh":
                 ridge = max(ridge, self._floor(groups, task))
             for _ in range(1 if is_auto(self.n_components) else int(self.n_components)):
                 if not np.abs(F).max() > _NOTHING:
@@ -206,8 +207,8 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def _ridges(self, X: Any, codes: np.ndarray) -> Iterator[float]:
         """The ridge of each task."""
-        if self.rule == "oja" or not is_auto(self.ridge):
-            return repeat(0.0 if self.rule == "oja" else float(self.ridge))
+        if self.rule == "oja" or not is_auto(self.alpha):
+            return repeat(0.0 if self.rule == "oja" else float(self.alpha))
         return choose(self, X, codes, X.shape[1] <= FORMED)
 
     def _promising(self, groups: Groups, task: Task, ridge: float) -> list[np.ndarray]:
@@ -245,8 +246,8 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         length = result.w @ Gw
         if not length > 0:
             raise DataError(
-                f"ridge={self.ridge!r}, but there are weights under which classes differ and no class varies within itself, so "
-                "that the ratio has no bound. Use ridge='auto', or a small number."
+                f"alpha={self.alpha!r}, but there are weights under which classes differ and no class varies within itself, so "
+                "that the ratio has no bound. Use alpha='auto', or a small number."
             )
         left = F - np.outer(Gw, (result.w @ F) / length)  # of the means, what is not in this projection
         left = np.divide(left, G.units[:, None], out=np.zeros_like(F), where=has_unit[:, None])
@@ -297,8 +298,8 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         varying = ~is_still | (between > groups.noise)
         if ridge == 0 and is_still[varying].any():
             raise DataError(
-                f"ridge={self.ridge!r}, but {int(is_still[varying].sum())} of the {len(varying)} {self._items} do not vary within "
-                "any class and differ between classes, so that the ratio has no bound. Use ridge='auto', or a small number."
+                f"alpha={self.alpha!r}, but {int(is_still[varying].sum())} of the {len(varying)} {self._items} do not vary within "
+                "any class and differ between classes, so that the ratio has no bound. Use alpha='auto', or a small number."
             )
         added = ridge * np.where(is_still, groups.total, diagonal)
         total = np.where(varying, diagonal + added, 1.0)
@@ -343,7 +344,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         self.definiteness_ = np.array([np.array(values) / (np.abs(values).max() or 1.0) for values in ranges])
         self.definite_ = bool(np.all(self.definiteness_[:, 0] > 0))
         self.fisher_ratio_ = np.array([result.ratio for result in results])
-        self.ridge_ = np.array(ridges)
+        self.alpha_ = np.array(ridges)
         self.n_iter_ = max(result.n_iter for result in results)
         self._decide(groups, np.array([w for w, _ in found]))
         for result in results:
@@ -431,56 +432,6 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def described(items: str) -> str:
-    return f"""    rule : {{"rayleigh", "oja"}}, default="rayleigh"
-        "rayleigh" makes the ratio as large as it can be. "oja" is the paper's rule, as printed, which does not: see the notes.
-    ridge : float or "auto", default="auto"
-        What is added to the diagonal of S_W, as a share of it: the units of {items} do not matter. What does not vary within
-        classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
-        and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
-        folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more {items} than samples, 0.001
-        takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 {items}, 1000, and values from 0.3 on.
-    solver : {{"auto", "exact", "multiplicative"}}, default="auto"
-        How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
-        "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where {items} are
-        much alike. "auto" is "exact" for "rayleigh".
-    init : "auto" or array of shape (n_{items},), default="auto"
-        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
-        weights in (0, 1).
-    n_init : int, default=10
-        Random starts of "oja", the best being kept.
-    max_iter : int, default=1000
-        Steps, at most, from each start.
-    tol : float, default=1e-4
-        Iterations stop once the ratio grows by less than this share; with "oja", once the direction changes by less than this. 0
-        runs to `max_iter`.
-    random_state : int, Generator, RandomState or None, default=None
-        Of the random starts of "oja"."""
-
-
-_ATTRIBUTES = """    fisher_ratio_ : array of shape (n_directions,)
-        wᵀS_B w / wᵀS_W w of each direction, with the ridge where there is one.
-    definite_ : bool
-        Whether S_W S_B + S_B S_W is positive definite, as NNP Eq. 56 wants it, for each direction. See the notes.
-    definiteness_ : array of shape (n_directions, 2)
-        Its least and its largest eigenvalue, divided by the larger one without its sign.
-    ridge_ : array of shape (n_directions,)
-        What was added to the diagonal of S_W, as a share of it: `ridge`, or what was chosen.
-    classes_ : array of shape (n_classes,)
-    n_iter_ : int
-        Steps, the most of any direction.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings."""
-
-
-def filled(cls: Any) -> Any:
-    """The class, with what both say alike put into its docstring."""
-    text = cls.__doc__.replace("    {SHARED}", described(cls._items))
-    cls.__doc__ = text.replace("    {ATTRIBUTES}", _ATTRIBUTES)
-    return cls
 
 
 def is_auto(value: Any) -> bool:

@@ -10,22 +10,20 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS
 from ..exceptions import IncompatibleError, is_number
 
 
-def check_kernel(name: str, kernel: Any, owner: Any) -> None:
+def check_kernel(kernel: Any, owner: Any) -> None:
     """Refuse, before any work, a kernel that is not known, or parameters of it that cannot be.
 
     Parameters
     ----------
-    name : str
-        The parameter that names the kernel.
     kernel : str or callable
     owner : object
         What has `gamma`, `degree`, `coef0` and `kernel_params`.
     """
     if isinstance(kernel, str) and kernel != "precomputed" and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
         known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
-        raise IncompatibleError(f"Unknown {name} {kernel!r}. Known names: {known}; or a function of two samples.")
+        raise IncompatibleError(f"Unknown kernel {kernel!r}. Known names: {known}; or a function of two samples.")
     if not isinstance(kernel, str) and not callable(kernel):
-        raise IncompatibleError(f"{name} must be a name or a function of two samples; got {kernel!r}.")
+        raise IncompatibleError(f"kernel must be a name or a function of two samples; got {kernel!r}.")
     for parameter in ("gamma", "degree", "coef0"):
         value = getattr(owner, parameter)
         if value is not None and not is_number(value):

@@ -25,6 +25,7 @@ from ..solve.starts import Named, Start
 from ..solve.strategy import RANDOM
 from ._fixed import read_fixed_components
 from ._hardening import check_hardening
+from .annotations import Callback, Init, RandomState, Rank, SolverName, Store
 from .shareable import KnownParameters
 
 
@@ -61,19 +62,19 @@ _ELSEWHERE = {
 class Parameters(KnownParameters, ABC):
     """What a user can say, and how it is read. A subclass says what its model is, and what an array given as `init` stands for."""
 
-    n_components: Any = "auto"
+    n_components: Rank = "auto"
     _: KW_ONLY
-    init: Any = "auto"
-    solver: Any = "auto"
+    init: Init = "auto"
+    solver: SolverName = "auto"
     n_init: int = 1
     max_iter: int = 5000
     tol: float = 1e-5
-    random_state: Any = None
-    n_jobs: Any = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
-    callback: Any = None
-    checkpoint: Any = None
+    callback: Callback = None
+    checkpoint: Store = None
     missing: str = "raise"
 
     _called_otherwise: ClassVar[Mapping[str, str]] = _ELSEWHERE

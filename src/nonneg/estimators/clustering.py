@@ -20,6 +20,7 @@ from ._base import Factorizer
 from ._libraries import with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
+from .annotations import Divergence
 from .docstrings import documented
 
 
@@ -73,7 +74,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
 
     n_clusters: int = 8
     _: KW_ONLY
-    divergence: Any = "euclidean"
+    divergence: Divergence = "euclidean"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))

@@ -19,6 +19,7 @@ from ..solve.starts import Named, Start
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
+from .annotations import Divergence, Rank
 from .docstrings import documented
 
 
@@ -36,9 +37,9 @@ class _TwoWay(Coclusters, Factorizer):
         thousandth of the mean, from which they can come back.
     """
 
-    n_clusters: Any = 3
+    n_clusters: Rank = 3
     _: KW_ONLY
-    divergence: Any = "kullback-leibler"
+    divergence: Divergence = "kullback-leibler"
     n_components: ClassVar[Any] = None  # type: ignore[misc]
 
     _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("coclusters"),)
@@ -137,7 +138,7 @@ class BiQNMF(_TwoWay):
 
 
 @documented
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     r"""Bi-orthogonal three-factor non-negative matrix factorization, X ≈ L S Rᵀ with LᵀL = I and RᵀR = I.
 
@@ -185,7 +186,7 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
     (2, 3)
     """
 
-    divergence: Any = "euclidean"
+    divergence: Divergence = "euclidean"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=0.5))
 

@@ -221,7 +221,7 @@ class ConsensusNMF(NMF):
         runs = [best_of(X, solutions[at : at + self.n_init]) for at in range(0, len(solutions), self.n_init)]
         best = best_of(X, runs)
         H = best.factors["H"]
-        fixed = H[: 0 if self.fixed_components is None else len(self.fixed_components)]
+        fixed = H[: 0 if self.fixed_components is None else np.shape(self.fixed_components)[0]]
         learned, count = [run.factors["H"][len(fixed) :] for run in runs], len(H) - len(fixed)
         points = _unit_rows(np.vstack(learned))
         found = cluster_runs(points, len(runs), count, self.density_threshold) if count else _no_clusters(points)

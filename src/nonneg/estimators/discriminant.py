@@ -14,20 +14,22 @@ from ..data import as_dense
 from ..data.memory import check_memory
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
-from ._discriminants import Discriminant, filled, is_auto
+from ._discriminants import Discriminant, is_auto
 from ._fisher import Scatter, Summed
 from ._groups import Groups, powers_of, scaled, unscaled
 from ._kernels import check_kernel, kernel_options
+from .annotations import Kernel, KernelParams
 from .atomic import atomic_fit
 from .docstrings import documented
+from .shareable import renamed
 from .validation import validated
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""
 
 
+@renamed(ridge="alpha")
 @documented
-@filled
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeLDA(Discriminant):
     r"""Fisher's linear discriminant with non-negative weights (NLDA), after features were flipped to help.
@@ -41,7 +43,7 @@ class NonnegativeLDA(Discriminant):
 
     Parameters
     ----------
-    ridge : float or "auto", default="auto"
+    alpha : float or "auto", default="auto"
         What is added to the diagonal of S_W, as a share of it: the units of features do not matter. What does not vary within
         classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
         and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
@@ -91,7 +93,7 @@ class NonnegativeLDA(Discriminant):
     (array([2.684]), 10)
     """
 
-    flip: Any = "auto"
+    flip: bool | str = "auto"
 
     _items: ClassVar[str] = "features"
 
@@ -145,8 +147,8 @@ class NonnegativeLDA(Discriminant):
         return X, X.dtype
 
 
+@renamed(ridge="alpha")
 @documented
-@filled
 @dataclass(eq=False, repr=False, kw_only=True)
 class NonnegativeKernelFDA(Discriminant):
     r"""Fisher's discriminant with a kernel and non-negative weights of the samples (NKFDA), which rank them.
@@ -159,7 +161,7 @@ class NonnegativeKernelFDA(Discriminant):
 
     Parameters
     ----------
-    ridge : float or "auto", default="auto"
+    alpha : float or "auto", default="auto"
         What is added to the diagonal of S_W, as a share of it: the units of samples do not matter. What does not vary within
         classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
         and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
@@ -183,7 +185,7 @@ class NonnegativeKernelFDA(Discriminant):
     ----------
     sample_importance_ : array of shape (n_samples,)
         The share of each sample in the directions: α divided by its sum, the mean of all directions. It ranks the samples;
-        "rayleigh" gives most of them none at all, a larger `ridge` fewer, "oja" each its own.
+        "rayleigh" gives most of them none at all, a larger `alpha` fewer, "oja" each its own.
     dual_coef_ : array of shape (n_directions, n_samples)
         α, with projections of unit scatter within classes; with `flip`, −α for samples of the other classes.
 
@@ -206,11 +208,11 @@ class NonnegativeKernelFDA(Discriminant):
     """
 
     flip: bool = False
-    kernel: Any = "linear"
-    gamma: Any = None
+    kernel: Kernel = "linear"
+    gamma: float | None = None
     degree: float = 3
     coef0: float = 1
-    kernel_params: Any = None
+    kernel_params: KernelParams = None
 
     _items: ClassVar[str] = "samples"
 
@@ -288,7 +290,7 @@ class NonnegativeKernelFDA(Discriminant):
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
     def _check_kernel(self) -> None:
-        check_kernel("kernel", self.kernel, self)
+        check_kernel(self.kernel, self)
 
     def _similarities(self, X: Any, Y: Any) -> np.ndarray:
         """K, of the linear kernel divided by a power of two for X that is very large or very small."""

@@ -207,7 +207,7 @@ ATTRIBUTES: dict[str, Check] = {
     "definite_": value(bool),
     "definiteness_": numbers("k 2"),
     "fisher_ratio_": numbers("k", is_finite=False),
-    "ridge_": numbers("k", 0.0),
+    "alpha_": numbers("k", 0.0),
     "startprob_": numbers("k", *_probabilities),
     "transmat_": numbers("k k", *_probabilities),
     "joint_": numbers("k k", *_probabilities),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from ..solve.solvers import Multiplicative
 from ..solve.starts import Start
 from ._base import Factorizer
 from ._parameters import Procedure
+from .annotations import Callback, Constraints, Divergence, Init, RandomState, Rank, SolverName, Store
 from .docstrings import documented
 
 
@@ -83,9 +84,9 @@ class Factorization(Factorizer):
     """
 
     form: str = "W H"
-    divergence: Any = "euclidean"
-    constraints: Any = None
-    signed: Any = None
+    divergence: Divergence = "euclidean"
+    constraints: Constraints = None
+    signed: Collection[str] | None = None
     split: str = "joint"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
@@ -94,23 +95,23 @@ class Factorization(Factorizer):
     def __init__(
         self,
         form: str = "W H",
-        n_components: Any = "auto",
+        n_components: Rank = "auto",
         *,
-        divergence: Any = "euclidean",
-        constraints: Any = None,
-        signed: Any = None,
+        divergence: Divergence = "euclidean",
+        constraints: Constraints = None,
+        signed: Collection[str] | None = None,
         split: str = "joint",
-        init: Any = "auto",
-        solver: Any = "auto",
+        init: Init = "auto",
+        solver: SolverName = "auto",
         n_init: int = 1,
         max_iter: int = 5000,
         tol: float = 1e-5,
-        random_state: Any = None,
-        n_jobs: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
         warm_start: bool = False,
         verbose: int = 0,
-        callback: Any = None,
-        checkpoint: Any = None,
+        callback: Callback = None,
+        checkpoint: Store = None,
         missing: str = "raise",
     ) -> None:
         self.form = form

@@ -19,11 +19,12 @@ from ..divergences import get_divergence
 from ..exceptions import EmptySamplesWarning, IncompatibleError, is_number
 from ._base import Factorizer, divergence_of
 from ._naming import with_sample_names
+from .annotations import Divergence, RandomState, Rank
 from .atomic import atomic_fit
 from .docstrings import documented
 from .generic import Factorization
 from .nmf import NMF
-from .shareable import KnownParameters
+from .shareable import KnownParameters, renamed
 from .validation import read_samples
 
 _PENALTIES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -48,6 +49,7 @@ class _Choice(NamedTuple):
     penalty: float
 
 
+@renamed(penalty="alpha")
 @documented
 @dataclass(eq=False, repr=False)
 class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEstimator):
@@ -65,11 +67,11 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         best for a tenth of what is known, which is held out for that; with less than 200 entries known, it takes 1.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared; see `NMF`.
-    penalty : float or "auto", default="auto"
+    alpha : float or "auto", default="auto"
         On the sums of codes and of components, in units of the data. With few entries known, a factorization without one follows
         their noise. "auto" takes the one of seven, 0 among them, that is best for what is held out.
     estimator : estimator, default=None
-        Another factorization in place of `NMF`, such as ``OPNMF(10)``; then `n_components`, `divergence`, `penalty`, `max_iter`,
+        Another factorization in place of `NMF`, such as ``OPNMF(10)``; then `n_components`, `divergence`, `alpha`, `max_iter`,
         `tol` and `random_state` are its own, or it has none, and it is fitted to X as it is, nothing being divided or held out.
     max_iter : int, default=5000
         The most iterations.
@@ -85,9 +87,9 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         None where the means of features are filled in.
     n_components_ : int
         How many components it has; 0 where the means of features are filled in, since no factorization that was tried was better
-        for what was held out than they are. Where neither `n_components` nor `penalty` is "auto", nothing is held out.
-    penalty_ : float
-        The penalty, in the units of `penalty`.
+        for what was held out than they are. Where neither `n_components` nor `alpha` is "auto", nothing is held out.
+    alpha_ : float
+        The penalty, in the units of `alpha`.
     scale_ : array of shape (n_features,)
         By what features are divided: the largest value that is known of each, or 1 for all.
     means_ : array of shape (n_features,)
@@ -117,14 +119,14 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
 
     _in_memory_because: ClassVar[str] = "it looks for what is missing in it"
 
-    n_components: Any = "auto"
+    n_components: Rank = "auto"
     _: KW_ONLY
-    divergence: Any = "euclidean"
-    penalty: Any = "auto"
-    estimator: Any = None
+    divergence: Divergence = "euclidean"
+    alpha: float | str = "auto"
+    estimator: BaseEstimator | None = None
     max_iter: int = 5000
     tol: float = 1e-5
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _made(self, rank: Any, penalty: float, mean: float) -> Any:
         """The factorization, with a penalty in units of the data, whose mean this is."""
@@ -196,17 +198,17 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
                 raise IncompatibleError(
                     f"estimator must be one of nonneg's factorizations, such as NMF(5); got {self.estimator!r}."
                 )
-            rank, self.penalty_, scale = None, 0.0, np.ones(values.shape[1], values.dtype)
+            rank, self.alpha_, scale = None, 0.0, np.ones(values.shape[1], values.dtype)
             self.estimator_ = clone(self.estimator).set_params(missing="ignore")
         else:
-            is_auto = isinstance(self.penalty, str) and self.penalty == "auto"
-            if not is_auto and not (is_number(self.penalty) and self.penalty >= 0):
-                raise IncompatibleError(f"penalty must be 'auto' or a number that is not negative; got {self.penalty!r}.")
+            is_auto = isinstance(self.alpha, str) and self.alpha == "auto"
+            if not is_auto and not (is_number(self.alpha) and self.alpha >= 0):
+                raise IncompatibleError(f"alpha must be 'auto' or a number that is not negative; got {self.alpha!r}.")
             if np.isnan(values).all() or not np.nanmax(values) > 0 or np.nanmin(values) < 0:
                 self._made(self.n_components, 0.0, 1.0).fit(values)  # which says what is wrong
             largest = np.max(values, axis=0, where=~np.isnan(values), initial=0.0)
             scale = np.where(largest > 0, largest, 1.0).astype(values.dtype)
-            penalties = _PENALTIES if is_auto else (float(self.penalty),)
+            penalties = _PENALTIES if is_auto else (float(self.alpha),)
             choice = _Choice(True, self.n_components, penalties[0])
             if (searches := isinstance(choice.rank, str) and choice.rank == "auto") or is_auto:
                 ranks = [2**k for k in range(min(values.shape).bit_length())] if searches else [choice.rank]
@@ -214,9 +216,9 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
                     warnings.simplefilter("ignore", ConvergenceWarning)
                     warnings.simplefilter("ignore", EmptySamplesWarning)
                     choice = self._chosen(values, scale, ranks, penalties)
-            rank, self.penalty_ = choice.rank, choice.penalty
+            rank, self.alpha_ = choice.rank, choice.penalty
             scale = scale if choice.scaled else np.ones_like(scale)
-            self.estimator_ = self._made(rank or 1, self.penalty_, float(np.nanmean(values / scale)))
+            self.estimator_ = self._made(rank or 1, self.alpha_, float(np.nanmean(values / scale)))
         self.scale_, self.means_ = scale, _means(values / scale) * scale
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptySamplesWarning)  # they become means

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..constraints import Constraint, Free, PartlyFixed, Sparse, Unit
 from ..divergences import get_divergence
@@ -19,6 +20,7 @@ from ._biclustering import Coclusters
 from ._fixed import read_fixed_components
 from ._minibatches import MiniBatches
 from ._parameters import Procedure
+from .annotations import Divergence
 from .docstrings import documented
 from .shareable import understands
 
@@ -97,8 +99,8 @@ class NMF(Coclusters, MiniBatches, Factorizer):
     True
     """
 
-    divergence: Any = "euclidean"
-    fixed_components: Any = None
+    divergence: Divergence = "euclidean"
+    fixed_components: ArrayLike | None = None
     alpha_W: float = 0.0  # noqa: N815 (scikit-learn's name)
     alpha_H: float | str = "same"  # noqa: N815
     l1_ratio: float = 0.0

@@ -26,6 +26,7 @@ from ..solve.strategy import PROJECTIVE
 from ._base import Factorizer
 from ._hardening import is_over, is_partition, refitted
 from ._parameters import Procedure
+from .annotations import Divergence
 from .docstrings import documented
 from .encoding import encode
 from .projective import OPNMF
@@ -115,8 +116,8 @@ class ONMF(Factorizer):
     True
     """
 
-    divergence: Any = "euclidean"
-    orthogonality: Any = "soft"
+    divergence: Divergence = "euclidean"
+    orthogonality: str | float = "soft"
 
     _auto_init: ClassVar[str | tuple[Start, ...]] = PROJECTIVE
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1))

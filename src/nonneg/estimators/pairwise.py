@@ -1,9 +1,8 @@
-"""Items known by how alike they are: a kernel, or an affinity."""
+"""Items known by how alike they are: a kernel of samples, or similarities."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -30,9 +29,11 @@ from ._kernels import check_kernel, kernel_options
 from ._libraries import fit_with_library, with_library
 from ._naming import with_sample_names
 from ._parameters import Procedure
+from .annotations import Divergence, Kernel, KernelParams
 from .clustering import labelled
 from .docstrings import documented
 from .encoding import encode
+from .shareable import renamed
 from .validation import check_non_negative, read_samples
 
 _LEAST_SHARE = 1e-3
@@ -59,20 +60,15 @@ class _Pairwise(Factorizer):
 
     _clustered: ClassVar[tuple[int, ...]] = (0,)
     _in_memory_because: ClassVar[str] = "it compares every sample with every other"
-    _metric_name: ClassVar[str]
-    gamma: Any
+    kernel: Kernel
+    gamma: float | None
     degree: float
     coef0: float
-    kernel_params: Any
-
-    @property
-    @abstractmethod
-    def _metric(self) -> Any:
-        """The parameter that says how similarities are had."""
+    kernel_params: KernelParams
 
     @property
     def _is_precomputed(self) -> bool:
-        return isinstance(self._metric, str) and self._metric == "precomputed"
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _check_missing(self) -> None:
         check_missing(self.missing)
@@ -87,13 +83,13 @@ class _Pairwise(Factorizer):
         X = read_samples(self, X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
-                f"X must be square with {self._metric_name}='precomputed': similarities between all pairs of items; its shape is "
-                f"{X.shape}. For samples with features, name a kernel, such as {self._metric_name}='rbf'."
+                f"X must be square with kernel='precomputed': similarities between all pairs of items; its shape is "
+                f"{X.shape}. For samples with features, name a kernel, such as kernel='rbf'."
             )
         return X
 
     def _similarities(self, X: Any, Y: Any = None) -> Any:
-        metric = self._metric
+        metric = self.kernel
         if self._is_precomputed:
             return X
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -101,7 +97,7 @@ class _Pairwise(Factorizer):
         vanishes = not K.any() and X.sum() != 0 and Y is None
         if vanishes or not np.isfinite(K).all():
             raise DataError(
-                f"{self._metric_name}={metric!r} gives similarities for this X that are too {'small' if vanishes else 'large'} for "
+                f"kernel={metric!r} gives similarities for this X that are too {'small' if vanishes else 'large'} for "
                 f"{X.dtype}; the largest entry of X is {abs(X).max():g}. Rescale X."
             )
         if Y is None and isinstance(metric, str) and not np.array_equal(K, K.T):
@@ -112,7 +108,7 @@ class _Pairwise(Factorizer):
         K = self._similarities(X, Y)
         if not self._is_precomputed and K.size and K.min() < 0:
             raise DataError(
-                f"{self._metric_name}={self._metric!r} gives negative similarities for this X, down to {K.min():g}. Use one that "
+                f"kernel={self.kernel!r} gives negative similarities for this X, down to {K.min():g}. Use one that "
                 "does not, such as 'rbf', or data without negative entries."
             )
         return check_non_negative(K)
@@ -144,14 +140,14 @@ class _Pairwise(Factorizer):
         """The similarities of samples as data, and `X_fit_`."""
         if sample_weight is not None or weights is not None:
             raise IncompatibleError(f"{type(self).__name__} takes no weights.")
-        check_kernel(self._metric_name, self._metric, self)
+        check_kernel(self.kernel, self)
         X = self._read(X, reset=True)
         n = X.shape[0]
         if not self._is_precomputed:
             check_memory(
                 2 * X.dtype.itemsize * n**2,
-                f"{type(self).__name__} of {n} samples: {self._metric_name}={self._metric!r} has {n} × {n} entries, which",
-                f"Use fewer samples, a sparse matrix of similarities with {self._metric_name}='precomputed', or PNMF on features.",
+                f"{type(self).__name__} of {n} samples: kernel={self.kernel!r} has {n} × {n} entries, which",
+                "Use fewer samples, a sparse matrix of similarities with kernel='precomputed', or PNMF on features.",
             )
         self.X_fit_ = None if self._is_precomputed else X
         return self._as_data(self._symmetric(self._checked_similarities(X)), X)
@@ -201,6 +197,7 @@ def _check_symmetric(K: Any) -> None:
         )
 
 
+@renamed(affinity="kernel")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SymmetricNMF(_Pairwise):
@@ -221,7 +218,7 @@ class SymmetricNMF(_Pairwise):
         random start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases
         it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    affinity : str or callable, default="precomputed"
+    kernel : str or callable, default="precomputed"
         "precomputed", where X is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
 
@@ -255,19 +252,14 @@ class SymmetricNMF(_Pairwise):
     array([0., 0., 0.])
     """
 
-    divergence: Any = "euclidean"
-    affinity: Any = "precomputed"
-    gamma: Any = None
+    divergence: Divergence = "euclidean"
+    kernel: Kernel = "precomputed"
+    gamma: float | None = None
     degree: float = 3
     coef0: float = 1
-    kernel_params: Any = None
+    kernel_params: KernelParams = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _metric_name: ClassVar[str] = "affinity"
-
-    @property
-    def _metric(self) -> Any:
-        return self.affinity
 
     def _model(self) -> Model:
         return Model("W W.T", self.divergence)
@@ -278,7 +270,7 @@ class SymmetricNMF(_Pairwise):
 
     def _as_data(self, K: Any, X: Any) -> Data:
         found = read_data(K)
-        is_linear = isinstance(self.affinity, str) and self.affinity == "linear"
+        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
         return with_root(found, X) if is_linear else found
 
     def _clusters(self, W: np.ndarray) -> np.ndarray:
@@ -371,19 +363,14 @@ class KernelPNMF(_Pairwise):
     (80,)
     """
 
-    kernel: Any = "rbf"
-    gamma: Any = None
+    kernel: Kernel = "rbf"
+    gamma: float | None = None
     degree: float = 3
     coef0: float = 1
-    kernel_params: Any = None
+    kernel_params: KernelParams = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
-    _metric_name: ClassVar[str] = "kernel"
     _reconstructs: ClassVar[bool] = False
-
-    @property
-    def _metric(self) -> Any:
-        return self.kernel
 
     def _model(self) -> Model:
         return Model("W W.T X", "euclidean")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Constraint, Free, Orthogonal, PartlyFixed
@@ -20,6 +21,7 @@ from ._base import Factorizer
 from ._fixed import read_fixed_components
 from ._online import OnlineMixin
 from ._parameters import Procedure
+from .annotations import Divergence
 from .docstrings import documented
 
 
@@ -81,8 +83,8 @@ class PNMF(OnlineMixin, Factorizer):
     True
     """
 
-    divergence: Any = "euclidean"
-    fixed_components: Any = None
+    divergence: Divergence = "euclidean"
+    fixed_components: ArrayLike | None = None
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[Start, ...]] = SEARCH
@@ -204,7 +206,7 @@ class OPNMF(PNMF):
     1.0
     """
 
-    orthogonality: Any = "soft"
+    orthogonality: str | float = "soft"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, floor=1e-16), stops_on_step=True)
     _too_many: ClassVar[str] = (

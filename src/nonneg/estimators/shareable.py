@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
+from ..exceptions import users_line
 from ..pages import write_report
 from .storing import write_model
 
@@ -23,7 +24,7 @@ class KnownParameters:
     _called_otherwise: ClassVar[Mapping[str, str]] = {}
     """What to say of parameters that other libraries have."""
     _understood: ClassVar[Mapping[str, str]] = {}
-    """Parameters of scikit-learn that `understands` translates."""
+    """Names of parameters that `understands` and `renamed` translate."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         own = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
@@ -39,27 +40,33 @@ class KnownParameters:
 
 def understands(**words: str) -> Callable[[type[C]], type[C]]:
     """Let a class take parameters by their names in scikit-learn, and say in one sentence what they are called here."""
+    return _translating(words, UserWarning, "{old}={value!r} of scikit-learn is {new}={value!r} here.")
 
+
+def renamed(**words: str) -> Callable[[type[C]], type[C]]:
+    """Let a class take parameters by their earlier names, old="new", for one release."""
+    return _translating(words, FutureWarning, "{old} is called {new} now, and only {new} in the next release: {new}={value!r}.")
+
+
+def _translating(words: Mapping[str, str], category: type[Warning], sentence: str) -> Callable[[type[C]], type[C]]:
     def add(cls: type[C]) -> type[C]:
         own = cls.__init__
 
         @functools.wraps(own)
         def init(self: Any, *args: Any, **given: Any) -> None:
-            for theirs, ours in words.items():
-                if theirs not in given:
+            for old, new in words.items():
+                if old not in given:
                     continue
-                if ours in given:
-                    raise TypeError(f"{cls.__name__}: {theirs} is scikit-learn's name of {ours}. Give one of them.")
-                warnings.warn(
-                    f"{cls.__name__}: {theirs}={given[theirs]!r} of scikit-learn is {ours}={given[theirs]!r} here.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                given[ours] = given.pop(theirs)
+                if new in given:
+                    raise TypeError(f"{cls.__name__}: {old} is another name of {new}. Give one of them.")
+                value = given.pop(old)
+                text = f"{cls.__name__}: {sentence.format(old=old, new=new, value=value)}"
+                warnings.warn(text, category, stacklevel=users_line())
+                given[new] = value
             own(self, *args, **given)
 
         cls.__init__ = init  # type: ignore[method-assign]
-        cls._understood = words
+        cls._understood = {**cls._understood, **words}
         return cls
 
     return add

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
 from ..solve.initialization import make_generator
 from ._naming import with_sample_names
+from .annotations import RandomState, Rank
 from .atomic import atomic_fit
 from .docstrings import documented
 from .shareable import Shareable
@@ -69,8 +70,9 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     (True, True)
     """
 
-    n_components: Any = "auto"
-    random_state: Any = None
+    n_components: Rank = "auto"
+    _: KW_ONLY
+    random_state: RandomState = None
     _in_memory_because: ClassVar[str] = "it takes as many products with X as its singular vectors need to settle"
 
     @atomic_fit

@@ -19,6 +19,7 @@ from ..solve.strategy import FREE_SIDES
 from ._base import Factorizer
 from ._biclustering import Coclusters, OrthogonalCoclusters
 from ._parameters import Procedure
+from .annotations import Divergence
 from .docstrings import documented
 from .orthogonal import printed_or_adaptive
 
@@ -78,7 +79,7 @@ class NMTF(Coclusters, Factorizer):
     {'W': (20, 2), 'S': (2, 3), 'H': (3, 12)}
     """
 
-    divergence: Any = "euclidean"
+    divergence: Divergence = "euclidean"
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = FREE_SIDES

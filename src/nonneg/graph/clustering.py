@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from importlib import import_module
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.reading import refuse_masked
+from ..estimators.annotations import Kernel, RandomState
 from ..estimators.atomic import atomic_fit
 from ..estimators.docstrings import documented
-from ..estimators.shareable import Shareable
+from ..estimators.shareable import Shareable, renamed
 from ..estimators.validation import validated
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_number, users_line
 from ..plot.graphs import partition as draw_partition
@@ -43,6 +44,7 @@ from .methods import METHODS, Effort, Method
 from .similarities import SIMILARITIES, DiscriminativeKMeans, Regularized, Similarity, VertexSimilarity, cosine_graph, degrees
 
 
+@renamed(affinity="kernel")
 @documented
 @dataclass(eq=False, repr=False)
 class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
@@ -70,7 +72,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
         "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and "regularized" for
         method="auto".
-    affinity : str or callable, default="precomputed"
+    kernel : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
     symmetrize : {None, "mean", "max"}, default=None
@@ -127,12 +129,12 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     _: KW_ONLY
     method: str | Method = "auto"
     similarity: str | Callable[[Any], Similarity] = "auto"
-    affinity: Any = "precomputed"
-    symmetrize: Any = None
+    kernel: Kernel = "precomputed"
+    symmetrize: Literal["mean", "max"] | bool | None = None
     n_init: int = 10
     max_iter: int = 1000
     tol: float = 1e-5
-    random_state: Any = None
+    random_state: RandomState = None
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
@@ -140,7 +142,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
         Parameters
         ----------
-        X : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n); or samples with an `affinity`
+        X : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n); or samples with an `kernel`
             Edges are a list of tuples (a, b) or (a, b, weight), or a table with columns "source", "target" and "weight".
         y : None
             Not used.
@@ -179,7 +181,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         """What the names stand for; those that are not known are refused."""
         method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
         similarity = self._similarity(method)
-        self._check_affinity()
+        self._check_kernel()
         check_symmetrize(self.symmetrize)
         return method, similarity
 
@@ -205,7 +207,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     def _suggested(self, A: Any, generator: np.random.Generator) -> int:
         """The number of parts that a scan finds."""
         selection = import_module("nonneg.selection")  # which scans the estimators of this package
-        own = clone(self).set_params(n_clusters=1, affinity="precomputed", symmetrize=None)
+        own = clone(self).set_params(n_clusters=1, kernel="precomputed", symmetrize=None)
         scan = selection.rank_scan(own, A, "auto", random_state=int(generator.integers(2**31)))
         return int(scan.best_)
 
@@ -278,41 +280,39 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
             return find("similarity", name, SIMILARITIES, "a function of the adjacency matrix")
         return self.similarity
 
-    def _check_affinity(self) -> None:
+    def _check_kernel(self) -> None:
         known = ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))
-        if isinstance(self.affinity, type) or not (
-            callable(self.affinity) or (isinstance(self.affinity, str) and self.affinity in known)
-        ):
+        if isinstance(self.kernel, type) or not (callable(self.kernel) or (isinstance(self.kernel, str) and self.kernel in known)):
             names = ", ".join(map(repr, known))
-            raise IncompatibleError(f"Unknown affinity {self.affinity!r}. Known names: {names}; or a function of two samples.")
+            raise IncompatibleError(f"Unknown kernel {self.kernel!r}. Known names: {names}; or a function of two samples.")
 
     @property
     def _is_precomputed(self) -> bool:
-        return isinstance(self.affinity, str) and self.affinity == "precomputed"
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _adjacency(self, X: Any) -> tuple[Any, np.ndarray]:
         """A symmetric adjacency matrix, and what its vertices are called."""
         if is_graph(X):
             if not self._is_precomputed:
-                raise IncompatibleError(f"affinity={self.affinity!r} is for samples with features; X is a graph already.")
+                raise IncompatibleError(f"kernel={self.kernel!r} is for samples with features; X is a graph already.")
             graph = read_graph(X, "X")
             self.n_features_in_ = graph.n
         else:
             refuse_masked(X, "X")
             table = X if hasattr(X, "columns") and hasattr(X, "iloc") else None
             if self._is_precomputed and looks_like_edges(X):
-                raise DataError(f"{edges_given(X, 'X')} If its rows are samples, use affinity='cosine', or a kernel such as 'rbf'.")
+                raise DataError(f"{edges_given(X, 'X')} If its rows are samples, use kernel='cosine', or a kernel such as 'rbf'.")
             X = validated(self, X, dtype=np.float64, ensure_min_samples=1)
             if self._is_precomputed:
                 if X.shape[0] != X.shape[1]:
                     raise DataError(
-                        f"X must be square with affinity='precomputed': weights between all pairs of vertices; its shape is "
-                        f"{X.shape}. For samples with features use affinity='cosine', or a kernel such as 'rbf'."
+                        f"X must be square with kernel='precomputed': weights between all pairs of vertices; its shape is "
+                        f"{X.shape}. For samples with features use kernel='cosine', or a kernel such as 'rbf'."
                     )
                 graph = read_graph(X, "Negative values in data passed to X: X" if _has_negative(X) else "X")
                 graph = graph if table is None else replace(graph, names=names_of_table(table, "X"))
             else:
-                K = check_weights(self._kernel(X), f"The graph of affinity={self.affinity!r}")
+                K = check_weights(self._kernel(X), f"The graph of kernel={self.kernel!r}")
                 graph = Graph(K, np.arange(K.shape[0]), directed=asymmetry(K) > 0)
         A = undirected(graph, self.symmetrize, "X")
         if not degrees(A).any():
@@ -320,9 +320,9 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         return A, graph.names
 
     def _kernel(self, X: Any) -> Any:
-        if isinstance(self.affinity, str) and self.affinity == "cosine":
+        if isinstance(self.kernel, str) and self.kernel == "cosine":
             return cosine_graph(X)
-        return np.asarray(pairwise_kernels(X, metric=self.affinity), dtype=np.float64)
+        return np.asarray(pairwise_kernels(X, metric=self.kernel), dtype=np.float64)
 
     def _settled(self, A: Any, S: Similarity, labels: np.ndarray) -> np.ndarray:
         """Vertices without edges go to the largest part, where their weight is nothing and so nothing says where they belong."""
@@ -341,7 +341,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed
-        tags.input_tags.positive_only = isinstance(self.affinity, str) and self.affinity in ("precomputed", "cosine")
+        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel in ("precomputed", "cosine")
         tags.input_tags.sparse = True
         return tags
 

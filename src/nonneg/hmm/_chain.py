@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.compressed import checked
+from ..estimators.annotations import RandomState
 from ..estimators.atomic import atomic_fit
 from ..estimators.shareable import Shareable
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, is_number
@@ -58,7 +59,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
     n_init: int = 1
     max_iter: int = 10_000
     tol: float = 0.0
-    random_state: Any = None
+    random_state: RandomState = None
 
     @abstractmethod
     def _factorize(self, X: Any, n_pairs: float, context: Context) -> LearnedChain: ...

@@ -10,10 +10,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Stochastic
+from ..estimators.annotations import Divergence, RandomState, SolverName
 from ..estimators.docstrings import documented
 from ..exceptions import IncompatibleError, ShapeError, users_line
 from ..factorization import factorize
@@ -120,15 +122,15 @@ class QNMFHMM(HiddenChain):
     """
 
     _: KW_ONLY
-    divergence: Any = "kullback-leibler"
-    init: Any = "auto"
-    solver: Any = "auto"
+    divergence: Divergence = "kullback-leibler"
+    init: str | Mapping[str, ArrayLike] = "auto"
+    solver: SolverName = "auto"
     separate: bool = True
     n_init: int = 8
     max_iter: int = 3000
     tol: float = 1e-6
-    random_state: Any = None
-    n_jobs: Any = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     @property
     def _is_papers(self) -> bool:

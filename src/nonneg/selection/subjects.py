@@ -174,13 +174,12 @@ class Items(Subject):
 
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
-        metric = "affinity" if isinstance(estimator, SymmetricNMF) else "kernel"
         estimator._check_missing()
         X = read_samples(clone(estimator), X, reset=True)
         K = estimator._checked_similarities(X)
-        super().__init__(clone(estimator).set_params(**{metric: "precomputed"}), K)
+        super().__init__(clone(estimator).set_params(kernel="precomputed"), K)
         if K.shape[0] != K.shape[1]:
-            raise DataError(f"X must be square with {metric}='precomputed'; its shape is {K.shape}.")
+            raise DataError(f"X must be square with kernel='precomputed'; its shape is {K.shape}.")
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -256,7 +255,7 @@ class Vertices(Subject):
 
     def __init__(self, estimator: Any, X: Any) -> None:
         A, _ = clone(estimator)._adjacency(X)
-        super().__init__(clone(estimator).set_params(affinity="precomputed", symmetrize=None), A)
+        super().__init__(clone(estimator).set_params(kernel="precomputed", symmetrize=None), A)
 
     @property
     def sizes(self) -> tuple[int, int]:

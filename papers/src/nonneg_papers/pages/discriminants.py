@@ -92,9 +92,9 @@ def ratios(page: Page) -> None:
         scaled = (X - X.min(axis=0)) / np.where(width > 0, width, 1)
         for units, Z in (("as given", X), ("from 0 to 1", scaled)):
             printed = page.fit(NonnegativeLDA(rule="oja", random_state=0), Z, y)
-            slow = page.fit(NonnegativeLDA(ridge=0, solver="multiplicative", tol=0, max_iter=3000), Z, y)
-            best = page.fit(NonnegativeLDA(ridge=0), Z, y)
-            plain = page.fit(NonnegativeLDA(ridge=0, flip=False), Z, y)
+            slow = page.fit(NonnegativeLDA(alpha=0, solver="multiplicative", tol=0, max_iter=3000), Z, y)
+            best = page.fit(NonnegativeLDA(alpha=0), Z, y)
+            plain = page.fit(NonnegativeLDA(alpha=0, flip=False), Z, y)
             low, _ = best.definiteness_[0]
             lost.append(1 - printed.fisher_ratio_[0] / best.fisher_ratio_[0])
             negative.append(low < 0)
@@ -188,7 +188,7 @@ def filters(page: Page, X: np.ndarray, y: np.ndarray, people: np.ndarray, shape:
         {EYES.stop - EYES.start} of {shape[0]} rows where the eyes are, {(EYES.stop - EYES.start) / shape[0]:.2f} of all pixels, is
         {", ".join(f"{value:.2f} ({name})" for name, value in at_eyes.items())}. Judged are LDA, the SVM and the paper's rule, which
         gives the difference of the two mean faces: glasses, and mouths, hair and cheeks besides. Of 1024 pixels, our NLDA uses
-        {used["NLDA"]} with the ridge that it chooses ({fits["NLDA"].ridge_[0]:g}), and {used["NLDA, next to no ridge"]} with next
+        {used["NLDA"]} with the ridge that it chooses ({fits["NLDA"].alpha_[0]:g}), and {used["NLDA, next to no ridge"]} with next
         to none, where 400 faces are few for 1024 pixels.""",
     )
     page.claim(
@@ -212,7 +212,7 @@ def models(page: Page, X: np.ndarray, y: np.ndarray, people: np.ndarray) -> dict
         "LDA": LinearDiscriminantAnalysis(),
         "linear SVM": SVC(kernel="linear", C=C),
         "NLDA": NonnegativeLDA(),
-        "NLDA, next to no ridge": NonnegativeLDA(ridge=1e-3),
+        "NLDA, next to no ridge": NonnegativeLDA(alpha=1e-3),
         "NLDA, NNP Eq. 55": NonnegativeLDA(rule="oja", random_state=0),
     }
     with warnings.catch_warnings():
@@ -330,7 +330,7 @@ def error_rates(page: Page, fits: Mapping[str, Any], orl: Faces, yale: Faces) ->
 def described(name: str, fit: Any) -> str:
     if isinstance(fit, SVC):
         return f"{name}, C = {fit.C:g}"
-    return f"{name}, ridge {fit.ridge_[0]:g}, chosen" if name == "NLDA" else name
+    return f"{name}, ridge {fit.alpha_[0]:g}, chosen" if name == "NLDA" else name
 
 
 # ---- NNP Fig. 5
@@ -348,7 +348,7 @@ def ranked(page: Page, X: np.ndarray, y: np.ndarray, shape: tuple[int, int]) -> 
     rankings = {
         "NKFDA, as printed": printed,
         "NKFDA, flipped": best.sample_importance_,
-        "KFDA, absolute values": np.abs(kernel_fisher(K, y, best.ridge_[0])),
+        "KFDA, absolute values": np.abs(kernel_fisher(K, y, best.alpha_[0])),
         "linear SVM": support,
     }
     figure, panels = plt.subplots(2, 4, figsize=(11, 6), layout="constrained")
