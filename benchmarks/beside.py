@@ -99,7 +99,7 @@ def scan() -> float:
     import nonneg
     from nonneg.selection import rank_scan
 
-    return float(rank_scan(nonneg.OPNMF(), digits()[:300], range(2, 9), random_state=0).best)
+    return float(rank_scan(nonneg.OPNMF(), digits()[:300], range(2, 9), random_state=0).best_)
 
 
 def with_gaps() -> np.ndarray:

@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs/reference/strategies.md"
 INTRODUCTION = """# Which start and solver run by default
 
 What `fit` does with default parameters and five components, as `nonneg.explain(estimator, X)` prints it. A descent ends when
-it is steady within `tol`, or at `max_iter`. A test computes this page anew and compares.
+it is steady within `tol`, or at `max_iter`. A test computes this page anew and compares. Not on it are those
+with loops of their own: singular vectors, discriminants, chains, graphs and imputation.
 
 | data | shape and storage |
 |---|---|
@@ -34,6 +35,9 @@ it is steady within `tol`, or at `max_iter`. A test computes this page anew and 
 ESTIMATORS: dict[str, Any] = {
     "NMF": lambda: nonneg.NMF(5),
     "NMF, I-divergence": lambda: nonneg.NMF(5, divergence="kullback-leibler"),
+    "SemiNMF": lambda: nonneg.SemiNMF(5),
+    "ConvexNMF": lambda: nonneg.ConvexNMF(5),
+    "ConsensusNMF": lambda: nonneg.ConsensusNMF(5),
     "NonnegativeSparseCoding": lambda: nonneg.NonnegativeSparseCoding(5),
     "PNMF": lambda: nonneg.PNMF(5),
     "PNMF, I-divergence": lambda: nonneg.PNMF(5, divergence="kullback-leibler"),

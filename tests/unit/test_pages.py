@@ -199,6 +199,13 @@ def test_without_data(tmp_path):
     assert "The data, reordered" not in page_of(NMF(3, random_state=0).fit(X), tmp_path)
 
 
+def test_stages_of_the_fit(tmp_path):
+    model = OPNMF(3, random_state=0).fit(X)
+    text = html.unescape(page_of(model, tmp_path))
+    assert all(str(step.took) in text and step.why in text for step in model.strategy_.steps)
+    assert model.strategy_.note in text
+
+
 def test_what_to_know(tmp_path):
     with pytest.warns(match="max_iter"):
         model = NMF(3, init="random", max_iter=2, random_state=0).fit(X)

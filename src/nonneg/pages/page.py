@@ -293,6 +293,14 @@ def _went(values: np.ndarray) -> str:
     return f"{verb} from {shown[0]} to {shown[1]}"
 
 
+def strategy(subject: Subject) -> Section:
+    """The stages of the fit, with the reason and the cost of each."""
+    found = getattr(subject.model, "strategy_", None)
+    if found is None:
+        return None
+    return "How it was fitted", table("As nonneg.explain prints it, with what each stage took", ("", "", "why"), found.lines)
+
+
 def parts(subject: Subject) -> Section:
     """The parts: as images where it is known how features lie, by their top features otherwise."""
     found = subject.parts
@@ -488,6 +496,7 @@ SECTIONS = {
     "notes": notes,
     "ranks": ranks,
     "convergence": convergence,
+    "strategy": strategy,
     "blocks": blocks,
     "parts": parts,
     "sizes": sizes,
