@@ -3,6 +3,7 @@
 from .solve.solvers import (
     NAMES,
     Adaptive,
+    Additive,
     AlternatingLeastSquares,
     Coordinate,
     Multiplicative,
@@ -17,6 +18,7 @@ from .solve.solvers import (
 __all__ = [
     "NAMES",
     "Adaptive",
+    "Additive",
     "AlternatingLeastSquares",
     "Coordinate",
     "Multiplicative",

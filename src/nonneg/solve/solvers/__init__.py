@@ -6,6 +6,7 @@ from ...exceptions import find
 from ..run import Solver, State
 from ..signature import Signature
 from ..stopping import Stopping
+from .additive import Additive
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .multiplicative import Adaptive, Multiplicative
@@ -15,6 +16,7 @@ from .quasi_newton import QuasiNewton
 __all__ = [
     "NAMES",
     "Adaptive",
+    "Additive",
     "AlternatingLeastSquares",
     "Coordinate",
     "Multiplicative",
