@@ -41,6 +41,7 @@ def quick(tmp_path_factory):
     return json.loads((folder / "new" / "quick.json").read_text(encoding="utf8")), done.stdout
 
 
+@pytest.mark.wide
 def test_every_group_measures_something(quick):
     results, printed = quick
     for group in results.values():
@@ -48,6 +49,7 @@ def test_every_group_measures_something(quick):
         assert group["title"] in printed
 
 
+@pytest.mark.wide
 def test_nothing_fails_and_what_is_left_out_says_why(quick):
     results, _ = quick
     for group in results.values():
@@ -56,6 +58,7 @@ def test_nothing_fails_and_what_is_left_out_says_why(quick):
             assert row["value"] is not None or row["note"].startswith("left out"), row
 
 
+@pytest.mark.wide
 def test_small_data_are_not_judged(quick):
     results, _ = quick
     assert all(row["met"] is None for group in results.values() for row in group["rows"])

@@ -8,6 +8,9 @@ from nonneg.exceptions import DataError, ShapeError
 from nonneg.solve.problem import bind
 from nonneg.solve.solvers import Multiplicative, solver_for
 
+pytestmark = pytest.mark.wide(one_in=3)
+
+
 DIVERGENCES = [
     Beta(2),
     Beta(1),

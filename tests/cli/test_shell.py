@@ -132,7 +132,7 @@ class TestHelp:
         assert "partition" in done.stdout
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.wide) if name == "cocluster" else name for name in COMMANDS])
 def test_examples_of_the_help_work(name, folder):
     pytest.importorskip("networkx")
     status, out, _ = shell(name, "--help", cwd=folder)
@@ -560,6 +560,7 @@ class TestRank:
             exec(code, found)
         return found["scan"]
 
+    @pytest.mark.wide
     def test_fit_with_several(self, three):
         status, _, err = run("fit", "three.csv", "-m", "nmf", "-r", "2-4", "--report", "page.html", cwd=three)
         assert status == 0, err
@@ -608,6 +609,7 @@ class TestRank:
         assert status == 0, err
         assert json.loads(out)["ranks"]["columns"]["rank"] == list(range(2, 9))
 
+    @pytest.mark.wide
     def test_two_ranks_graphs_and_chains(self, table):
         pytest.importorskip("networkx")
         status, out, _ = run("rank", "table.csv", "-m", "nmtf", "-r", "1,2", "-c", "error", "--json", cwd=table)
@@ -657,6 +659,7 @@ class TestInterrupted:
         assert method == "nnmf" or len((tmp_path / "states.txt").read_text().split()) == 5000
         assert "Stopped by the user" in (tmp_path / "page.html").read_text(encoding="utf8")
 
+    @pytest.mark.wide
     @pytest.mark.parametrize(("method", "restarts"), [("onl", 1), ("kernel-pnmf", 1), ("auto", 1_000_000)])
     def test_partitions(self, method, restarts, tmp_path):
         rng = np.random.default_rng(0)
@@ -668,6 +671,7 @@ class TestInterrupted:
         assert (np.load(tmp_path / "parts.npy").ravel() == model.labels_ + 1).all()
         assert "Stopped by the user: this is the best so far." in (tmp_path / "page.html").read_text(encoding="utf8")
 
+    @pytest.mark.wide
     def test_matchings(self, tmp_path):
         rng = np.random.default_rng(0)
         for name in "AB":
@@ -678,6 +682,7 @@ class TestInterrupted:
         lines = [line.split(",") for line in (tmp_path / "pairs.csv").read_text().splitlines()[1:]]
         assert sorted(int(line[0]) for line in lines) == sorted(int(line[1]) for line in lines) == list(range(1, 61))
 
+    @pytest.mark.wide
     def test_coclusters(self, tmp_path):
         np.save(tmp_path / "X.npy", np.random.default_rng(0).random((200, 100)))
         options = ["-r", "5,4", *self.ENDLESS, "--rows", "rows.csv", "--columns", "columns.csv"]
@@ -701,6 +706,7 @@ class TestInterrupted:
         assert "stopped before any rank was measured" in err
         assert not (tmp_path / "ranks.csv").exists()
 
+    @pytest.mark.wide
     def test_a_rank_that_is_looked_for_first(self, tmp_path):
         np.save(tmp_path / "X.npy", np.random.default_rng(0).random((100, 60)))
         err = interrupt(start("fit", "X.npy", "-m", "nmf", "-r", "1-40", cwd=tmp_path), when="left")

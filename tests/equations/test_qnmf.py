@@ -32,6 +32,9 @@ from .transcription import (
     transcribed,
 )
 
+pytestmark = pytest.mark.wide(one_in=3)
+
+
 LINEAR, QUADRATIC = "A W C", "A W B W.T C"
 FORMS = pytest.mark.parametrize("form", [LINEAR, QUADRATIC], ids=["linear", "quadratic"])
 

@@ -29,6 +29,9 @@ from .cases import (
     given_start,
 )
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 WITH_N_COMPONENTS = [name for name in MAKERS if name not in WITH_N_CLUSTERS]
 COUNTS = [0, -1, 2.5, "many", True, np.float64(3)]
 

@@ -33,6 +33,9 @@ from nonneg.estimators import (
     TruncatedNonnegativeSVD,
 )
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 SMALL = {"max_iter": 60, "random_state": 0}
 QUICK = {"max_iter": 20, "random_state": 0}
 

@@ -17,6 +17,9 @@ from nonneg.estimators import FONT, NMF, NMTF, ONMTF, BiORNM3F, BiQNMF
 
 from .cases import unconverged
 
+pytestmark = pytest.mark.wide(one_in=12)
+
+
 TALL = np.array([[7, 4, 1], [4, 7, 1], [1, 4, 7], [4, 1, 7]])
 """The means of 4 × 3 blocks; no row, and no column, is a combination of others that are not negative."""
 SQUARE = np.array([[9, 1, 2], [1, 8, 1], [2, 1, 9]])

@@ -31,6 +31,9 @@ from .cases import (
     unconverged,
 )
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 RECONSTRUCT = [name for name in MAKERS if name not in ("KernelPNMF", "ProjectiveClustering")]
 ENCODED = ["NMF", "ONMF", "NMTF", "ONMTF", "FONT", "FONT-ALS", "Factorization", "SymmetricNMF", "BiQNMF", "BiORNM3F"]
 """Those whose codes are the best there are for the components, by least squares."""

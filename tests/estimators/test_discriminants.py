@@ -19,6 +19,9 @@ from nonneg.data import memory
 from nonneg.estimators import _discriminants, _fisher, _ridges
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 ESTIMATORS = [
     NonnegativeLDA(),
     NonnegativeLDA(2),

@@ -28,6 +28,9 @@ from .cases import (
     unconverged,
 )
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 STARTS = ["auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"]
 
 

@@ -30,7 +30,7 @@ from nonneg import (
 from nonneg.exceptions import DataError, EmptySamplesWarning, IncompatibleError
 from nonneg.metrics import relative_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.wide(one_in=2), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 LABELS = np.repeat(np.arange(4), 8)
 
 
@@ -134,7 +134,9 @@ def faces():
     return generator.gamma(1.0, 1.0, (100, 5)) @ parts + 0.2 * generator.random((100, 40))
 
 
-@pytest.mark.parametrize("estimator", [ONMF(5, random_state=0), ONMTF(5, random_state=0)], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [pytest.param(ONMF(5, random_state=0), marks=pytest.mark.wide), ONMTF(5, random_state=0)], ids=repr
+)
 def test_weights_leave_factors_orthogonal(estimator, faces):
     """With weights the rule is the one without, on data in which what weights lack of one is made up."""
     generator = np.random.default_rng(1)

@@ -31,6 +31,7 @@ def test_cancer(scaler, gamma):
     assert symmetric > projective - 0.03  # a few of 569 samples lie between
 
 
+@pytest.mark.wide
 def test_olivetti():
     """40 people, mean similarity .96. Was .20, with 5 clusters empty."""
     at_hand("faces/olivetti/olivettifaces.mat")

@@ -28,6 +28,8 @@ from nonneg.solve.problem import bind
 from nonneg.solve.solvers import best_solver
 from nonneg.solve.surrogate import Kind, Sketch, kind_for
 
+pytestmark = pytest.mark.wide(one_in=4)
+
 
 def with_stored_zeros(X):
     """In rows, every other zero of X stored as if it were something."""

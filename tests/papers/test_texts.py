@@ -15,6 +15,8 @@ from nonneg_papers import FetchError, load_text, text_names, texts
 from nonneg_papers import text_formats as formats
 from nonneg_papers.cache import FILES, File
 
+pytestmark = pytest.mark.wide(one_in=2)
+
 
 def folder(*paths):
     """The folder of the texts; skip unless these files are in it."""

@@ -22,7 +22,7 @@ def in_order_of(W, other):
     return W[:, linear_sum_assignment(other_unit.T @ unit, maximize=True)[1]]
 
 
-@pytest.mark.parametrize("code", ["matlab", "R"])
+@pytest.mark.parametrize("code", ["matlab", pytest.param("R", marks=pytest.mark.wide)])
 def test_printed_rule(reference, code):
     """ONL Eq. 31 with exponent 1, spectral norm one, and the codes' floor, which their start with its zeros depends on."""
     expected = reference[f"W_{code}"]
@@ -50,6 +50,7 @@ def test_printed_rule(reference, code):
     assert metrics.relative_error(reference.data, solution.reconstruct()) == pytest.approx(0.180991, abs=2e-6)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("code", ["matlab", "R"])
 def test_estimator_under_the_papers_protocol(reference, code):
     """The codes take features in rows; the estimator takes samples there."""
@@ -71,6 +72,7 @@ def test_the_default_is_at_least_as_good(reference, seed):
     assert model.orthogonality_["W"].rho > metrics.orthogonality(theirs)
 
 
+@pytest.mark.wide
 def test_single_precision(reference):
     """The start has zeros, and what they become decides what the rule ends with: W was 4.9e-2 off in float32."""
     X, expected = reference.data.T.astype(np.float32), reference.W_matlab

@@ -3,11 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from sklearn.base import BaseEstimator
 
 import nonneg
 
 from .shim import installed_file, their_tests
+
+pytestmark = pytest.mark.wide(one_in=2)
 
 
 class CategoricalHMM(BaseEstimator):

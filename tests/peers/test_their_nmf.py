@@ -16,6 +16,9 @@ from nonneg.solve.solving import objective_of, start_factors
 
 from .shim import installed_file, their_tests
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 _SOLVERS = {"cd": "coordinate", "mu": "multiplicative"}
 _LOSSES = {"frobenius": 2, "kullback-leibler": 1, "itakura-saito": 0}
 

@@ -19,6 +19,9 @@ from nonneg.solve.problem import point_at
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import divergence_value
 
+pytestmark = pytest.mark.wide(one_in=4)
+
+
 ROUNDING = 1e-9
 """Two ways of summing differ by 1e-15; four sweeps with powers up to the fifth of sums of seven leave more than half the digits."""
 GROWN = 1e-6
@@ -233,6 +236,7 @@ def test_empty_rows_and_extreme_ranks(divergence, rank, solver):
     assert all(np.all(np.isfinite(factor)) for factor in solution.factors.values())
 
 
+@pytest.mark.wide
 def test_the_models_differ():
     """Hypothesis draws what the properties are about: each kind of form, constraint and divergence turns up."""
     drawn = []

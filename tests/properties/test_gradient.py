@@ -11,6 +11,8 @@ from nonneg import Model
 from nonneg.solve.problem import point_at
 from nonneg.testing import check_gradient, dense_gradient
 
+pytestmark = pytest.mark.wide(one_in=3)
+
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)
 @pytest.mark.parametrize(("form", "constraints"), MODELS, ids=str)

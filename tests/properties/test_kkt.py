@@ -10,6 +10,9 @@ from nonneg import Model, factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.testing import assert_kkt
 
+pytestmark = pytest.mark.wide(one_in=3)
+
+
 FREE = ["W H", "W W.T X", "W B W.T"]
 STOCHASTIC = [
     ("W H", {"W": "stochastic-columns"}),

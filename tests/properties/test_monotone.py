@@ -20,6 +20,9 @@ from nonneg.solve.solution import History
 from nonneg.solvers import NAMES, Multiplicative
 from nonneg.testing import assert_monotone
 
+pytestmark = pytest.mark.wide(one_in=16)
+
+
 SWEEPS = 200
 STORED = [(divergence, np.asarray) for divergence in DIVERGENCES] + [
     (divergence, sparse.csr_array) for divergence in DIVERGENCES if not divergence.requires_positive_data
@@ -212,6 +215,7 @@ def test_orthogonal_trace_rises(seed):
     assert solution.history.violation["W"][-1] < solution.history.violation["W"][0]
 
 
+@pytest.mark.wide
 def test_the_cases_differ():
     """The grid is worth its name: rules, proven exponents, data and results vary along every axis of it."""
     models = [Model(form, divergence, constraints) for form, constraints in MODELS for divergence in DIVERGENCES]

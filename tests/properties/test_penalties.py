@@ -14,6 +14,9 @@ from nonneg.solve.problem import point_at
 from nonneg.solve.solvers.multiplicative import moved
 from nonneg.testing import assert_monotone, dense_gradient
 
+pytestmark = pytest.mark.wide(one_in=5)
+
+
 PRICED = [d for d in DIVERGENCES if not d.scale_invariant and d not in (Alpha(0.5), Alpha(2), Alpha(1.5))]
 """Where a penalty has a scale, and the rule the one of the objective."""
 SOME = [Beta(2), Beta(1), Beta(0), Beta(0.5), Alpha(-1)]

@@ -13,6 +13,9 @@ from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.solve.problem import point_at
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 
+pytestmark = pytest.mark.wide(one_in=6)
+
+
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((12, 10)) < 0.7, RNG.normal(size=(12, 10)), 0.0)
 FIXED = {"A": RNG.normal(size=(12, 5)), "B": RNG.normal(size=(3, 3)), "C": RNG.normal(size=(5, 10))}

@@ -23,6 +23,9 @@ from nonneg.solve.solving import objective_of
 from nonneg.solvers import Multiplicative
 from nonneg.testing import assert_monotone
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 BY_SAMPLES = ("W H", "W S H", "X W W.T", "X W H")
 """Forms in which a sample that occurs twice is one of weight two."""
 WITHOUT_DATA = ("W H", "W S H", "W B W.T", "W W.T")

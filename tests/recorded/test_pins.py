@@ -12,6 +12,9 @@ from nonneg.exceptions import DataError
 from .pins import FILE, GOLDEN, SIGNATURES, difference, golden_data, golden_fit, golden_models, machine, measure, signatures
 from .plain import PINS
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 RECORDED = json.loads(FILE.read_text(encoding="utf8"))
 IS_HERE = RECORDED["machine"] == machine()
 

@@ -23,6 +23,8 @@ from nonneg.io.atomic import check_writable, short_name, written_whole
 from nonneg.solve import checkpoints, run
 from nonneg.solvers import NAMES as SOLVERS
 
+pytestmark = pytest.mark.wide(one_in=6)
+
 
 class CutOff(Exception):  # noqa: N818
     """In place of whatever may end a process."""

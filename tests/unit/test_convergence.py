@@ -20,6 +20,8 @@ from nonneg.solve.storing import read, write
 from nonneg.solvers import Coordinate, Multiplicative, Stopping
 from nonneg.testing import divergence_value
 
+pytestmark = pytest.mark.wide(one_in=2)
+
 
 def watched(curve, every=10, tol=1e-5, max_iter=400, eps=1e-16, notes=False, shape_by=40, window=1.0, **stopping):
     """The iteration and status at which a run with a given curve of objectives ends, which may be noted between checks."""

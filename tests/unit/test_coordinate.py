@@ -23,6 +23,9 @@ from nonneg.solve.problem import point_at
 from nonneg.solve.solvers import Adaptive, Coordinate, best_solver
 from nonneg.solve.solvers.subproblems import _by_columns as by_columns
 
+pytestmark = pytest.mark.wide(one_in=12)
+
+
 rng = np.random.default_rng(0)
 X = rng.random((12, 17))
 TALL = rng.random((60, 9))

@@ -29,6 +29,8 @@ from nonneg.solve.solvers import best_solver
 from nonneg.solvers import NAMES as SOLVERS
 from properties.strategies import DIVERGENCES, MODELS, OUTER, Case, cases, fitting
 
+pytestmark = pytest.mark.wide(one_in=16)
+
 
 class RowBlocks(Data):
     """X as a list of row blocks."""

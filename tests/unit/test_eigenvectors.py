@@ -11,6 +11,9 @@ from nonneg.data.eigenvectors import leading
 from nonneg.graph import SIMILARITIES, GraphClustering, similarities
 from nonneg.graph.similarities import spectral_radius
 
+pytestmark = pytest.mark.wide(one_in=3)
+
+
 GRAPHS = {
     "cliques": np.kron(np.eye(3), np.ones((10, 10)) - np.eye(10)),
     "complete": np.ones((30, 30)) - np.eye(30),

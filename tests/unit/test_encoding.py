@@ -12,6 +12,9 @@ from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.estimators.encoding import encode
 from nonneg.testing import assert_kkt, dense_gradient, divergence_value
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 SEPARABLE = [Beta(2), Beta(1), Beta(0), Beta(0.5), Beta(1.5), Beta(3), Alpha(0.5), Alpha(2), DualI()]
 INVARIANT = [Gamma(0), Gamma(0.5), Gamma(1), Gamma(-0.5), Gamma(-2), Renyi(0.5), Renyi(2)]
 

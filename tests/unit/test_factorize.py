@@ -10,6 +10,9 @@ from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, Sha
 
 from .test_reading import KINDS, Table
 
+pytestmark = pytest.mark.wide(one_in=10)
+
+
 W = np.random.default_rng(1).random((6, 2))
 
 

@@ -11,6 +11,9 @@ from nonneg import NMF, OPNMF, Observed
 from nonneg.exceptions import DataError
 from nonneg.selection import top_features
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 pandas = pytest.importorskip("pandas")
 NAMES = [f"gene {j}" for j in "cabdef"]
 

@@ -16,6 +16,9 @@ from nonneg.data.sources import KINDS
 from nonneg.data.steps import Request
 from nonneg.exceptions import DataError, IncompatibleError
 
+pytestmark = pytest.mark.wide(one_in=4)
+
+
 BLOCK = 3000
 """Bytes: some five blocks of what is tested here."""
 

@@ -18,6 +18,9 @@ from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, KernelProjection, NonnegativeLearning, Refined
 from nonneg.metrics import purity
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 SIZES = (15, 10, 20)
 PLANTED = np.repeat([0, 1, 2], SIZES)
 WITH_NEGATIVE = {"nl": "discriminative-kmeans", "sqrt-nl": "discriminative-kmeans"}

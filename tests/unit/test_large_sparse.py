@@ -10,6 +10,9 @@ import pytest
 
 from nonneg import Model
 
+pytestmark = pytest.mark.wide(one_in=4)
+
+
 pytest.importorskip("resource", reason="there is no limit on the address space to set here")
 
 SCRIPT = """

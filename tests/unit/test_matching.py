@@ -22,6 +22,8 @@ from nonneg.solve.solvers.multiplicative import moved
 from nonneg.solvers import Multiplicative
 from tests.problems import problem_of
 
+pytestmark = pytest.mark.wide(one_in=3)
+
 
 def random_graph(n, seed=0, density=0.4, *, directed=False, weighted=False, loops=False):
     g = np.random.default_rng(seed)

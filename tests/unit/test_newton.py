@@ -15,6 +15,9 @@ from nonneg.kernels.threads import limited
 from nonneg.solve.problem import bind, point_at
 from nonneg.solve.solvers import Newton, QuasiNewton, best_solver
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 rng = np.random.default_rng(0)
 X = rng.random((14, 19)) + 0.02
 HOLES = X * (rng.random(X.shape) < 0.6)

@@ -306,6 +306,7 @@ def test_ticks_are_round():
     assert ticks(93.0, 107.0) == [95.0, 100.0, 105.0]
 
 
+@pytest.mark.wide
 def test_ranks(tmp_path):
     """A scan has a page of its own, and a section on that of a fit."""
     scan = rank_scan(NMF(), X, (1, 3, 5), criteria=["gabriel", "error"], random_state=0)

@@ -23,6 +23,9 @@ from nonneg.graph.similarities import Outer, Similarity
 from nonneg.kernels.moves import move_vertices
 from nonneg.solvers import Multiplicative
 
+pytestmark = pytest.mark.wide(one_in=3)
+
+
 SMALL = Effort(n_init=3, max_iter=200, tol=1e-5)
 
 

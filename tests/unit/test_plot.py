@@ -14,6 +14,9 @@ from nonneg.graph import GraphClustering, match_graphs  # noqa: E402
 from nonneg.plot.views import coarse, column_labels, row_labels  # noqa: E402
 from nonneg.selection import rank_scan  # noqa: E402
 
+pytestmark = pytest.mark.wide(one_in=2)
+
+
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, 1.0, (40, 3)) @ np.kron(np.eye(3), np.ones(4)) + 0.01 * RNG.random((40, 12))
 TRIANGLES = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))

@@ -12,6 +12,9 @@ from nonneg.solve.solvers import Adaptive, quasi_newton
 from nonneg.solve.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
 from nonneg.testing import assert_kkt, assert_monotone, dense_gradient
 
+pytestmark = pytest.mark.wide(one_in=8)
+
+
 DIVERGENCES = [Beta(2), Beta(1), Beta(0), Beta(1.5), Alpha(0.5), Alpha(-1), Gamma(0.5), Gamma(0), Renyi(2), DualI()]
 SOLVER = QuasiNewton(warmup=3)
 

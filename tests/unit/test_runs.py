@@ -19,6 +19,9 @@ from nonneg.solve.solving import start_factors
 from nonneg.solve.storing import read, write
 from nonneg.solvers import NAMES, Multiplicative, Stopping
 
+pytestmark = pytest.mark.wide(one_in=6)
+
+
 SOLVERS = {**NAMES, "rescaled": Multiplicative(exponent=1, rescale=True)}
 MODELS = {
     "W H": ("W H", 2, {}),

@@ -14,6 +14,8 @@ from threadpoolctl import threadpool_limits
 from nonneg import TruncatedNonnegativeSVD, factorize
 from nonneg.kernels.threads import limited, over_pieces
 
+pytestmark = pytest.mark.wide(one_in=2)
+
 
 def fitted(X, form, **settings):
     solution = factorize(X, form, 5, random_state=0, tol=0, max_iter=14, **settings)

@@ -40,6 +40,8 @@ from nonneg.selection.rules import last_above, smallest_close
 from nonneg.selection.storing import MEASUREMENT, _digest
 from nonneg.selection.subjects import Chain, Subject, subject_of
 
+pytestmark = pytest.mark.wide(one_in=4)
+
 
 def noisy(signal, level, draw):
     """Noise of zero mean, cut on both sides where it would take an entry below zero."""
@@ -112,6 +114,7 @@ def test_a_planted_rank_is_found(name):
     assert list(scan.columns_["rank"]) == sorted(ranks)
 
 
+@pytest.mark.wide
 def test_both_ranks_of_a_co_clustering_are_found():
     scan = rank_scan(ONMTF(), blocks(3, 4), {"samples": [2, 3, 5], "features": [3, 4, 5]}, random_state=0)
     assert scan.best_ == (3, 4)
@@ -119,6 +122,7 @@ def test_both_ranks_of_a_co_clustering_are_found():
     assert "Features: " in scan.why_
 
 
+@pytest.mark.wide
 def test_held_out_items_of_a_quadratic_co_clustering_have_one_cluster():
     scan = rank_scan(BiQNMF(divergence="euclidean"), blocks(3, 3, 30, 30), [1, 3], random_state=0)
     errors = dict(zip(scan.columns_["rank"], scan.columns_["gabriel"], strict=True))
@@ -193,6 +197,7 @@ def same(a, b):
         np.testing.assert_array_equal(values, b.columns_[name], err_msg=name)
 
 
+@pytest.mark.wide
 def test_the_same_seed_gives_the_same_whatever_the_threads():
     X, given = parts(3), {"criteria": ["gabriel", Halves(2)], "random_state": 7}
     first = rank_scan(OPNMF(), X, range(1, 4), **given)

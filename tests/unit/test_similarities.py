@@ -13,6 +13,9 @@ from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities
 from nonneg.graph.similarities import Similarity, chebyshev, discriminative_kmeans, scaled, spectral_radius, vertex_similarity
 
+pytestmark = pytest.mark.wide(one_in=6)
+
+
 rng = np.random.default_rng(0)
 
 

@@ -15,6 +15,9 @@ from nonneg.divergences import Alpha, Beta
 from nonneg.kernels.namespace import namespace_of
 from nonneg.testing import divergence_value
 
+pytestmark = pytest.mark.wide(one_in=4)
+
+
 MODELS = {
     "OPNMF": ("X W W.T", "euclidean", {}, "auto"),
     "OPNMF rule": ("X W W.T", "euclidean", {"W": "orthogonal"}, "adaptive"),

@@ -18,6 +18,9 @@ from nonneg.solve.initialization.sides import SMOOTHING, made_by
 from nonneg.solve.signature import infer_shapes
 from tests.problems import problem_of
 
+pytestmark = pytest.mark.wide(one_in=6)
+
+
 FORMS = {
     "W H": (3, {"W": (8, 3), "H": (3, 7)}),
     "H.T W.T": (3, {"H": (3, 8), "W": (7, 3)}),

@@ -18,7 +18,10 @@ import nonneg
 from nonneg import open_data
 from nonneg.exceptions import EmptySamplesWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # those of tables
+pytestmark = [
+    pytest.mark.wide(one_in=40),
+    pytest.mark.filterwarnings("ignore:X does not have valid feature names"),  # those of tables
+]
 
 SHAPE, RANK = (60, 24), 3
 BLOCK = 3000

@@ -8,6 +8,8 @@ from nonneg.divergences import Alpha, Beta
 from nonneg.exceptions import DataError
 from nonneg.solve.problem import Units, choose_units
 
+pytestmark = pytest.mark.wide(one_in=2)
+
 
 @pytest.mark.parametrize("scale", [1e-20, 1, 1e20])
 def test_the_users_own_unless_extreme(scale, X):

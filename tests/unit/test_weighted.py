@@ -17,6 +17,8 @@ from nonneg.solve.problem import bind
 from nonneg.solve.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
 from nonneg.testing import assert_monotone
 
+pytestmark = pytest.mark.wide(one_in=3)
+
 
 @pytest.fixture
 def X(rng):

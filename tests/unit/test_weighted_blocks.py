@@ -19,7 +19,7 @@ from nonneg.data.weighted import DataTerm, LowRank
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.testing import assert_monotone
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.wide(one_in=6), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
 BLOCK = 3000
 """Bytes: some five blocks of what is tested here."""
