@@ -1,6 +1,9 @@
 # make demo    parts of drawn faces from the command line, with a page to look at
 # make test    linters, types, and tests: all kinds of them, a part of the widest grids
 # make test-all    the same with all of the grids, before an issue is resolved
+# make docs-test    the site in Chromium: links, console, other hosts, widths, axe
+# make test-floors  the tests with the lowest versions that pyproject.toml allows
+# make dist    wheel and sdist, checked, and the wheel tried in an empty environment
 # make bench   speed beside peers (installed for it), growth and memory: a table and bench/results.json; GROUPS="tall text" for some
 # make studies the other figures that the docs report
 # make fuzz    calls that no test makes, against invariants, for FUZZ_SECONDS (120); SEED=1 for others
@@ -17,7 +20,7 @@ BIN := $(VENV)/bin
 
 SITE := docs/_build/html
 
-.PHONY: demo test test-all lint unit docs fuzz bench studies reproduce clean
+.PHONY: demo test test-all lint unit docs docs-test test-floors dist fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/nonneg datasets faces --out demo-faces.npz
@@ -41,6 +44,28 @@ docs: $(VENV)/.docs
 	rm -rf $(SITE)
 	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs $(SITE) $(ARGS)
 	@echo "Open $(CURDIR)/$(SITE)/index.html in a browser."
+
+docs-test: $(VENV)/.docs
+	$(BIN)/python -m pip install --quiet --group browser pytest
+	$(BIN)/python -m pytest -q -c /dev/null docs/check_site.py $(ARGS)
+
+test-floors:
+	$(PYTHON) -m venv $(VENV)-floors
+	$(VENV)-floors/bin/python -m pip install --quiet uv
+	$(VENV)-floors/bin/uv pip install --quiet --python $(VENV)-floors/bin/python --resolution lowest-direct \
+	  --editable '.[all]' --editable ./papers --group test
+	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(VENV)-floors/bin/python -m pytest -n 2 -W default $(ARGS)
+
+dist: | $(BIN)/python
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --group dist
+	$(BIN)/validate-pyproject pyproject.toml
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv --clear dist/empty
+	dist/empty/bin/python -m pip install --quiet dist/*.whl
+	cd dist && empty/bin/python -c "import numpy, nonneg; print(nonneg.__version__, nonneg.NMF(2).fit(numpy.eye(9) + 1).status_)"
+	rm -rf dist/empty
 
 fuzz: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python fuzz --seconds $(FUZZ_SECONDS) --seed $(SEED) $(ARGS)
@@ -69,13 +94,13 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[cli,files,graph,neuro,plot]' --group docs
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group docs
 	touch $@
 
 $(VENV)/.test: pyproject.toml papers/pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable ./papers
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --editable ./papers --group dev
 	-test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet $(TORCH)
 	touch $@
 
 clean:
-	rm -rf docs/_build docs/gallery docs/reference/generated demo.png demo.html demo.nonneg demo-faces.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV)-floors docs/_build docs/gallery docs/reference/generated demo.png demo.html demo.nonneg demo-faces.npz $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -47,7 +47,7 @@ PLACES = {
         (FORMULAE, "its bounds, in the table of tests/equations/test_qnmf.py", text("tests/equations/test_qnmf.py")),
         (FORMULAE, "DIVERGENCES in tests/properties/strategies.py", text("tests/properties/strategies.py")),
         ([name for name in FORMULAE if name != "DualI"], "DIVERGENCES in fuzz/dense.py, with its formula", text("fuzz/dense.py")),
-        (FORMULAE, "the list of divergences in README.md", text("README.md")),
+        (FORMULAE, "docs/guide/divergences.md", text("docs/guide/divergences.md")),
     ],
     "constraint": [
         ([type(one).__name__ for one in constraints.NAMES.values()], "nonneg.constraints.__all__", constraints.__all__),
@@ -69,7 +69,7 @@ PLACES = {
     ],
     "criterion": [
         ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),
-        (criteria.NAMES, "docs/evidence/ranks.md", text("docs/evidence/ranks.md")),
+        (criteria.NAMES, "docs/guide/ranks.md", text("docs/guide/ranks.md")),
         (criteria.NAMES, "the docstring of rank_scan, criteria", inspect.getdoc(selection.rank_scan)),
     ],
     "kind of file": [

@@ -1,25 +1,23 @@
-"""Docstrings as reStructuredText: names of attributes and absolute values in them are no markup, references are a list."""
+"""Docstrings as reStructuredText: names of attributes and absolute values are no markup, references are a list."""
 
 import re
 from typing import Any
 
 from sphinx.application import Sphinx
 
-REFERENCE = re.compile(r"^(PNMF|NNP|ONL|FONT|QNMF): ")
-
 
 def as_markup(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
     for i, line in enumerate(lines):
         line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line) if re.match(r"\w+ : ", line) else line
         line = re.sub(r"(?<!\S)\|(?=\d)", r"\\|", line)
-        lines[i] = REFERENCE.sub(r"- \1: ", line)
+        lines[i] = line
     if "References" in lines:
         start = lines.index("References") + 2
         for i in range(start, len(lines)):
             if not lines[i].strip():
                 break
-            if lines[i].startswith("    "):
-                lines[i] = "  " + lines[i].strip()
+            if not lines[i].startswith(".."):
+                lines[i] = ("  " if lines[i].startswith(" ") else "- ") + lines[i].strip()
 
 
 def skip_other_libraries(app: Sphinx, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:

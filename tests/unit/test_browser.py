@@ -1,6 +1,6 @@
 """Pages opened in Chromium: at the width of a phone and of a desk, light and dark, by axe.
 
-It needs playwright with a Chromium (or the path of one as NONNEG_CHROMIUM), and axe-playwright-python: the extra "browser". With
+It needs playwright with a Chromium (or the path of one as NONNEG_CHROMIUM), and axe-playwright-python: the group "browser". With
 NONNEG_SCREENSHOTS=docs/images, what is seen is kept there.
 """
 
