@@ -1,4 +1,4 @@
-"""The picture of the README: faces of the ORL collection, and 25 parts found in them. `python benchmarks/picture.py docs/images/faces.png`"""
+"""The picture of the README, 25 parts of the ORL faces: `python benchmarks/picture.py docs/images/faces.png`."""
 
 import sys
 

@@ -1,6 +1,6 @@
 """The site, looked at as readers do: `make docs-test` runs it on docs/_build/html, with Chromium.
 
-A Chromium is the one that NONNEG_CHROMIUM names, that of playwright, or one on the path. NONNEG_SCREENSHOTS names a folder for pictures.
+Chromium is that of NONNEG_CHROMIUM, or playwright's, or on the path. NONNEG_SCREENSHOTS names a folder for pictures.
 """
 
 import os
