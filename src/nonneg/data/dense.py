@@ -160,8 +160,9 @@ class DenseData(Data):
 
             walk.add(rows, evaluate)
             if log_power is not None:
-                logarithms = log_of(xp, approximation) if weights is None else weights * log_of(xp, approximation)
-                terms = logarithms * (x**log_power if log_power else 1.0)
+                weighted = None if weights is None else weights * log_of(xp, approximation)
+                # NumPy multiplies in place of an array without a name, so in its order, and sums in that order.
+                terms = (log_of(xp, approximation) if weighted is None else weighted) * (x**log_power if log_power else 1.0)
                 logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 
