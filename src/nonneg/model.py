@@ -22,7 +22,7 @@ from .constraints import Constraint, Direction, get_constraint
 from .data.profile import Need
 from .divergences import Objective, get_divergence
 from .divergences.base import Middles
-from .exceptions import ExpressionError, IncompatibleError, is_one_of
+from .exceptions import ExpressionError, IncompatibleError
 from .planning.planner import RuleWords
 from .references import Subject, citations
 
@@ -139,7 +139,7 @@ class Model:
             raise ExpressionError(
                 f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
             )
-        if not is_one_of(split, ("joint", "separate")):
+        if not isinstance(split, str) or split not in ("joint", "separate"):
             raise IncompatibleError(f"split must be 'joint' or 'separate'; got {split!r}.")
         self.split = split
         self.signed = self._with_signs(signed)

@@ -34,6 +34,10 @@ class Letter(NamedTuple):
     def T(self) -> Letter:
         return self if self.name == THETA else Letter(self.name, not self.transposed)
 
+    def dimension(self, side: int) -> tuple[str, int]:
+        """The dimension on the left (0) or right (1) of a letter in a product: its name, and 0 for its rows, 1 for its columns."""
+        return self.name, side if not self.transposed else 1 - side
+
     def __str__(self) -> str:
         return self.name + "ᵀ" * self.transposed
 

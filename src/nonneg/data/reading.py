@@ -70,7 +70,8 @@ def read_data(
         return sketch
     if isinstance(X, SketchData):
         return X
-    X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
+    if not isinstance(X, Data) and type(X) is not np.ndarray:
+        X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
     data = X if isinstance(X, Data) else _wrapped(X, name)
     if 0 in data.shape:
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
@@ -230,9 +231,11 @@ def read_array(X: Any, name: str) -> np.ndarray:
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
     """A dense matrix with its namespace: float32 stays float32, anything else real becomes float64."""
-    given = array = matrix_of(array)
-    refuse_masked(array, name)
-    refuse_empty(array, name)
+    given = array
+    if type(array) is not np.ndarray:
+        given = array = matrix_of(array)
+        refuse_masked(array, name)
+        refuse_empty(array, name)
     if not is_array(array):
         try:
             array = np.asarray(array)

@@ -197,7 +197,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             too, which is read as X is; for X in files or on Dask also a Dask array.
         """
         context = Context(self.callback, verbose=bool(self.verbose))
-        X = self._read_to_fit(opened_to_fit(X), sample_weight, weights)
+        X = self._read_to_fit(X if type(X) is np.ndarray else opened_to_fit(X), sample_weight, weights)
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self._n_starts) if vars(self).get("_skl_callbacks") else nullcontext(), context.watching(X):
             solution = self._fit(X, context)
@@ -228,10 +228,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""
         check_missing(self.missing)
-        X = opened(X)
-        refuse_name(X)
+        is_array = type(X) is np.ndarray
+        if not is_array:
+            X = opened(X)
+            refuse_name(X)
         ignores, given = self.missing == "ignore", X
-        if is_on_device(X):
+        if not is_array and is_on_device(X):
             data = self._checked(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
             check_features(self, data.shape[1], None, reset=reset)
             return data

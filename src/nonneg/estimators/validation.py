@@ -129,7 +129,8 @@ _NOT_NUMBERS = {
 
 def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = False) -> Any:
     """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
-    refuse_masked(X, "X")
+    if isinstance(X, np.ma.MaskedArray):
+        refuse_masked(X, "X")
     X = validated(estimator, X, reset=reset, **({"ensure_all_finite": "allow-nan"} if allows_nan else {}))
     entries = X.data if sparse.issparse(X) else X
     largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0

@@ -157,8 +157,8 @@ class _Sizes:
         self.known: dict[Dimension, tuple[int, str]] = {}
         self._parent: dict[Dimension, Dimension] = {}
         form = model.form
-        first, last = _dimension(form[0], 0), _dimension(form[-1], 1)
-        equal = [(_dimension(left, 1), _dimension(right, 0)) for left, right in pairwise(form)]
+        first, last = form[0].dimension(0), form[-1].dimension(1)
+        equal = [(left.dimension(1), right.dimension(0)) for left, right in pairwise(form)]
         if not model.divergence.approximates:
             equal.insert(0, (first, last))
         elif shape is None:
@@ -198,11 +198,6 @@ class _Sizes:
                     self.set((name, axis), size, f"the {name} that is given has {size} {noun}")
 
 
-def _dimension(letter: Letter, axis: int) -> Dimension:
-    """The dimension on the left (0) or right (1) of a letter in a product."""
-    return letter.name, axis if not letter.transposed else 1 - axis
-
-
 def dimension_classes(model: Model) -> dict[Dimension, Dimension]:
     """The representative of each dimension of a factor or of the data, by the form."""
     sizes = _Sizes(model)
@@ -230,10 +225,10 @@ def infer_shapes(
     sizes.set((data, 0), m, rows)
     sizes.set((data, 1), n, columns)
     if model.divergence.approximates:
-        sizes.set(_dimension(form[0], 0), m, f"{form[0]} comes first, and {rows}")
-        sizes.set(_dimension(form[-1], 1), n, f"{form[-1]} comes last, and {columns}")
+        sizes.set(form[0].dimension(0), m, f"{form[0]} comes first, and {rows}")
+        sizes.set(form[-1].dimension(1), n, f"{form[-1]} comes last, and {columns}")
     sizes.set_given(model.fixed if rank is not None else [*model.fixed, *model.learned], given)
-    inner = [sizes.find(_dimension(letter, 0)) for letter in form[1 if model.divergence.approximates else 0 :]]
+    inner = [sizes.find(letter.dimension(0)) for letter in form[1 if model.divergence.approximates else 0 :]]
     open_ = [dimension for dimension in dict.fromkeys(inner) if dimension not in sizes.known]
     for dimension, size in zip(open_, _ranks(rank, open_, model), strict=True):
         sizes.set(dimension, size, f"rank = {size}")

@@ -135,7 +135,12 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
     """Starts to try, rounds that they share, and why."""
     if isinstance(options.init, Mapping):
         return (Given(options.init, is_warm=options.is_warm),), 0, ""
-    candidates = _candidates(signature, options)
+    is_chosen = isinstance(options.init, tuple) or options.init == "auto"
+    candidates = options.init if isinstance(options.init, tuple) else (Named(options.init),)
+    if options.init == "auto":
+        candidates = default_starts(signature)
+    if options.number and is_chosen and not any(start.varies for start in candidates):
+        candidates = (RANDOM,)  # singular vectors are the same each time: restarts begin at random
     first = candidates[0]
     named = tuple(start for start in candidates if isinstance(start, Named))
     if signature.data.out_of_core and kind is None:
@@ -151,15 +156,6 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         if not isinstance(start, Named) and start.applies(signature, solver):
             return (start,), 0, start.why
     return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
-
-
-def _candidates(signature: Signature, options: Options) -> tuple[Start, ...]:
-    """The starts to try. Singular vectors are the same each time: other restarts than the first begin at random."""
-    init = options.init
-    assert not isinstance(init, Mapping)
-    found = init if isinstance(init, tuple) else default_starts(signature) if init == "auto" else (Named(init),)
-    is_chosen = isinstance(init, tuple) or init == "auto"
-    return (RANDOM,) if options.number and is_chosen and not any(start.varies for start in found) else found
 
 
 def default_starts(signature: Signature) -> tuple[Start, ...]:

@@ -54,7 +54,9 @@ def best_solver(signature: Signature) -> Solver:
 
 def solver_for(signature: Signature, solver: str | Solver) -> Solver:
     """The given solver, by name or as it is; for "auto" the best one."""
-    return best_solver(signature) if isinstance(solver, str) and solver == "auto" else get_solver(solver)
+    if isinstance(solver, Solver):
+        return solver
+    return best_solver(signature) if solver == "auto" else get_solver(solver)
 
 
 def name_of(solver: Solver) -> str:
