@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import nibabel
 import numpy as np
 from nilearn.datasets import load_mni152_brain_mask, load_mni152_gm_template
-from scipy.ndimage import gaussian_filter, map_coordinates
+from scipy.ndimage import binary_dilation, gaussian_filter, map_coordinates
 
 
 class Study(NamedTuple):
@@ -79,6 +79,34 @@ def write(study: Study, folder: Path) -> Path:
         lines.append(f"{name}\t{age:.1f}\t{sex}\t{name}/anat/gm.nii.gz")
     (folder / "participants.tsv").write_text("\n".join(lines) + "\n")
     return folder / "participants.tsv"
+
+
+def write_many(count: int, folder: Path, n_regions: int = 12, n_voxels: int = 300_000, seed: int = 0) -> None:
+    """Write a large study at 2 mm: the template in planted regions, and noise at each voxel, in eight bits."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    reference = load_mni152_brain_mask(resolution=2)
+    mask = np.asarray(reference.dataobj) != 0
+    while mask.sum() < n_voxels:
+        mask = binary_dilation(mask)
+    mask[tuple(np.argwhere(mask)[rng.choice(int(mask.sum()), int(mask.sum()) - n_voxels, replace=False)].T)] = False
+    labels = _cells(np.argwhere(mask).astype(np.float32), n_regions, rng)
+    grey = np.asarray(load_mni152_gm_template(resolution=2).dataobj, dtype=np.float32)[mask]
+    grey = 60 * np.maximum(grey / grey.max(), 0.25)
+
+    def save(values: np.ndarray, name: str) -> None:
+        volume = np.zeros(mask.shape, np.uint8)
+        volume[mask] = np.clip(values, 0, 255)
+        nibabel.Nifti1Image(volume, reference.affine, reference.header, dtype=np.uint8).to_filename(folder / name)
+
+    save(np.ones(n_voxels), "mask.nii.gz")
+    save(labels + 1, "planted.nii.gz")
+    names = [f"sub-{number:04d}" for number in range(1, count + 1)]
+    for name in names:
+        codes = rng.gamma(6, 1 / 6, n_regions).astype(np.float32)
+        save(grey * codes[labels] + 6 * rng.standard_normal(n_voxels, dtype=np.float32), f"{name}_gm.nii.gz")
+    lines = ["participant_id\tpath", *(f"{name}\t{name}_gm.nii.gz" for name in names)]
+    (folder / "participants.tsv").write_text("\n".join(lines) + "\n")
 
 
 def _cells(places: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
