@@ -19,5 +19,6 @@ CRITERIA = ("auto", *criteria.NAMES)
 MODELS = tuple(estimators.PARTS)
 DISCRIMINANTS = ("NonnegativeLDA", "NonnegativeKernelFDA")
 SIGNED = ("SemiNMF", "ConvexNMF")
-ESTIMATORS = tuple(name for name in estimators.__all__ if name not in ("Orthogonality", "ConsensusNMF", *SIGNED, *DISCRIMINANTS))
-"""Estimators of non-negative factorizations that are one run: the objective of a consensus is that of none."""
+OTHERS = ("Orthogonality", "ConsensusNMF", "IntegrativeNMF")
+ESTIMATORS = tuple(name for name in estimators.__all__ if name not in (*OTHERS, *SIGNED, *DISCRIMINANTS))
+"""Estimators of non-negative factorizations that are one run of as many components as they are told."""

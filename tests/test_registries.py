@@ -36,9 +36,11 @@ DIVERGENCES = [
 DIVERGENCES = [name for name in DIVERGENCES if name not in ("Divergence", "Objective")]
 FORMULAE = [name for name in DIVERGENCES if name not in ("WeightedSum", "Trace")]
 ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
-OF_PAPERS = [name for name in ESTIMATORS if name not in ("ConsensusNMF",)]
+OF_PAPERS = [name for name in ESTIMATORS if name not in ("ConsensusNMF", "IntegrativeNMF")]
 FACTORIZERS = [cls for name in ESTIMATORS if issubclass(cls := getattr(estimators, name), Factorizer)]
 ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
+
+OF_ESTIMATORS = [f"tests/estimators/{name}.py" for name in ("cases", "test_discriminants", "test_integrative")]
 
 PLACES = {
     "divergence": [
@@ -65,7 +67,7 @@ PLACES = {
         (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),
         (ESTIMATORS, "docs/start/which-model.md", text("docs/start/which-model.md")),
         (ESTIMATORS, "docs/reference/api.rst", text("docs/reference/api.rst")),
-        (ESTIMATORS, "tests/estimators", text("tests/estimators/cases.py") + text("tests/estimators/test_discriminants.py")),
+        (ESTIMATORS, "tests/estimators", "".join(map(text, OF_ESTIMATORS))),
     ],
     "criterion": [
         ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),

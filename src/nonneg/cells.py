@@ -14,7 +14,7 @@ parameters, objective and status in ``uns["nmf"]``; "nmf" is `key_added`. Any es
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -23,11 +23,11 @@ from sklearn.base import clone
 
 from .data.annotated import is_annotated
 from .data.opening import open_data
-from .estimators import NMF, OPNMF, PNMF, ConsensusNMF
+from .estimators import NMF, OPNMF, PNMF, ConsensusNMF, IntegrativeNMF
 from .exceptions import DataError, IncompatibleError
-from .selection import top_features
+from .selection import MetaComponents, meta_components, top_features
 
-__all__ = ["consensus_nmf", "fit", "markers", "nmf", "opnmf", "pnmf"]
+__all__ = ["consensus_nmf", "fit", "integrative_nmf", "markers", "meta_programs", "nmf", "opnmf", "pnmf"]
 
 _HIGHLY_VARIABLE = "highly_variable"
 
@@ -77,12 +77,13 @@ def _function(name: str, estimator: type, sentence: str) -> Callable[..., Any]:
         random_state: Any = 0,
         **parameters: Any,
     ) -> Any:
+        batch_key = parameters.pop("batch_key", None) if estimator is IntegrativeNMF else None
         _check_annotated(adata)
         model = estimator(n_components, random_state=random_state, **parameters)
         if copy and getattr(adata, "isbacked", False):
             raise IncompatibleError("copy=True needs adata in memory, and it is backed by a file. Give adata.to_memory().")
         adata = adata.copy() if copy else adata
-        fit(adata, model, layer=layer, use_raw=use_raw, mask_var=mask_var, key_added=key_added)
+        fit(adata, model, layer=layer, use_raw=use_raw, mask_var=mask_var, batch_key=batch_key, key_added=key_added)
         return adata if copy else None
 
     write.__name__ = write.__qualname__ = name
@@ -100,6 +101,39 @@ consensus_nmf = _function(
 )
 
 
+def integrative_nmf(
+    adata: Any, n_components: int, batch_key: str, *, n_own: Any = 2, key_added: str = "integrative_nmf", **settings: Any
+) -> Any:
+    """Find programs that all batches share, and those of single batches; see `nonneg.IntegrativeNMF`.
+
+    ``uns[key_added]["component_groups"]`` has the batch of each program, and "shared" of the others.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells of all batches.
+    n_components : int
+        How many programs all batches share.
+    batch_key : str
+        The column of ``adata.obs`` that names the batch of each cell.
+    n_own : int or dict, default=2
+        How many programs each batch has of its own; or how many of each, by its name.
+    key_added : str
+        Results are in ``obsm["X_" + key_added]``, ``varm[key_added]`` and ``uns[key_added]``.
+    **settings
+        Others of `nmf`: ``layer``, ``use_raw``, ``mask_var``, ``copy``, ``random_state``, ``divergence="kl"``, …
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for.
+    """
+    return _integrative_nmf(adata, n_components, n_own=n_own, batch_key=batch_key, key_added=key_added, **settings)
+
+
+_integrative_nmf = _function("integrative_nmf", IntegrativeNMF, "")
+
+
 def fit(
     adata: Any,
     estimator: Any,
@@ -107,6 +141,7 @@ def fit(
     layer: str | None = None,
     use_raw: bool = False,
     mask_var: str | Sequence[bool] | None = "auto",
+    batch_key: str | None = None,
     key_added: str = "nmf",
 ) -> Any:
     """Fit any factorization to an AnnData, leave its results there, and return it fitted.
@@ -118,6 +153,8 @@ def fit(
         With components and codes: ``nonneg.NMF(10, divergence="kl")``. It is cloned.
     layer, use_raw, mask_var, key_added
         As in `nmf`.
+    batch_key : str, optional
+        The column of ``adata.obs`` with the groups of cells, for an `nonneg.IntegrativeNMF`.
 
     Returns
     -------
@@ -130,8 +167,9 @@ def fit(
         raise IncompatibleError(f"key_added must be a name; got {key_added!r}.")
     X, names, chosen = _matrix(adata, layer, use_raw, mask_var)
     model = clone(estimator)
+    groups = {} if batch_key is None else {"groups": _batches(adata, batch_key)}
     try:
-        codes = model.fit(X).transform(X)
+        codes = model.fit(X, **groups).transform(X, **groups)
     except DataError as error:
         if "egative" not in str(error):
             raise
@@ -147,12 +185,14 @@ def fit(
             "estimator": type(model).__name__,
             "use_raw": bool(use_raw),
             **({"layer": layer} if layer is not None else {}),
+            **({"batch_key": batch_key} if batch_key is not None else {}),
             **({"mask_var": _called(mask_var)} if chosen is not None else {}),
         },
         "objective": float(model.objective_),
         "status": str(model.status_.value),
         "n_iter": int(model.n_iter_),
         **({"stability": model.stability_} if hasattr(model, "stability_") else {}),
+        **({"component_groups": _group_names(model)} if hasattr(model, "component_groups_") else {}),
     }
     place = {name: number for number, name in enumerate(names)}
     own = (
@@ -165,6 +205,20 @@ def fit(
         found["genes"], found["components"] = np.array(names, dtype=str), components
     adata.uns[key_added] = found
     return model
+
+
+def _batches(adata: Any, batch_key: Any) -> np.ndarray:
+    """The batch of each cell."""
+    if batch_key not in adata.obs:
+        raise IncompatibleError(
+            f"batch_key is {batch_key!r}, which is no column of adata.obs; it has {', '.join(map(repr, adata.obs))}."
+        )
+    return np.asarray(adata.obs[batch_key])
+
+
+def _group_names(model: Any) -> np.ndarray:
+    """The batch of each program, by name; "shared" of those of all batches."""
+    return np.array(["shared" if group < 0 else str(model.groups_[group]) for group in model.component_groups_])
 
 
 def _check_annotated(adata: Any) -> None:
@@ -265,19 +319,49 @@ def markers(
     layer, use_raw
         The matrix that was factorized.
     """
-    _check_annotated(adata)
-    if key not in adata.varm or key not in adata.uns:
-        raise IncompatibleError(f"adata has no results named {key!r}: call nonneg.cells.nmf(adata, ..., key_added={key!r}) first.")
     import pandas
 
-    found, components = adata.uns[key], np.asarray(adata.varm[key]).T
-    used = components.any(axis=0)
-    names, components = np.array(adata.var_names, dtype=str)[used], components[:, used]
-    if "genes" in found:
-        names, components = np.asarray(found["genes"], dtype=str), np.asarray(found["components"])
+    components, names = _results(adata, key)
     of_genes = adata.raw if use_raw else adata
     place = {str(name): number for number, name in enumerate(of_genes.var_names)}
     X = of_genes.X if layer is None else adata.layers[layer]
     X = X[:, [place[name] for name in names]]
     tops = top_features(components, names, count, by=by, X=X, codes=adata.obsm[f"X_{key}"])
     return pandas.DataFrame({f"{number + 1}": pandas.Series([feature.name for feature in top]) for number, top in enumerate(tops)})
+
+
+def meta_programs(samples: Any, *, key: str = "nmf", n_clusters: int | str = "auto", min_share: float = 0.5) -> MetaComponents:
+    """Programs that separate samples have in common; see `nonneg.selection.meta_components`.
+
+    Parameters
+    ----------
+    samples : list, or dict by name, of AnnData
+        Each with results of its own, of `nmf` or its like. Genes that all have are compared.
+    key : str, default="nmf"
+        The `key_added` of these.
+    n_clusters : int or "auto", default="auto"
+        How many meta-programs to look for.
+    min_share : float, default=0.5
+        The share of samples that a meta-program must have programs of.
+    """
+    import pandas
+
+    named = samples if isinstance(samples, Mapping) else dict(enumerate(samples))
+    tables = {}
+    for name, adata in named.items():
+        components, names = _results(adata, key)
+        tables[name] = pandas.DataFrame(components, columns=list(names))
+    return meta_components(tables, n_clusters, min_share=min_share)
+
+
+def _results(adata: Any, key: str) -> tuple[np.ndarray, np.ndarray]:
+    """The components that were left in an AnnData, and the names of their genes."""
+    _check_annotated(adata)
+    if key not in adata.varm or key not in adata.uns:
+        raise IncompatibleError(f"adata has no results named {key!r}: call nonneg.cells.nmf(adata, ..., key_added={key!r}) first.")
+    found = adata.uns[key]
+    if "genes" in found:
+        return np.asarray(found["components"]), np.asarray(found["genes"], dtype=str)
+    components = np.asarray(adata.varm[key]).T
+    used = components.any(axis=0)
+    return components[:, used], np.array(adata.var_names, dtype=str)[used]

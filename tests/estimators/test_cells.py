@@ -194,3 +194,21 @@ def test_scanpy_goes_on_from_codes():
     scanpy.pp.neighbors(adata, use_rep="X_nmf")
     assert adata.uns["neighbors"]["params"]["use_rep"] == "X_nmf"
     assert match_components(adata.varm["nmf"].T, cells.fit(adata, nonneg.NMF(8, **FITTED), use_raw=True)).similarity.min() > 0.999
+
+
+def test_batches_and_separate_samples(adata, tmp_path):
+    adata.obs["batch"] = np.where(adata.obs["batch"] == 0, "left", "right")
+    cells.integrative_nmf(adata, 2, "batch", n_own=1, layer="counts", **FITTED)
+    found = adata.uns["integrative_nmf"]
+    assert list(found["component_groups"]) == ["shared", "shared", "left", "right"]
+    assert not adata.obsm["X_integrative_nmf"][(adata.obs["batch"] == "left").to_numpy(), 3].any()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["integrative_nmf"]["params"]["batch_key"] == "batch"
+    with pytest.raises(IncompatibleError, match=r"batch_key is 'donor', which is no column of adata\.obs; it has 'batch'"):
+        cells.integrative_nmf(adata, 2, "donor", layer="counts")
+    samples = {name: adata[adata.obs["batch"] == name, 3 * number :].copy() for number, name in enumerate(["left", "right"])}
+    for sample in samples.values():
+        cells.nmf(sample, 3, layer="counts", **FITTED)
+    shared = cells.meta_programs(samples, n_clusters=3)
+    assert shared.features == list(adata.var_names[3:])
+    assert match_components(PROGRAMS[:, 3:], shared.components).similarity.min() > 0.9

@@ -43,7 +43,9 @@ def test_every_row_says_where_and_what(row):
     assert re.search(r"\b(PNMF|NNP|ONL|FONT|QNMF)\b", row.printed)
 
 
-@pytest.mark.parametrize("name", [name for name in estimators.__all__ if name not in ("Orthogonality", "ConsensusNMF")])
+@pytest.mark.parametrize(
+    "name", [name for name in estimators.__all__ if name not in ("Orthogonality", "ConsensusNMF", "IntegrativeNMF")]
+)
 def test_every_estimator_is_in_the_table(name):
     assert any(re.match(rf"nonneg\.{name}\b", code) for code in CALLS)
 

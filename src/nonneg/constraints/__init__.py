@@ -13,6 +13,7 @@ from .permutation import Permutation
 from .signed import EitherSign
 from .sparse import Sparse
 from .stochastic import DoublyStochastic, Stochastic
+from .support import Support
 from .unit import Unit, unit_length
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Sides",
     "Sparse",
     "Stochastic",
+    "Support",
     "Unit",
     "get_constraint",
     "unit_length",

@@ -52,6 +52,8 @@ class Constraint(ABC):
     """Whether entries may be negative."""
     any_scale: ClassVar[bool] = False
     """Whether every multiple of a feasible factor is feasible, so that its scale can be chosen."""
+    any_lengths: ClassVar[bool] = False
+    """Whether each row and column of a feasible factor may be multiplied by a positive number."""
     restores_fully: ClassVar[bool] = False
     """Whether the constraint holds exactly once it is restored, rather than only in scale."""
 
@@ -167,6 +169,7 @@ class Free(Constraint):
 
     is_free: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
+    any_lengths: ClassVar[bool] = True
 
     @property
     def entrywise(self) -> Entrywise:

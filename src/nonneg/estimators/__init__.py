@@ -7,6 +7,7 @@ from .coclustering import BiORNM3F, BiQNMF
 from .consensus import ConsensusNMF
 from .discriminant import NonnegativeKernelFDA, NonnegativeLDA
 from .generic import Factorization
+from .integrative import IntegrativeNMF
 from .nmf import NMF, NonnegativeSparseCoding
 from .orthogonal import ONMF
 from .pairwise import KernelPNMF, SymmetricNMF
@@ -22,6 +23,7 @@ __all__ = [
     "ConvexNMF",
     "FONT",
     "Factorization",
+    "IntegrativeNMF",
     "KernelPNMF",
     "NMF",
     "NMTF",

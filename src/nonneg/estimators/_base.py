@@ -629,7 +629,7 @@ def in_scale(solution: Solution, norm: str = "l2") -> Solution:
     """
     model, names = solution.model, solution.model.form.names
     is_product = len(model.form) == 2 and len(set(names)) == 2
-    if not solution.n_iter or not is_product or not all(n in model.learned and model.constraints[n].is_free for n in names):
+    if not solution.n_iter or not is_product or not all(n in model.learned and model.constraints[n].any_lengths for n in names):
         return solution
     first, last = model.form
     W, H = solution.factors[first.name], solution.factors[last.name]

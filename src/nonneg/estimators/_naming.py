@@ -12,12 +12,12 @@ from sklearn import get_config
 from ..data import sample_names
 
 
-def with_sample_names(transform: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def with_sample_names(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Give codes the names of their samples, where pandas was asked for: scikit-learn does so for data frames only."""
 
     @wraps(transform)
-    def named(self: Any, X: Any) -> Any:
-        codes = transform(self, X)
+    def named(self: Any, X: Any, **settings: Any) -> Any:
+        codes = transform(self, X, **settings)
         asked = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         names = sample_names(X) if asked == "pandas" and isinstance(codes, np.ndarray) else None
         if names is None:

@@ -14,6 +14,7 @@ array([9, 9, 9, 9])
 
 from . import criteria
 from .components import Atlas, Feature, Match, atlas, match_components, select_features, top_features
+from .meta import MetaComponents, meta_components
 from .rules import Choice
 from .scan import RankScan, rank_scan
 from .strata import strata
@@ -23,10 +24,12 @@ __all__ = [
     "Choice",
     "Feature",
     "Match",
+    "MetaComponents",
     "RankScan",
     "atlas",
     "criteria",
     "match_components",
+    "meta_components",
     "rank_scan",
     "select_features",
     "strata",
