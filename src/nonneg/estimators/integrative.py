@@ -86,7 +86,7 @@ class IntegrativeNMF(NMF):
     (array([-1,  0,  1]), [1, 2, 0])
     """
 
-    n_own: Any = 2
+    n_own: int | Mapping[Any, int] = 2
 
     _streams: ClassVar[bool] = False
 
@@ -227,7 +227,7 @@ class IntegrativeNMF(NMF):
         groups, own = self._fitted_groups, self._component_groups
         means = np.array([W[groups.codes == group].mean(axis=0) for group in range(len(groups.labels))])
         shares = means / np.maximum(means.sum(axis=0), np.finfo(W.dtype).tiny)
-        count = 0 if self.fixed_components is None else len(self.fixed_components)
+        count = 0 if self.fixed_components is None else np.shape(self.fixed_components)[0]
         scores = np.vstack([np.tile(len(shares) * shares.min(axis=0), (W.shape[1] - len(own), 1)), shares[own]])
         _, order = linear_sum_assignment(-scores[count:, count:])
         order = np.concatenate([np.arange(count), count + order])
