@@ -212,10 +212,10 @@ class IntegrativeNMF(NMF):
         return Model(model.form, model.divergence, {**model.constraints, "W": Support(pattern)})
 
     def _fit(self, X: Data, context: Context) -> Solution:
-        model, rank = self._model_of(X.shape), self._rank(X.shape)
-        if isinstance(model.constraints["W"], Support) and isinstance(self._init, str) and self._init == "auto":
+        self._model_of(X.shape)  # refuses, before any work
+        if self._fitted_groups.codes is not None and isinstance(self._init, str) and self._init == "auto":
             shared = ("divergence", "n_init", "max_iter", "tol", "random_state", "n_jobs", "missing", "fixed_components")
-            joint = NMF(rank, **{name: getattr(self, name) for name in shared}).fit(X)
+            joint = NMF(self._rank(X.shape), **{name: getattr(self, name) for name in shared}).fit(X)
             self._joint = self._assigned(joint.factors_["W"], joint.components_)
         return super()._fit(X, context)
 
