@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from at_hand import graph_at_hand
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
-from nonneg.graph.methods import METHODS, NSC, POD, KernelProjection, NonnegativeLearning, Refined
+from nonneg.graph.methods import METHODS, NSC, POD, BlockModel, KernelProjection, NonnegativeLearning, Refined
+from nonneg.graph.methods.blocks import expected_degrees
 from nonneg.metrics import purity
 
 pytestmark = pytest.mark.wide(one_in=2)
@@ -68,7 +70,7 @@ class TestPlantedParts:
 
     def test_what_is_told(self):
         A = planted()
-        model = GraphClustering(3, **FEW).fit(A)
+        model = GraphClustering(3, similarity="regularized", **FEW).fit(A)
         assert model.memberships_.shape == (45, 3)
         np.testing.assert_allclose(model.memberships_.sum(axis=1), 1)
         assert (model.memberships_ >= 0).all()
@@ -118,6 +120,73 @@ class TestPlantedParts:
             GraphClustering(4, method="kernel-kmeans", n_init=count, random_state=0).fit(A).objective_ for count in (1, 10)
         )
         assert many > few
+
+
+def blocks(sizes, chance, seed):
+    """A random graph: between vertices of two parts an edge with the chance of these parts."""
+    g, parts = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
+    A = np.triu(g.random((len(parts),) * 2) < np.asarray(chance)[parts][:, parts], 1).astype(float)
+    return sparse.csr_array(A + A.T), parts
+
+
+class TestBlockModels:
+    def test_parts_of_unequal_sizes(self):
+        """The normalised cut prefers other parts: its mean is .86 to .90, that of SpectralClustering .93 to .95."""
+        sizes, found = (150, 100, 20, 20, 10), []
+        for seed in range(4):
+            A, parts = blocks(sizes, 0.05 + 0.25 * np.eye(5), seed)
+            model = GraphClustering(5, random_state=seed).fit(A)
+            found.append(adjusted_rand_score(parts, model.labels_))
+            assert model.method_ == BlockModel("parts")
+        assert min(found) >= 0.98
+
+    @pytest.mark.parametrize("method", ["auto", "block-model"])
+    def test_edges_between_parts(self, method):
+        A, parts = blocks((80, 80, 80), 0.15 - 0.13 * np.eye(3), 0)
+        model = GraphClustering(3, method=method, random_state=0).fit(A)
+        assert adjusted_rand_score(parts, model.labels_) >= 0.97
+        assert model.method_ == BlockModel("pairs")
+        np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+
+    def test_degrees_that_vary(self):
+        g, parts = np.random.default_rng(0), np.repeat([0, 1], 100)
+        u = np.exp(g.standard_normal(200))
+        A = np.triu(g.random((200, 200)) < np.outer(u, u) * np.where(parts[:, None] == parts, 0.05, 0.01), 1).astype(float)
+        A, parts = A + A.T, parts[A.sum(axis=0) + A.sum(axis=1) > 0]
+        A = A[A.any(axis=0)][:, A.any(axis=0)]
+        model = GraphClustering(2, random_state=0).fit(A)
+        assert adjusted_rand_score(parts, model.labels_) >= 0.8
+        k, u = A.sum(axis=1), expected_degrees(sparse.csr_array(A), model.labels_, 2)
+        assert np.corrcoef(k, u)[0, 1] == pytest.approx(1)
+        assert 0.5 < u.std() / k.std() < 1  # those of a graph without hubs are all the same
+        alike = blocks((60, 60), 0.05 + 0.3 * np.eye(2), 0)[0]
+        assert expected_degrees(alike, np.repeat([0, 1], 60), 2).std() < 0.1 * alike.sum(axis=1).std()
+
+    @pytest.mark.parametrize("method", ["auto", "block-model"])
+    def test_the_objective_is_the_log_likelihood(self, method):
+        A, _ = blocks(SIZES, 0.05 + 0.5 * np.eye(3), 1)
+        model = GraphClustering(3, method=method, random_state=0).fit(A)
+        C = np.eye(3)[model.labels_]
+        u = expected_degrees(A, model.labels_, 3)
+        edges, sums = C.T @ A @ C, np.outer(C.T @ u, C.T @ u)
+        B, own = edges / sums, np.eye(3, dtype=bool)
+        if method == "auto":
+            B[~own] = edges[~own].sum() / sums[~own].sum()
+        log_rates = np.log((C @ B @ C.T) * A.sum())
+        assert model.objective_ == pytest.approx((A.toarray() * log_rates).sum() / 2)
+
+    def test_graphs_of_neighbours_are_cut(self):
+        """In the plane parts have any shape; a block model prefers parts of equal sizes, whatever lies between them."""
+        X = make_moons(300, noise=0.08, random_state=0)[0]
+        A = kneighbors_graph(X, 10)
+        model = GraphClustering(2, random_state=0).fit(A.maximum(A.T))
+        assert model.method_ == Refined()
+
+    def test_what_cannot_be(self):
+        with pytest.raises(IncompatibleError, match="rates can be 'auto', 'parts' or 'pairs'; got 'all'"):
+            BlockModel("all")
+        with pytest.raises(IncompatibleError, match="use similarity='regularized' or 'normalized'"):
+            GraphClustering(3, method="block-model", similarity="modularity").fit(planted())
 
 
 class TestShapesOfGraphs:
@@ -249,7 +318,7 @@ class TestModularity:
         assert model.objective_ == pytest.approx(networkx.community.modularity(graph, parts, weight=weight))
         assert model.objective_ >= most - 1e-3
 
-    @pytest.mark.parametrize("method", [name for name in METHODS if name != "kernel-pnmf"])
+    @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("kernel-pnmf", "block-model")])
     def test_what_is_told_is_the_modularity(self, method):
         A = planted()
         model = GraphClustering(3, method=method, similarity="modularity", max_iter=50, **FEW).fit(A)

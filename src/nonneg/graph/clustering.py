@@ -60,10 +60,13 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         How many parts. "auto" takes the number that `nonneg.selection.rank_scan` finds, from 2 to 12, by how well partitions of
         subgraphs agree. Fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
     method : str or Method, default="auto"
-        "auto" starts from eigenvectors and from partitions at random, moves single vertices as long as the trace grows, shakes
-        what comes of it, and goes on from √ONL where that leads further. "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq.
-        39–42; "nsc" is non-negative spectral clustering; "kernel-pnmf" kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod"
-        eigenvectors with the best discretisation.
+        "auto" is a block model: the partition under which the edges are most likely, if each part has a density of its own and
+        all pairs of parts share one; or each pair has its own ("block-model", W B Wᵀ), where that explains much more, as in
+        graphs with edges between parts. Where a graph has more triangles than parts explain, as graphs of nearest neighbours
+        have, where it has loops or is dense, and for any `similarity` that is named, "auto" is "refined": the trace is made large
+        by moves of single vertices from eigenvectors, random numbers and √ONL, and partitions are shaken.
+        "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq. 39–42; "nsc" is non-negative spectral clustering; "kernel-pnmf"
+        kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod" eigenvectors with the best discretisation.
         Or an object of `nonneg.graph.methods`.
     similarity : str or callable, default="auto"
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
@@ -71,7 +74,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         their mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function
         of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
         "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and "regularized" for
-        method="auto".
+        "auto", "refined" and "block-model".
     kernel : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
@@ -94,10 +97,14 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         The names of the vertices of each part, as networkx has communities.
     n_clusters_ : int
         How many parts were asked for, or found by "auto".
+    method_ : Method
+        The method that made the parts: of "auto", `BlockModel("parts")`, `BlockModel("pairs")` or `Refined()`.
     memberships_ : array of shape (n_vertices, n_clusters)
-        How much each vertex belongs to each part: rows of W, divided by their sums.
+        How much each vertex belongs to each part: rows of W, divided by their sums. Of a block model, the probabilities of its
+        parts, given those of all other vertices.
     objective_ : float
-        tr(WᵀSW) of the parts as they are in `labels_`; larger is better. With "modularity", their modularity.
+        What `method_` made large: tr(WᵀSW) of the parts as they are in `labels_`. With "modularity", their modularity. Of a block
+        model, the log-likelihood beyond that of a graph with the same expected degrees and no parts.
     vertices_ : array of shape (n_vertices,)
         What the vertices are called: nodes of a graph, ends of edges, columns of a table, or numbers.
     similarity_ : Similarity
@@ -171,7 +178,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         own, first = self.memberships_[rows, self.labels_], self.memberships_.argmax(axis=1)
         tied = (first != self.labels_) & (own > 0) & (own == self.memberships_[rows, first])
         self.memberships_[rows[tied], self.labels_[tied]] = np.nextafter(own[tied], 1.0)  # so that the largest is the label's
-        self.objective_ = trace_of(S, labels, count)
+        self.objective_ = trace_of(S, labels, count) if found.objective is None else found.objective
+        self.method_ = found.method or method
         self.vertices_, self.similarity_, self.n_iter_, self.n_clusters_ = names, S, int(found.n_iter), count
         if context.interrupt.is_set():
             raise Stopped("GraphClustering was interrupted; it holds the best partition so far.")
@@ -179,7 +187,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
         """What the names stand for; those that are not known are refused."""
-        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
+        name = self.method
+        if name == "auto" and not (isinstance(self.similarity, str) and self.similarity == "auto"):
+            name = "refined"
+        method = name if isinstance(name, Method) else find("method", name, METHODS, "a Method")
         similarity = self._similarity(method)
         self._check_kernel()
         check_symmetrize(self.symmetrize)

@@ -255,7 +255,8 @@ class Vertices(Subject):
 
     def __init__(self, estimator: Any, X: Any) -> None:
         A, _ = clone(estimator)._adjacency(X)
-        super().__init__(clone(estimator).set_params(kernel="precomputed", symmetrize=None), A)
+        method = "refined" if estimator.method == "auto" else estimator.method  # block models agree on parts of few vertices
+        super().__init__(clone(estimator).set_params(kernel="precomputed", symmetrize=None, method=method), A)
 
     @property
     def sizes(self) -> tuple[int, int]:

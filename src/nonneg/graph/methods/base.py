@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ class Partitioned(NamedTuple):
     labels: np.ndarray
     memberships: np.ndarray
     n_iter: int
+    objective: float | None = None
+    """What the method made large; None for the trace tr(WᵀSW)."""
+    method: Any = None
+    """The method that made the parts, where one has others do so."""
 
 
 @dataclass(frozen=True)
