@@ -33,6 +33,7 @@ GROUPS = (
     "single",
     "startup",
     "defaults",
+    "applications",
     "missing",
     "ranks",
     "planted_ranks",

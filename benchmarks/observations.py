@@ -132,7 +132,7 @@ def unequal_blocks() -> Iterator[str]:
     sizes, inside, across = BLOCKS["blocks of 300, 150, 80, 40, edges .1 inside, .02 across"]
     for seed in range(3):
         A, target = planted(sizes, inside, across, seed)
-        model = GraphClustering(4, random_state=seed).fit(A)
+        model = GraphClustering(4, method="refined", random_state=seed).fit(A)
         S = SIMILARITIES["regularized"](A)
         traces = [trace_of(S, labels, 4) for labels in (model.labels_, target)]
         yield (

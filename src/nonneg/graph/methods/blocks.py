@@ -12,7 +12,7 @@ from ...constraints import unit_length
 from ...data.eigenvectors import leading
 from ...data.signed import Operator
 from ...exceptions import IncompatibleError
-from ...solve.interrupting import is_interrupted
+from ...solve.progress import is_interrupted
 from .._partitions import Mover
 from ..similarities import Similarity, degrees, scaled
 from .base import Effort, Method, Partitioned
