@@ -643,11 +643,11 @@ def test_precomputed_kernel(rule):
     X, y = blobs(n=40, classes=3)
     X = StandardScaler().fit_transform(X)
     K = rbf_kernel(X, gamma=0.3)
-    named = NonnegativeKernelFDA(kernel="rbf", gamma=0.3, rule=rule).fit(X, y)
-    given = NonnegativeKernelFDA(kernel="precomputed", rule=rule).fit(K, y)
+    named = NonnegativeKernelFDA(kernel="rbf", gamma=0.3, rule=rule, random_state=0).fit(X, y)
+    given = NonnegativeKernelFDA(kernel="precomputed", rule=rule, random_state=0).fit(K, y)
     np.testing.assert_allclose(given.dual_coef_, named.dual_coef_)
     np.testing.assert_allclose(given.decision_function(K[:5]), named.decision_function(X[:5]), rtol=1e-6)
-    function = NonnegativeKernelFDA(kernel=lambda a, b: np.exp(-0.3 * np.sum((a - b) ** 2)), rule=rule).fit(X, y)
+    function = NonnegativeKernelFDA(kernel=lambda a, b: np.exp(-0.3 * np.sum((a - b) ** 2)), rule=rule, random_state=0).fit(X, y)
     np.testing.assert_allclose(function.dual_coef_, named.dual_coef_, rtol=1e-6, atol=1e-9)
 
 

@@ -19,12 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
 from ..solve.initialization import make_generator
 from ..solve.progress import current_listener
-from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of
+from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of, unconstrained
 from ._groups import Groups, Task, scaled
 from ._naming import with_sample_names
 from ._ridges import choose
 from .annotations import Init, RandomState
-from .rayleigh import RULES, Result, check_iterations, oja, rayleigh, read_start
+from .rayleigh import RULES, Entries, Result, check_iterations, oja, rayleigh, read_start
 from .shareable import Shareable
 
 FORMED = 2000
@@ -55,8 +55,12 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     n_components : int or "auto", default="auto"
         How many directions. "auto" is one a class, which tells it from all others, and one for two classes. A number has the
         directions one after the other that tell all classes apart, each in what those before it leave of the means.
-    rule : {"rayleigh", "oja"}, default="rayleigh"
+    rule : {"rayleigh", "oja", "oja-total"}, default="rayleigh"
         "rayleigh" makes the ratio as large as it can be. "oja" is the paper's rule, as printed, which does not: see the notes.
+        "oja-total" is the same for wᵀS_T w in place of wᵀS_B w (NNP Eq. 52 and 53), where S_T is formed.
+    positive : bool, default=True
+        Whether weights must not be negative. False is Fisher's discriminant without the constraint: LDA with its ridge, and, of
+        samples by a kernel, KFDA (NNP Fig. 5).
 
     Attributes
     ----------
@@ -81,6 +85,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     n_components: int | str = "auto"
     _: KW_ONLY
     rule: str = "rayleigh"
+    positive: bool = True
     alpha: float | str = "auto"
     solver: str = "auto"
     init: Init = "auto"
@@ -95,6 +100,11 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     # ---- reading
 
+    @property
+    def _is_printed(self) -> bool:
+        """Whether the rule is that of NNP Eq. 21."""
+        return isinstance(self.rule, str) and self.rule.startswith("oja")
+
     def _read_labels(self, y: Any) -> np.ndarray:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -107,8 +117,12 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def _check_parameters(self) -> None:
         """Refuse, before any work, what would be refused after it."""
-        if not isinstance(self.rule, str) or self.rule not in RULES:
-            raise IncompatibleError(f"Unknown rule {self.rule!r}. Known names: 'rayleigh', 'oja'.")
+        if not isinstance(self.positive, bool | np.bool_):
+            raise IncompatibleError(f"positive must be True or False; got {self.positive!r}.")
+        if not self.positive and self._is_printed:
+            raise IncompatibleError(f"positive=False with rule={self.rule!r}, which keeps w ≥ 0. Use rule='rayleigh'.")
+        if not isinstance(self.rule, str) or self.rule not in (*RULES, "oja-total"):
+            raise IncompatibleError(f"Unknown rule {self.rule!r}. Known names: 'rayleigh', 'oja', 'oja-total'.")
         check_iterations(self.max_iter, self.tol)
         if not is_count(self.n_init, 1):
             raise IncompatibleError(f"n_init must be an int of at least 1; got {self.n_init!r}.")
@@ -117,7 +131,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             raise IncompatibleError(f"alpha must be a number of at least 0, or 'auto'; got {self.alpha!r}.")
         if not isinstance(self.solver, str) or self.solver not in ("auto", "exact", "multiplicative"):
             raise IncompatibleError(f"Unknown solver {self.solver!r}. Known names: 'auto', 'exact', 'multiplicative'.")
-        if self.rule == "oja":
+        if self._is_printed:
             if self.solver == "exact":
                 raise IncompatibleError("solver='exact' is for Fisher's ratio; rule='oja' is multiplicative. Use rule='rayleigh'.")
             if is_number(self.alpha) and self.alpha > 0:
@@ -130,7 +144,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         if not is_auto(k):
             if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
                 raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {k!r}.")
-            if int(k) > 1 and self.rule == "oja":
+            if int(k) > 1 and self._is_printed:
                 raise IncompatibleError(
                     f"n_components={k} with rule='oja': NNP Eq. 21 is for one direction, and the paper has none for several. Use "
                     "rule='rayleigh', or n_components='auto' for one a class."
@@ -199,16 +213,16 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         """The given start, or random ones in (0, 1) for the printed rule (NNP §5.2); none where they follow from the means."""
         if not isinstance(self.init, str):
             start = read_start(self.init, n_features, self._items)
-            return [start / start.max()] if self.rule == "oja" else [start]
-        if self.rule != "oja":
+            return [start / start.max()] if self._is_printed else [start]
+        if not self._is_printed:
             return []
         generator = make_generator(self.random_state)
         return [generator.uniform(np.nextafter(0, 1), 1, n_features) for _ in range(self.n_init)]
 
     def _ridges(self, X: Any, codes: np.ndarray) -> Iterator[float]:
         """The ridge of each task."""
-        if self.rule == "oja" or not is_auto(self.alpha):
-            return repeat(0.0 if self.rule == "oja" else float(self.alpha))
+        if self._is_printed or not is_auto(self.alpha):
+            return repeat(0.0 if self._is_printed else float(self.alpha))
         return choose(self, X, codes, X.shape[1] <= FORMED)
 
     def _promising(self, groups: Groups, task: Task, ridge: float) -> list[np.ndarray]:
@@ -225,9 +239,10 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         self, groups: Groups, task: Task, signs: np.ndarray, starts: list[np.ndarray], ridge: float
     ) -> tuple[Result, np.ndarray, np.ndarray]:
         """A direction, in units of the features, and what it leaves of F."""
-        if self.rule == "oja":
+        if self._is_printed:
             G, F = self._plain(groups, task, signs)
-            runs = [oja(EntrywiseBetween(F), G, given, int(self.max_iter), self.tol) for given in starts]
+            A = EntrywiseBetween(F) if self.rule == "oja" else Entries(F @ F.T + G.formed())  # S_T = S_B + S_W
+            runs = [oja(A, G, given, int(self.max_iter), self.tol) for given in starts]
             directions = [G.units * (run.w / run.w.max()) for run in runs]
             fisher = Metric(task.scatter, np.ones(len(F)), np.zeros(len(F)))
             ratios = [ratio_of(fisher, task.F, w) for w in directions]
@@ -241,7 +256,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             powers = powers + groups.powers
             start = np.ldexp(mantissas, powers - powers[start > 0].max())
             start = np.divide(start * groups.sizes, np.abs(G.units), out=np.zeros(len(F)), where=has_unit)
-        result = self._best(G, F, start, np.where(has_unit, 1.0, 0.0))
+        result = self._best(G, F, start, np.where(has_unit, 1.0, 0.0)) if self.positive else unconstrained(G, F)
         Gw = G.product(result.w)
         length = result.w @ Gw
         if not length > 0:

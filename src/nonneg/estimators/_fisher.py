@@ -110,6 +110,11 @@ class Metric:
         bulk, product = sizes * self.scatter.bulk(sizes * w) + self.ridge * w, self.product(w)
         return (bulk + product) / 2, np.maximum(bulk - product, 0.0) / 2  # may be negative by rounding only
 
+    def formed(self) -> np.ndarray:
+        """The matrix itself."""
+        every = np.arange(len(self.units))
+        return np.asarray(self.units[:, None] * self.scatter.block(every) * self.units + np.diag(self.ridge))
+
     def solve(self, b: np.ndarray, support: np.ndarray) -> np.ndarray:
         """G⁻¹b, of the features in a support."""
         if not len(support):
@@ -187,6 +192,19 @@ class EntrywiseBetween(Between):
             A = self.F[rows] @ self.F.T
             positive[rows], negative[rows] = np.maximum(A, 0) @ w, np.maximum(-A, 0) @ w
         return positive, negative
+
+
+def unconstrained(G: Metric, F: np.ndarray) -> Result:
+    """The largest ratio over weights of either sign: w = G⁻¹F u, u the leading eigenvector of FᵀG⁻¹F."""
+    moving = np.flatnonzero(G.units)
+    inverse = np.zeros_like(F)
+    for column in range(F.shape[1]):
+        inverse[moving, column] = G.solve(F[:, column], moving)
+    values, vectors = np.linalg.eigh(F.T @ inverse)
+    u = vectors[:, -1] if F.shape[1] > 1 else np.ones(1)
+    w = inverse @ u
+    length = float(w @ G.product(w))
+    return Result(w / np.sqrt(length) if length > 0 else w, float(values[-1]), 1, "tol")
 
 
 def exact(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float, guess: np.ndarray | None = None) -> Result:

@@ -136,7 +136,7 @@ class NonnegativeLDA(Discriminant):
         own = groups.codes == c
         inside, outside = (_medians(groups.X[rows]) for rows in (own, ~own))
         signs = np.where(inside > outside, 1.0, -1.0)
-        if self.rule == "oja" or not (inside == outside).any():
+        if self._is_printed or not (inside == outside).any():
             return [signs]
         by_means = np.where((inside > outside) | ((inside == outside) & (groups.means[c] > 0)), 1.0, -1.0)
         return [signs, np.where(inside >= outside, 1.0, -1.0), by_means]
@@ -230,7 +230,11 @@ class NonnegativeKernelFDA(Discriminant):
         self._check_kernel()
         if not isinstance(self.flip, bool | np.bool_):
             raise IncompatibleError(f"flip must be True or False; got {self.flip!r}.")
-        if self.flip and self.rule == "oja":
+        if self.rule == "oja-total":
+            raise IncompatibleError(
+                "rule='oja-total' is for features (NNP Eq. 52), and the paper has no such A of a kernel. Use 'oja'."
+            )
+        if self.flip and self._is_printed:
             raise IncompatibleError("flip=True with rule='oja': the paper's KUK has no negative entries. Use rule='rayleigh'.")
         refuse_masked(X, "X")
         X, y = validated(self, X, y, ensure_min_samples=2)
@@ -252,7 +256,7 @@ class NonnegativeKernelFDA(Discriminant):
         difference = float(np.abs(K - K.T).max())
         if difference > 1e-5 * float(np.abs(K).max()):
             raise DataError(f"The kernel must be symmetric, but entries differ from their mirror image by up to {difference:g}.")
-        if self.rule == "oja" and K.min() < 0:
+        if self._is_printed and K.min() < 0:
             raise DataError(
                 f"The kernel has negative entries, down to {K.min():g}, and rule='oja' is for kernels that have none (NNP Eq. 63). "
                 "Use rule='rayleigh', a kernel such as 'rbf', or data without negative entries."
