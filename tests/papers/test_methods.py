@@ -1,9 +1,11 @@
 """The table of methods: what it names exists, what exists it names, and the page shows it."""
 
+import inspect
 import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nonneg
@@ -28,10 +30,115 @@ def test_there_is_something_to_check():
 def test_what_is_named_exists(code):
     found = eval(code, {"nonneg": nonneg})  # of our own table
     assert found is not None
-    if isinstance(found, nonneg.Model):
-        assert found.rules
     if isinstance(found, estimators.Factorization):
         assert found.model.rules  # the form, and the constraints, are good ones
+
+
+X, LABELS = np.random.default_rng(0).uniform(0.1, 1, (12, 9)), np.arange(12) % 2
+KARATE = nonneg.datasets.load_karate().adjacency
+SQUARE = X @ X.T
+ARGUMENTS = {
+    "maximize_rayleigh": [SQUARE],
+    "match_graphs": [KARATE, KARATE],
+    "purity": [LABELS, LABELS],
+    "clustering_entropy": [LABELS, LABELS],
+    "clustering_accuracy": [LABELS, LABELS],
+    "orthogonality": [X],
+    "orthogonality_error": [X],
+    "basis_entropy": [X],
+    "equal_error_rate": [LABELS, X[:, 0]],
+    "edge_error": [KARATE, KARATE, np.arange(34)],
+    "stochastic_error": [X / X.sum(axis=0)],
+    "laplacian": [KARATE],
+    "modularity": [KARATE],
+    "normalized": [KARATE],
+    "random_walk": [KARATE],
+    "VertexSimilarity": [KARATE],
+    "DiscriminativeKMeans": [KARATE],
+}
+SETTINGS = {
+    "Alpha": [0.5],
+    "Beta": [0.5],
+    "Gamma": [0.5],
+    "Renyi": [2],
+    "WeightedSum": [(1, nonneg.divergences.Beta(1)), (0.5, nonneg.divergences.Beta(2))],
+    "Polynomial": [[(0.5, 0, 2), (-1, 1, 1)]],
+    "Objective": ["½‖X − W W.T X‖²"],
+}
+"""Arguments of functions, and of classes that need some, by name."""
+
+
+def called(code):
+    """What a row of the table names, called on a few samples."""
+    found = eval(code, {"nonneg": nonneg})  # of our own table
+    name = getattr(found, "__name__", "")
+    if inspect.ismethod(found):
+        return found(X)
+    if name == "partial_fit":
+        return nonneg.PNMF(2).partial_fit(X)
+    if inspect.isfunction(found):
+        return found(*ARGUMENTS[name])
+    if inspect.isclass(found) and issubclass(found, nonneg.Objective):
+        return found(*SETTINGS[name], given={"X": X}).optimize((12, 2))
+    if inspect.isclass(found):
+        found = found(*SETTINGS.get(name, []))
+    if isinstance(found, nonneg.Objective):
+        return (
+            found.optimize((1, 1), max_iter=3) if "K" in found.given else type(found)(found.value, given={"X": X}).optimize((12, 2))
+        )
+    if isinstance(found, nonneg.divergences.Objective):
+        return nonneg.factorize(X, nonneg.Model("W H", found), 2, max_iter=3)
+    if isinstance(found, nonneg.solvers.Solver):
+        return nonneg.factorize(
+            SQUARE, nonneg.Model("W.T S W", "trace", {"W": "orthogonal"}, data="S"), 2, solver=found, max_iter=3
+        )
+    if isinstance(found, nonneg.constraints.Constraint):
+        return nonneg.factorize(SQUARE, nonneg.Model("W S W.T", constraints={"S": found}), 3, max_iter=3)
+    if isinstance(found, nonneg.graph.GraphClustering):
+        return found.set_params(n_clusters=2, n_init=1).fit(KARATE)
+    if isinstance(found, nonneg.QNMFHMM | nonneg.NNMFHMM):
+        return found.set_params(n_states=2, max_iter=3).fit(np.arange(40)[:, None] ** 2 % 3)
+    if callable(found):
+        return found(*ARGUMENTS[type(found).__name__])
+    settings = {"n_components": 2, "n_clusters": 2, "max_iter": 3, "kernel": "linear", "affinity": "linear"}
+    known = found.get_params()
+    if isinstance(found, nonneg.NonnegativeLDA | nonneg.NonnegativeKernelFDA):
+        return found.fit(X, LABELS)
+    if getattr(found, "form", "") == "A W B W.T C":
+        settings["init"] = {"A": np.eye(12), "C": np.ones((12, 9))}
+        found = nonneg.Factorization(found.form, constraints={"A": "fixed", "C": "fixed"})
+    square = "W.T" in str(known.get("form")) and "A" not in found.form
+    return found.set_params(**{name: value for name, value in settings.items() if name in known}).fit(SQUARE if square else X)
+
+
+@pytest.mark.parametrize("code", CALLS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_is_named_runs(code):
+    assert called(code) is not None
+
+
+PRINTED = {
+    "ONL": [3, 9, 12, 18, 20, 25, 26, 27, 28, 29, 30, 31, 34, 35, 38, 39, 40, 41, 42, 43, 44],
+    "NNP": [1, 3, 7, 8, 14, 21, 23, 27, 28, 29, 32, 33, 36, 38, 39, 40, 52, 53, 55, 56, 57, 63, 65],
+    "FONT": [2, 3, 7, 11, 12, 16, 17, 21, 22, 23],
+    "PNMF": [1, 2, 3, 5, 6, 7, 20, 21, 29, 30, 35, 36, 37, 38],
+    "QNMF": [5, 8, 9, 10, 11],
+}
+"""Numbered equations that are an algorithm, or a measure."""
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_every_equation_that_is_an_algorithm_has_a_row(paper):
+    named = set()
+    for row in ROWS:
+        for part in row.printed.split(";"):
+            if "(" not in part.split()[0]:
+                current = next((name for name in PRINTED if name in part), None)
+            if current == paper:
+                numbers = re.sub(r"§[\d.]+|Fig\.? \d+|Figs?\.? \d+|\(.*?\)", "", part)
+                for first, last in re.findall(r"\b(\d+)(?:–(\d+))?", numbers):
+                    named |= set(range(int(first), int(last or first) + 1))
+    assert set(PRINTED[paper]) <= named, sorted(set(PRINTED[paper]) - named)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.method)

@@ -74,7 +74,7 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
 
 _TABLE = (
     # Factorizations
-    Method("NMF", "D(X‖W H)", "ONL 25; NNP 32–33; FONT 2–3; PNMF 5–7", "`nonneg.NMF`"),
+    Method("NMF", "D(X‖W H)", "ONL 25; NNP 32–33; FONT 2–3; PNMF 5–7", '`nonneg.NMF`; as printed, `nonneg.NMF(solver="paper")`'),
     Method("NNSC", "½‖X − W H‖² + α ΣH, unit columns of W", "PNMF §6.2 (Hoyer 2002)", "`nonneg.NonnegativeSparseCoding`"),
     Method("PNMF", "D(X‖W WᵀX)", "PNMF 20–21, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
     Method(
@@ -90,9 +90,9 @@ _TABLE = (
     Method("online PNMF", "PNMF of a stream", "QNMF §3", "`nonneg.PNMF.partial_fit`"),
     Method(
         "online NLHN",
-        "OPNMF of a stream; both sides of the rule averaged over what came",
+        "OPNMF of a stream, a sample or a batch at a time",
         "NNP 38",
-        '`nonneg.OPNMF(solver="paper").partial_fit`; quicker, `nonneg.OPNMF.partial_fit`',
+        '`nonneg.OPNMF(solver="paper", forgetting=0).partial_fit`, as printed; by default averaged',
     ),
     Method("ONMF", "D(X‖W H), WᵀW = I", "ONL 28", "`nonneg.ONMF`"),
     Method(
@@ -119,6 +119,19 @@ _TABLE = (
     Method("orthogonal rows, polar", "truly orthogonal factors", "ONL §2.4", "`orthogonality=` of `nonneg.OPNMF` and others"),
     Method("symmetric NMF", "D(X‖W Wᵀ)", "QNMF §3.1", "`nonneg.SymmetricNMF`"),
     Method("W B Wᵀ", "D(X‖W B Wᵀ)", "QNMF §3.1, 9", '`nonneg.Factorization("W B W.T")`', FORM),
+    Method(
+        "W B Wᵀ, B diagonal",
+        "components with weights of their own",
+        "QNMF §2",
+        '`nonneg.Factorization("W B W.T", constraints={"B": "diagonal"})`',
+        FORM,
+    ),
+    Method(
+        "L2 and L1 penalties",
+        "on any factor, with any divergence",
+        "QNMF §2",
+        "`nonneg.NMF(alpha_W=1e-4, l1_ratio=0.5)`, `nonneg.constraints.Sparse(0.1, ridge=0.2)`",
+    ),
     Method("A W B Wᵀ C", "the general quadratic form", "QNMF 9, Table 1", '`nonneg.Factorization("A W B W.T C")`', FORM),
     Method("any form", "any divergence, any constraints", "QNMF Theorems 1–3", "`nonneg.Factorization`"),
     Method("NMTF", "D(X‖W S H)", "FONT §2", "`nonneg.NMTF`"),
@@ -177,7 +190,33 @@ _TABLE = (
         '`nonneg.graph.GraphClustering(method="onl")`, "sqrt-onl"',
     ),
     Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 21", '`nonneg.maximize_rayleigh`; as printed, `rule="oja"`'),
+    Method(
+        "the step ζ",
+        "W + ζ W ∘ G/∇⁺, the natural gradient; ζ = 1 is the multiplicative rule",
+        "NNP 3, 7",
+        "`nonneg.solvers.Additive(rate=0.5)`",
+    ),
+    Method(
+        "Oja's rules",
+        "additive, of the gradient and on the Stiefel manifold, negative entries made zero",
+        "NNP 1, 14, 23, 27, 29, 39; ONL 3",
+        '`nonneg.solvers.Additive(0.01, "oja")`, "stiefel", "gradient"',
+    ),
+    Method(
+        "other F than the identity",
+        "max E{F(‖Wᵀv‖²)}, WᵀW = I, as in ICA",
+        "NNP 8",
+        "`nonneg.Objective`; docs/guide/objectives.md has it",
+        FORM,
+    ),
     Method("NLDA", "non-negative Fisher discriminant", "NNP 55", '`nonneg.NonnegativeLDA`; as printed, `rule="oja"`'),
+    Method("NLDA of S_T", "the same rule with the total scatter", "NNP 52–53", '`nonneg.NonnegativeLDA(rule="oja-total")`'),
+    Method(
+        "KFDA",
+        "Fisher's discriminant with a kernel, weights of either sign",
+        "NNP Fig. 5",
+        "`nonneg.NonnegativeKernelFDA(positive=False)`",
+    ),
     Method("flipping", "of features", "NNP 57", "`flip=` of `nonneg.NonnegativeLDA`"),
     Method("definiteness", "of S_W S_B + S_B S_W", "NNP 56", "`definite_` of `nonneg.NonnegativeLDA`"),
     Method("NKFDA", "NLDA with a kernel; ranks samples", "NNP 63", '`nonneg.NonnegativeKernelFDA`; as printed, `rule="oja"`'),
