@@ -124,13 +124,16 @@ def kinds():
 
 
 KINDS = kinds()
-FLAGS = {"is_far"}
-"""Flags of data that `Data.profile` states for others."""
 
 
 def test_all_kinds_are_known():
     assert {"DenseData", "SparseData", "FileBlocks", "DaskBlocks", "TransposedData", "PairWeighted", "Pair"} <= KINDS
     assert len(KINDS) >= 19
+
+
+def test_data_have_no_flags():
+    """A kind of data declares all that others choose by in its `costs`."""
+    assert set(nonneg.data.Data.__annotations__) == {"namespace", "shape", "costs", "feature_names", "log", "origin"}
 
 
 def asked_for(node):
@@ -168,8 +171,6 @@ def test_only_the_data_know_what_kind_they_are(path):
     for node in ast.walk(tree):
         asked = asked_for(node) & KINDS
         assert not asked, f"line {node.lineno} asks for {asked}, a kind of data or weights"
-        is_flag = isinstance(node, ast.Attribute) and node.attr in FLAGS and ast.unparse(node.value) not in ("table", "self")
-        assert not is_flag, f"line {node.lineno} asks for a flag of data: {ast.unparse(node)}"
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             text = ast.unparse(node)
             assert text.split(" is ")[-1].removeprefix("not ") != "np", f"line {node.lineno}: {text}"

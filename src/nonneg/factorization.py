@@ -114,7 +114,7 @@ def factorize(
     context = Context(callback, checkpoint=read_checkpoint(checkpoint))
     X = read_weighted(X, model.data, missing=missing, weights=weights)
     given = init if isinstance(init, Mapping) else None
-    if isinstance(X, Data) and X.profile.out_of_core:
+    if isinstance(X, Data) and X.costs.out_of_core:
         make_first_pass(X, model, rank, options, given, resumes=context.resumes)
     problem = bind(model, X, rank, given, horizon=max_iter)
     with context.watching(X):

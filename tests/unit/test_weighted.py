@@ -216,7 +216,7 @@ def test_weights_that_are_one_on_average(X, known, rng, which):
         levelled, rows, columns, level = data.levelled(*which)
         A, B = U * (1.0 if rows is None else rows[:, None]), V * (1.0 if columns is None else columns)
         expected = np.sum(weights * (X - U @ V) ** 2)
-        if not levelled.weighted:
+        if not levelled.costs.weighted:
             assert level * np.sum((levelled.whole() - A @ B) ** 2) == pytest.approx(expected)
             continue
         blend = levelled.blended(LowRank(A, B))

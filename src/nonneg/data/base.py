@@ -8,18 +8,16 @@ written again where a kind of data knows a quicker way.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import IncompatibleError
 from ..kernels.host import as_dense, as_operand
 from ..kernels.namespace import Array, Namespace
-from .profile import Need, Profile
+from .profile import Costs, Need
 from .steps import Descent, Request, Sweep
 
 _CHUNK = 2**20
@@ -53,18 +51,8 @@ class Data(ABC):
 
     namespace: Namespace
     shape: tuple[int, int]
-    gives: ClassVar[frozenset[Need]] = frozenset(Need)
-    bounded: ClassVar[bool] = True
-    """Whether a divergence from it is at least zero, as it should be; not so for a similarity used as if it were a kernel."""
-
-    storage: ClassVar[str] = "dense"
-    """How entries are stored, in a word."""
-    weighted: ClassVar[bool] = False
-    """Whether entries have weights, of which those that are missing have none."""
-    can_take: ClassVar[bool] = True
-    """Whether single rows and columns can be looked at, by `take`."""
-    is_far: bool = False
-    """Whether a reading takes so long that as few as possible are to be made: in a file, or on other machines."""
+    costs: Costs = Costs()
+    """How entries are stored, and which passes over them there are."""
     feature_names: Sequence[str] | None = None
     """What columns are called, where data came with names that are text."""
     log: Any = None
@@ -100,28 +88,6 @@ class Data(ABC):
         """X/unit, without a copy."""
 
     # ---- what follows from it
-
-    @property
-    def profile(self) -> Profile:
-        """Size, storage and operations, without a pass out of core."""
-        return Profile(
-            shape=self.shape,
-            dtype=self.namespace.dtype,
-            storage=self.storage,
-            gives=self.gives,
-            non_zeros=self.size if self.is_far else self.facts.non_zeros,
-            has_negatives=not self.is_far and self.facts.lowest < 0,
-            weighted=self.weighted,
-            out_of_core=self.is_far,
-            on_host=self.namespace.is_host,
-            is_single=self.namespace.is_single,
-            gram_size=self.gram_size,
-            formed_grams=frozenset(side for side in (False, True) if self.formed_gram(transposed=side) is not None),
-            one_pass_grams=frozenset(side for side in (False, True) if self.forms_gram(transposed=side)),
-            swept_sides=frozenset(side for side in (False, True) if self.can_sweep(transposed=side)),
-            swept_weights=self.can_sweep_rows,
-            has_items=self.can_take,
-        )
 
     @property
     def size(self) -> int:
@@ -214,7 +180,7 @@ class Data(ABC):
 
     def power_sum(self, exponent: float) -> float:
         """Σ X^exponent over all entries, times their weights; the sum of the weights for exponent 0."""
-        return self._total("power", exponent) if exponent or self.weighted else float(self.shape[0] * self.shape[1])
+        return self._total("power", exponent) if exponent or self.costs.weighted else float(self.shape[0] * self.shape[1])
 
     def log_sum(self, data_power: float) -> float:
         """Σ X^data_power · ln X, with 0 ln 0 = 0."""
@@ -237,22 +203,11 @@ class Data(ABC):
         product = self.apply(M)
         return product, self.apply(as_operand(product, self.namespace.dtype, self.shape), transposed=True)
 
-    gram_size: float = math.inf
-    """Entries that a product with the Gram matrix has to visit, where that is known without being formed."""
-
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         """X Xᵀ M, or Xᵀ X M."""
         return self.apply(
             as_operand(self.apply(M, transposed=not transposed), self.namespace.dtype, self.shape), transposed=transposed
         )
-
-    def formed_gram(self, *, transposed: bool = False) -> Array | None:
-        """X Xᵀ, or Xᵀ X, where it is there as a dense array already."""
-        return None
-
-    def forms_gram(self, *, transposed: bool) -> bool:
-        """Whether X Xᵀ, or Xᵀ X, can be formed in one reading."""
-        return True
 
     def with_itself(self, first: bool, second: bool) -> Array:
         """The product of X with itself, each of the two transposed or not: X Xᵀ is ``with_itself(False, True)``."""
@@ -281,10 +236,6 @@ class Data(ABC):
         """Blocks of rows of X, or of Xᵀ, as they are stored: sparse ones are cut by non-zeros, and too wide to be made dense."""
         return self.blocks(transposed=transposed)
 
-    def can_sweep(self, *, transposed: bool = False) -> bool:
-        """Whether `sweep` can be used; kernels are compiled for arrays on the host."""
-        return self.namespace.is_host
-
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X; see `Sweep`), in place."""
         from ..kernels.coordinates import quadratic_rows
@@ -297,12 +248,9 @@ class Data(ABC):
             quadratic_rows(np.arange(len(some)), own, Y, B, G, X, *options)
             F[some] = own
 
-    can_sweep_rows: ClassVar[bool] = False
-    """Whether `sweep_rows` can be used."""
-
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         """Go over the rows of F once, in place, for ½ Σ vᵢⱼ (xᵢⱼ − ⟨fᵢ, bⱼ⟩)², bⱼ the rows of B; or the same of Xᵀ."""
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         """As `sweep`, for C = (X + Xᵀ)/2 and Q = I; X is square."""
@@ -314,9 +262,6 @@ class Data(ABC):
             # Among rows of zeros, which are not gone over.
             spread = sparse.csr_array((np.ones(len(some)), (some, np.arange(len(some)))), shape=(self.shape[0], len(some)))
             sweep_sparse(sparse.csr_array(spread @ C), sweep._replace(Y=sweep.F, order=some), is_gram=True, is_identity=True)
-
-    descends_in_any_precision: ClassVar[bool] = True
-    """Whether the factors of a descent may be in single precision where the data are in double."""
 
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
         """Go over the rows of F once by Newton's method, beside the rows of X, or of Xᵀ, in place."""
@@ -353,10 +298,6 @@ class Data(ABC):
             for _, block in self.stored_blocks(transposed=axis == 1)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
-
-    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
-        """The error for a model that needs more than there is."""
-        return IncompatibleError(f"The data do not give {' and '.join(sorted(need.value for need in missing))}, which this needs.")
 
 
 def chunk_rows(columns: int) -> int:

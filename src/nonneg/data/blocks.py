@@ -20,6 +20,7 @@ import numpy as np
 from ..kernels.host import as_dense, as_type, summand
 from ..kernels.namespace import Array
 from .base import Data, Facts, Total, chunk_rows
+from .profile import Costs
 from .steps import Request
 
 How = Literal["stack", "add", "list"]
@@ -103,15 +104,14 @@ class ReadingLog:
 class Blocks(Data):
     """Rows in blocks, of which a few are at hand at a time."""
 
-    is_far = True
     is_sparse: bool = False
     """Whether the blocks are sparse."""
     stops: np.ndarray
     """The row after the last one of each block."""
 
     @property
-    def storage(self) -> str:  # type: ignore[override]
-        return "sparse" if self.is_sparse else "dense"
+    def costs(self) -> Costs:  # type: ignore[override]
+        return Costs(storage="sparse" if self.is_sparse else "dense", out_of_core=True, one_pass_grams=frozenset({True}))
 
     @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
@@ -171,9 +171,6 @@ class Blocks(Data):
     def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
         product, gram = self.reading(_apply_and_gram, ("stack", "add"), (M,))
         return product, gram
-
-    def forms_gram(self, *, transposed: bool) -> bool:
-        return transposed
 
     def with_itself(self, first: bool, second: bool) -> Array:
         if (first, second) != (True, False):
@@ -488,7 +485,7 @@ def _survey(block: Data, shared: Any, own: Any) -> tuple[Any]:
 
 def _squares(block: Data, shared: Any, own: Any) -> tuple[np.ndarray]:
     (axis,) = shared
-    if axis == 0 or block.weighted:
+    if axis == 0 or block.costs.weighted:
         return (np.square(block.lengths(axis)),)
     values: Any = block.itself()
     squares = values.multiply(values) if hasattr(values, "multiply") else np.square(values, dtype=np.float64)

@@ -16,6 +16,7 @@ from .given import Observed
 from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import Pair, WeightedDense
+from .weighted.base import Weighted
 from .weighted.weighing import first_unknown
 
 
@@ -110,7 +111,7 @@ def refuse_nan(data: WeightedDense, name: str) -> None:
 
 def check_observed(data: Data, name: str) -> None:
     """Refuse data of which nothing is known."""
-    if data.weighted and data.missing == data.shape[0] * data.shape[1]:
+    if isinstance(data, Weighted) and data.missing == data.shape[0] * data.shape[1]:
         raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Total
 from .dense import DenseData
-from .profile import Need
+from .profile import Costs, Need
 from .signed import Operator, peak_of, stored
 from .sparse import SparseData, sweep_sparse
 from .steps import Request, Sweep
@@ -25,10 +25,21 @@ class GramData(Data):
 
     gram: Any
     namespace: Namespace
-    bounded: bool = True  # type: ignore[misc]
-    storage: ClassVar[str] = "known by X Xᵀ,"
-    can_take: ClassVar[bool] = False
-    gives: ClassVar[frozenset[Need]] = frozenset({Need.ROW_GRAM})
+    bounded: bool = True
+
+    @cached_property
+    def costs(self) -> Costs:  # type: ignore[override]
+        is_operator = isinstance(self.gram, Operator)
+        return Costs(
+            storage="known by X Xᵀ,",
+            gives=frozenset({Need.ROW_GRAM}),
+            refusal=_REFUSAL,
+            bounded=self.bounded,
+            has_items=False,
+            gram_size=stored(self.gram),
+            formed_grams=frozenset() if is_operator or sparse.issparse(self.gram) else frozenset({False}),
+            swept_sides=frozenset() if is_operator else frozenset({False}),
+        )
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -43,21 +54,15 @@ class GramData(Data):
 
     # ---- the Gram matrix
 
-    @property
-    def gram_size(self) -> float:  # type: ignore[override]
-        return stored(self.gram)
-
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         if transposed:
-            raise self.refuse({Need.COLUMN_GRAM})
+            raise self.costs.refuse({Need.COLUMN_GRAM})
         return self.gram @ M
 
-    def formed_gram(self, *, transposed: bool = False) -> Array | None:
-        is_matrix = not transposed and not isinstance(self.gram, Operator) and not sparse.issparse(self.gram)
-        return self.gram if is_matrix else None
-
-    def can_sweep(self, *, transposed: bool = False) -> bool:
-        return self.namespace.is_host and not transposed and not isinstance(self.gram, Operator)
+    def with_itself(self, first: bool, second: bool) -> Array:
+        if (first, second) != (False, True):
+            raise self.costs.refuse({Need.COLUMN_GRAM})
+        return self.gram
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         sweep_sparse(self.gram, sweep._replace(Y=sweep.F), is_gram=True, is_identity=False)
@@ -77,28 +82,28 @@ class GramData(Data):
     def _squares(self, total: Total) -> float:
         """‖X‖² = tr(X Xᵀ); of an operator it is not known, and no more than a constant of the objective."""
         if total != ("power", 2):
-            raise self.refuse({Need.ENTRIES})
+            raise self.costs.refuse({Need.ENTRIES})
         if isinstance(self.gram, Operator):
             return 0.0
         return float(self.gram.trace() if sparse.issparse(self.gram) else self.namespace.xp.linalg.trace(self.gram))
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        raise self.refuse({Need.PRODUCTS})
+        raise self.costs.refuse({Need.PRODUCTS})
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def take(self, items: np.ndarray, axis: int) -> Any:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def lengths(self, axis: int) -> np.ndarray:
         diagonal = self.gram.diagonal() if sparse.issparse(self.gram) else np.diag(to_host(self.gram))
         return np.sqrt(np.maximum(diagonal, 0.0))
 
-    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
-        return IncompatibleError(
-            "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as "
-            "'W W.T X' with 'euclidean'."
-        )
+
+_REFUSAL = (
+    "Only X Xᵀ is known of this data, not its entries: use a form and a divergence that need no more, such as 'W W.T X' with "
+    "'euclidean'."
+)

@@ -12,7 +12,7 @@ from scipy import linalg
 from ..exceptions import DataError
 from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total
-from .profile import Need
+from .profile import Costs, Need
 from .steps import Request
 
 
@@ -28,11 +28,11 @@ class LowRankData(Data):
 
     terms: tuple[tuple[Array, Array], ...]
     namespace: Namespace
-    storage: ClassVar[str] = "low-rank"
     known: Facts
     energy: float
-    bounded: ClassVar[bool] = False
-    gives: ClassVar[frozenset[Need]] = frozenset({Need.PRODUCTS, Need.ROW_GRAM, Need.COLUMN_GRAM})
+    costs: ClassVar[Costs] = Costs(  # type: ignore[misc]
+        storage="low-rank", bounded=False, gives=frozenset({Need.PRODUCTS, Need.ROW_GRAM, Need.COLUMN_GRAM})
+    )
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -45,7 +45,7 @@ class LowRankData(Data):
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         if sign:
-            raise self.refuse({Need.SIGNED_PRODUCTS})
+            raise self.costs.refuse({Need.SIGNED_PRODUCTS})
         if transposed:
             return sum(right.T @ (left.T @ M) for left, right in self.terms)
         return sum(left @ (right @ M) for left, right in self.terms)
@@ -53,11 +53,11 @@ class LowRankData(Data):
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         if any(total != ("power", 2) for total in totals):
-            raise self.refuse({Need.ENTRIES})
+            raise self.costs.refuse({Need.ENTRIES})
         return self.known._replace(lowest=-self.known.peak), [self.energy] * len(totals)
 
     def take(self, items: np.ndarray, axis: int) -> Array:
@@ -87,7 +87,7 @@ class Compression:
     @classmethod
     def begun(cls, data: Data, size: int, generator: np.random.Generator) -> Compression:
         """One for the directions in which X has most, nearly: two readings."""
-        along = data if data.forms_gram(transposed=True) else data.T
+        along = data if True in data.costs.one_pass_grams else data.T
         draws = data.namespace.asarray(generator.standard_normal((along.shape[1], size)))
         near, far = (_orthonormal(product) for product in along.apply_and_gram(draws))
         R, L = (far, near) if along is data else (near, far)

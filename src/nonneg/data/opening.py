@@ -102,7 +102,7 @@ def sample_names(X: Any) -> list[Any] | None:
 
 def is_elsewhere(X: Any) -> bool:
     """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
-    return (isinstance(X, Data) and X.is_far) or _may_be_dask(X) or is_location(X)
+    return (isinstance(X, Data) and X.costs.out_of_core) or _may_be_dask(X) or is_location(X)
 
 
 def _may_be_dask(X: Any) -> bool:
@@ -167,7 +167,7 @@ def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
 def weights_in_memory(weights: Any) -> Any:
     """Weights as they are, for X in memory; read and checked, where they lie in a file."""
     refuse_name(weights)
-    if not is_location(weights) and not (isinstance(weights, Data) and weights.is_far):
+    if not is_location(weights) and not (isinstance(weights, Data) and weights.costs.out_of_core):
         return weights
     blocks, is_turned = _in_file(weights, "samples")
     entries = RowsOfFile(blocks.source)[slice(0, blocks.shape[0])]

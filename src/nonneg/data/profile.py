@@ -1,15 +1,20 @@
-"""The profile of data: size, storage and operations, as far as they are known without a pass out of core."""
+"""The costs that a kind of data declares, and the profile of data: all that the choice of a strategy depends on."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any
 
+from ..exceptions import IncompatibleError
+
+BOTH = frozenset((False, True))
+
 
 class Need(Enum):
-    """What a model may need of X; data say which of these they give."""
+    """A model's need of X; data declare which needs they serve."""
 
     ROW_GRAM = "X Xᵀ"
     COLUMN_GRAM = "Xᵀ X"
@@ -18,39 +23,86 @@ class Need(Enum):
     ENTRIES = "its entries"
 
 
-@dataclass(frozen=True)
-class Profile:
-    """Size, storage and operations of data: the choice of a strategy depends on nothing else of them.
+_OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """Declaration of a kind of data: how entries are stored, what they serve, and which passes are cheap.
 
     Sides are given by a bool: False for the rows of X and X Xᵀ, True for the columns and Xᵀ X.
     """
 
-    shape: tuple[int, int]
-    dtype: Any
     storage: str = "dense"
     """How entries are stored, in a word."""
     gives: frozenset[Need] = frozenset(Need)
-    non_zeros: int = 0
-    """Non-zero entries; stored entries of data out of core, which are counted by a pass only."""
-    has_negatives: bool = False
-    """Whether entries are negative; of data out of core, whether they may be."""
+    refusal: str = ""
+    """The sentence for a need that is not served."""
     weighted: bool = False
     """Whether entries have weights, 0 where a value is missing."""
     out_of_core: bool = False
     """Whether X is in files or on a cluster, so that a pass takes long."""
-    on_host: bool = True
-    """Whether arrays are NumPy's, which compiled kernels take."""
-    is_single: bool = False
-    """Whether they are NumPy's, and float32."""
+    bounded: bool = True
+    """Whether divergences are at least zero; not so from a similarity that is no kernel."""
+    has_items: bool = True
+    """Whether `take` gives single rows and columns."""
+    mixed_precision: bool = True
+    """Whether Newton's method may have factors in single precision beside X in double precision."""
     gram_size: float = math.inf
     """Entries read by a product with X Xᵀ, for data given by it."""
     formed_grams: frozenset[bool] = frozenset()
     """Sides of Gram matrices that are there as arrays."""
-    one_pass_grams: frozenset[bool] = frozenset((False, True))
+    one_pass_grams: frozenset[bool] = BOTH
     """Sides of Gram matrices that one pass forms."""
-    swept_sides: frozenset[bool] = frozenset((False, True))
+    swept_sides: frozenset[bool] = BOTH
     """Sides whose items `sweep` visits one by one."""
     swept_weights: bool = False
     """Whether `sweep_rows` visits rows with the weights of their entries."""
-    has_items: bool = True
-    """Whether `take` gives single rows and columns."""
+
+    @property
+    def T(self) -> Costs:
+        """The costs of Xᵀ."""
+        return Costs(
+            storage=self.storage,
+            gives=frozenset(_OTHER.get(need, need) for need in self.gives),
+            refusal=self.refusal,
+            out_of_core=self.out_of_core,
+            one_pass_grams=frozenset(not side for side in self.one_pass_grams),
+            swept_sides=frozenset(not side for side in self.swept_sides),
+        )
+
+    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
+        """The error for a model with needs that are not served."""
+        needs = " and ".join(sorted(need.value for need in missing))
+        return IncompatibleError(self.refusal or f"The data do not give {needs}, which this needs.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Costs):
+    """Costs, size and extremes of data, without entries."""
+
+    shape: tuple[int, int]
+    dtype: Any
+    non_zeros: int = 0
+    """Non-zero entries; stored entries of data out of core, which are counted by a pass only."""
+    has_negatives: bool = False
+    """Whether entries are negative; False of data out of core, where a pass tells."""
+    on_host: bool = True
+    """Whether arrays are NumPy's, which compiled kernels take."""
+    is_single: bool = False
+    """Whether they are NumPy's, and float32."""
+
+    @classmethod
+    def of(cls, data: Any) -> Profile:
+        """The profile of data, without a pass out of core."""
+        costs, namespace = data.costs, data.namespace
+        declared = {field.name: getattr(costs, field.name) for field in fields(Costs)}
+        return cls(
+            **declared | {"swept_sides": costs.swept_sides if namespace.is_host else frozenset()},
+            shape=data.shape,
+            dtype=namespace.dtype,
+            non_zeros=data.size if costs.out_of_core else data.facts.non_zeros,
+            has_negatives=not costs.out_of_core and data.facts.lowest < 0,
+            on_host=namespace.is_host,
+            is_single=namespace.is_single,
+        )

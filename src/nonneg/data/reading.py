@@ -25,6 +25,7 @@ from .sketch import SketchData
 from .sources import is_location
 from .sparse import SparseData
 from .weighted import Pair, Scaled, Weighing, WeightedBlocks, WeightedDense
+from .weighted.base import Weighted
 from .weighted.weighing import observed, weigh
 from .weighted.weights import check_weights, transposed
 
@@ -127,7 +128,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     if weights is None and (isinstance(X, Data) or not ignores):
         return X
     data: Any = X if isinstance(X, Data) else _wrapped(X, name)
-    if isinstance(X, Data) and X.weighted:
+    if isinstance(X, Weighted):
         raise DataError("The data have weights already.")
     if sparse.issparse(X) and ignores and np.isnan(data.values.data).any():
         raise DataError(
@@ -183,9 +184,9 @@ def _read_small(blocks: FileBlocks, is_turned: bool, name: str, missing: str, we
 def _read_blocks(X: Any, name: str, missing: str, weights: Any) -> Data:
     """Data in blocks with weights; as they are without any. A pass tells whether anything is missing."""
     (blocks, is_turned), ignores = X.in_blocks, missing == "ignore"
-    if isinstance(blocks, FileBlocks) and blocks.is_small and not X.weighted and not _lie_elsewhere(weights):
+    if isinstance(blocks, FileBlocks) and blocks.is_small and not isinstance(X, Weighted) and not _lie_elsewhere(weights):
         return _read_small(blocks, is_turned, name, missing, weights)
-    if X.weighted:
+    if isinstance(X, Weighted):
         if weights is not None:
             raise DataError("The data have weights already.")
         return X
@@ -334,7 +335,7 @@ def combined(weights: Any, of_rows: np.ndarray, data: Any) -> Any:
     if isinstance(weights, tuple | list) and len(weights) == 2:
         rows, columns = weights
         return of_rows * (1.0 if rows is None else np.asarray(rows)), columns
-    if isinstance(data, Data) and data.is_far and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
+    if isinstance(data, Data) and data.costs.out_of_core and (is_elsewhere(weights) or isinstance(weights, np.memmap)):
         return Scaled(weights, Pair(of_rows, np.ones(data.shape[1])))
     weights = weights_in_memory(weights)
     if sparse.issparse(weights):

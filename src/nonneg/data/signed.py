@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import IncompatibleError
 from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total
-from .profile import Need
+from .profile import Costs, Need
 from .steps import Request
 
 
@@ -62,9 +61,12 @@ class SignedData(Data):
     positive: Any
     negative: Any
     namespace: Namespace
-    storage: ClassVar[str] = "split into signs,"
-    can_take: ClassVar[bool] = False
-    gives: ClassVar[frozenset[Need]] = frozenset({Need.SIGNED_PRODUCTS})
+    costs: ClassVar[Costs] = Costs(  # type: ignore[misc]
+        storage="split into signs,",
+        has_items=False,
+        gives=frozenset({Need.SIGNED_PRODUCTS}),
+        refusal="Data given as a difference of two parts serves the objective tr(WᵀSW) only.",
+    )
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -76,7 +78,7 @@ class SignedData(Data):
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         if totals:
-            raise self.refuse({Need.ENTRIES})
+            raise self.costs.refuse({Need.ENTRIES})
         return Facts(-peak_of(self.negative), peak_of(self.positive), self.size), []
 
     def in_units(self, unit: float) -> SignedData:
@@ -84,23 +86,20 @@ class SignedData(Data):
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         if not sign:
-            raise self.refuse({Need.PRODUCTS})
+            raise self.costs.refuse({Need.PRODUCTS})
         return (self.positive if sign == "⁺" else self.negative) @ M  # both are symmetric
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def take(self, items: np.ndarray, axis: int) -> Any:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     @property
     def items(self) -> Data:
-        raise self.refuse({Need.ENTRIES})
-
-    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
-        return IncompatibleError("Data given as a difference of two parts serves the objective tr(WᵀSW) only.")
+        raise self.costs.refuse({Need.ENTRIES})
 
 
 def stored(matrix: Any) -> int:

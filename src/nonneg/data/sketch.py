@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg
 
-from ..exceptions import IncompatibleError
 from ..kernels.host import multiplied
 from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Total
 from .dense import DenseData
-from .profile import Need
+from .profile import Costs, Need
 from .steps import Request
 
 
@@ -28,10 +28,15 @@ class SketchData(DenseData):
 
     of: Literal["rows", "columns"] = "rows"
     energy: float | None = None
-    gives: frozenset[Need] = field(init=False)  # type: ignore[misc]
 
-    def __post_init__(self) -> None:
-        self.gives = frozenset({Need.COLUMN_GRAM if self.of == "rows" else Need.ROW_GRAM})
+    @cached_property
+    def costs(self) -> Costs:  # type: ignore[override]
+        known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
+        return Costs(
+            gives=frozenset({Need.COLUMN_GRAM if self.of == "rows" else Need.ROW_GRAM}),
+            refusal=f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need "
+            f"no more, such as {form} with 'euclidean'.",
+        )
 
     def in_units(self, unit: float) -> SketchData:
         energy = None if self.energy is None else self.energy / unit / unit
@@ -40,11 +45,11 @@ class SketchData(DenseData):
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Array | None]:
-        raise self.refuse({Need.ENTRIES})
+        raise self.costs.refuse({Need.ENTRIES})
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         if any(total != ("power", 2) for total in totals):
-            raise self.refuse({Need.ENTRIES})
+            raise self.costs.refuse({Need.ENTRIES})
         facts, sums = super().survey(totals)
         facts = facts._replace(non_zeros=self.size)  # zeros, of features that are zero, save nothing
         return facts, sums if self.energy is None else [self.energy] * len(sums)
@@ -56,13 +61,6 @@ class SketchData(DenseData):
     @property
     def items(self) -> Data:
         return DenseData(self.values, self.namespace, self.unit)
-
-    def refuse(self, missing: Iterable[Need]) -> IncompatibleError:
-        known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
-        return IncompatibleError(
-            f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need no more, "
-            f"such as {form} with 'euclidean'."
-        )
 
 
 def in_single_precision(data: SketchData) -> SketchData:
@@ -116,7 +114,7 @@ class Nystrom:
 
     def __init__(self, data: Data, of: Literal["rows", "columns"], size: int, generator: np.random.Generator) -> None:
         self.data, self.of = data, of
-        if data.is_far and not data.forms_gram(transposed=of == "rows"):
+        if data.costs.out_of_core and (of == "rows") not in data.costs.one_pass_grams:
             self._begin_across(size, generator)
             return
         seen = self._applied(generator.standard_normal((data.shape[1 if of == "rows" else 0], size)))

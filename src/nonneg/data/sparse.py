@@ -16,6 +16,7 @@ from ..kernels.host import as_dense, in_double, is_kept_in_double, is_small, kep
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total
+from .profile import Costs
 from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
 from .visiting import Pass, row_blocks, share_out
 
@@ -28,7 +29,7 @@ class SparseData(Data):
 
     values: sparse.csr_array
     namespace: Namespace
-    storage: ClassVar[str] = "sparse"
+    costs: ClassVar[Costs] = Costs(storage="sparse", mixed_precision=False)  # type: ignore[misc]
     is_passing: bool = field(default=False, kw_only=True)
     """Whether it is here for one visit, as a block of a file is: then to have Xᵀ in rows is not worth the time that it takes."""
 
@@ -131,8 +132,6 @@ class SparseData(Data):
 
     def sweep_symmetric(self, sweep: Sweep) -> None:
         sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
-
-    descends_in_any_precision = False
 
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
         if not descent.curve.on_pattern:

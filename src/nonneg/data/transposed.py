@@ -10,10 +10,8 @@ import numpy as np
 
 from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total
-from .profile import Need
+from .profile import Costs
 from .steps import Request, Sweep
-
-_OTHER = {Need.ROW_GRAM: Need.COLUMN_GRAM, Need.COLUMN_GRAM: Need.ROW_GRAM}
 
 
 @dataclass(eq=False)
@@ -23,9 +21,11 @@ class TransposedData(Data):
     inner: Data
 
     def __post_init__(self) -> None:
-        self.gives = frozenset(_OTHER.get(need, need) for need in self.inner.gives)  # type: ignore[misc]
-        self.is_far, self.log = self.inner.is_far, self.inner.log
-        self.storage = self.inner.storage  # type: ignore[misc]
+        self.log = self.inner.log
+
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        return self.inner.costs.T
 
     @property
     def namespace(self) -> Namespace:  # type: ignore[override]
@@ -63,9 +63,6 @@ class TransposedData(Data):
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.inner.apply_gram(M, transposed=not transposed)
 
-    def forms_gram(self, *, transposed: bool) -> bool:
-        return self.inner.forms_gram(transposed=not transposed)
-
     def with_itself(self, first: bool, second: bool) -> Array:
         return self.inner.with_itself(not first, not second)
 
@@ -100,9 +97,6 @@ class TransposedData(Data):
 
     def lengths(self, axis: int) -> np.ndarray:
         return self.inner.lengths(1 - axis)
-
-    def can_sweep(self, *, transposed: bool = False) -> bool:
-        return self.inner.can_sweep(transposed=not transposed)
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         self.inner.sweep(sweep, transposed=not transposed)

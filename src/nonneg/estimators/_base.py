@@ -244,7 +244,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             has_weights = ignores or weights is not None
             given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=has_weights)
             X = read_weighted(given, missing=self.missing, weights=weights) if has_weights else given
-        if isinstance(X, Data) and X.profile.out_of_core:
+        if isinstance(X, Data) and X.costs.out_of_core:
             return X
         data = self._checked(X, unknown=not reset)
         if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
@@ -265,7 +265,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The best solution of all starts."""
         first, rank, options, given = self._planned(X)
         context.checkpoint = None if self.checkpoint is None else read_checkpoint(self.checkpoint)
-        if X.profile.out_of_core:
+        if X.costs.out_of_core:
             make_first_pass(X, first, rank, options[0], given, resumes=context.resumes)
             check_observed(X, "X")
         if X.facts.peak == 0:
@@ -392,7 +392,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """√(2 D), also where D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
-        if is_known and not (X.profile.weighted and counts_filled(model, X)):
+        if is_known and not (X.costs.weighted and counts_filled(model, X)):
             return float(np.sqrt(2 * solution.objective))
         return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
 

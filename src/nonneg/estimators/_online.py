@@ -74,13 +74,13 @@ class OnlineMixin(Factorizer):
         """Keep also a sketch of the samples in the span of a few products with W, or both sides of the rule, for `partial_fit`."""
         super()._keep(X, solution)
         model, W = self._model(), self._soft_factors["W"]
-        is_weighted = X.profile.weighted
+        is_weighted = X.costs.weighted
         count = count_rows(X) if is_weighted else X.shape[0]
         stream = Stream(W, choose_units(model, X).data, n_samples=count, n_steps=1, started_at=count)
         X = self._complete(X) if is_weighted else X
         X = X if stream.unit == 1 else X.in_units(stream.unit)
         if self._has_sketch:
-            own = begun_sketch(X, "rows", W.shape[1]).sketch if X.profile.out_of_core else X
+            own = begun_sketch(X, "rows", W.shape[1]).sketch if X.costs.out_of_core else X
             self._stream = replace(stream, sketch=projected(own, W), energy=X.power_sum(2))
         else:
             numerator, denominator = map(to_host, point_at(model, X, {"W": W}).sides("W"))

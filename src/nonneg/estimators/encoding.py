@@ -124,7 +124,7 @@ def _of_weighted(
     codes = np.repeat(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0), C.shape[1], axis=1).astype(C.dtype)
     codes[reach == 0] = 0.0  # nothing that is known of the sample has any of the component
     terms = _penalties_of(constraint)
-    if divergence.is_quadratic and terms is not None and not terms.ridge and X.can_sweep_rows:
+    if divergence.is_quadratic and terms is not None and not terms.ridge and X.costs.swept_weights:
         penalty = terms.penalty / size / scale
         products, sums = _known_sums(X, ((1.0, C), (0.0, C * C.sum(axis=1, keepdims=True))))
         codes = _start_of_squares(products, sums, penalty).astype(C.dtype)

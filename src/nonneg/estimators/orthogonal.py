@@ -166,7 +166,7 @@ class ONMF(Factorizer):
 
     def _fit(self, X: Data, context: Context) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
-            if self._begins_euclidean and not X.profile.out_of_core:
+            if self._begins_euclidean and not X.costs.out_of_core:
                 read_for(self._model(), X)  # what the divergence cannot take is refused before any work
             return super()._fit(X, context)
         return self._projected(X, context)

@@ -93,9 +93,9 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
     return {
         "shape of X": list(data.shape),
         "type of X": str(data.namespace.dtype),
-        **({"storage of X": _blocks_of(data)} if data.profile.out_of_core else {}),
+        **({"storage of X": _blocks_of(data)} if data.costs.out_of_core else {}),
         "entries of X": _of_data(data),
-        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.profile.weighted else {}),
+        **({"weights of X": [data.missing, _described(getattr(data, "weights", None))]} if data.costs.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),
@@ -125,8 +125,8 @@ _HASHED = 2**22
 def _of_rows(data: Data) -> str:
     """A hash of rows: of all of them where that is little work. Data whose entries have changed places have the same sums."""
     in_blocks = data.in_blocks  # whose rows are at hand, whether they are samples or features
-    items = in_blocks[0] if in_blocks is not None else data if data.can_take else data.items
-    if not items.can_take:
+    items = in_blocks[0] if in_blocks is not None else data if data.costs.has_items else data.items
+    if not items.costs.has_items:
         return ""
     n, width = items.shape
     count = min(n, max(_HASHED // max(width, 1), 1))

@@ -147,7 +147,7 @@ class Point:
         """The objective, and the size of its terms, from the sums of the divergence."""
         divergence = self.problem.model.divergence
         value, magnitude = divergence.value(self.problem.constant, sums)
-        if value < 0 and self.problem.data.bounded:
+        if value < 0 and self.problem.data.costs.bounded:
             # A difference of large terms may round below zero; a large negative one means that X̂ is zero and ln X̂ not finite,
             # unless the divergence has no lower bound of zero.
             roundings = 1e4 if divergence.bounded else 4

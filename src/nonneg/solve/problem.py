@@ -126,9 +126,9 @@ class Problem:
         self.filling: Any = None
         """The values of missing entries."""
         model = self.model
-        missing = model.needs - data.gives
+        missing = model.needs - data.costs.gives
         if missing:
-            raise data.refuse(missing)
+            raise data.costs.refuse(missing)
         if model.divergence.signed:
             self._check_signs()
         self.adrift = {name for name in model.learned if model.divergence.scale_invariant and model.constraints[name].any_scale}
@@ -146,11 +146,9 @@ class Problem:
                 f"{model.data} has entries of up to {data.facts.peak:g}, whose {model.divergence!r} is more, or less, than a "
                 "number can hold, and no factor is free to take up its scale. Divide it by a number first."
             )
-        grams = {side: data.formed_gram(transposed=side) for side in (False, True)}
+        grams = {side: data.with_itself(side, not side) for side in data.costs.formed_grams}
         X = Letter(model.data)
-        self._formed = {
-            canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in grams.items() if gram is not None
-        }
+        self._formed = {canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in grams.items()}
         """Constant products computed so far."""
         self._lock = RLock()
         self._compiled: dict[Any, Executable] = {}
@@ -305,7 +303,7 @@ def counts_fills(model: Model, data: Any) -> bool:
 
 def counts_filled(model: Model, data: Data) -> bool:
     """Whether the objective of a solution may count filled entries: of a constraint's rule without weights, or of such a form."""
-    return must_be_filled(model, data) or (data.profile.weighted and not data.profile.out_of_core)
+    return must_be_filled(model, data) or (data.costs.weighted and not data.costs.out_of_core)
 
 
 def _levelled(model: Model, data: Data) -> Levelled | None:
@@ -350,9 +348,9 @@ def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
 
 def signature_of(model: Model, data: Any, rank: Any, init: Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Signature:
     """The signature of the problem that `bind` makes; without weights, data out of core are not read for it."""
-    if not isinstance(data, Data) or not data.profile.out_of_core:
+    if not isinstance(data, Data) or not data.costs.out_of_core:
         return bind(model, data, rank, init, horizon).signature
-    is_weighted = data.profile.weighted
+    is_weighted = data.costs.weighted
     _, inner, partial = _arrange(model, data) if is_weighted else (None, data, None)
     shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (init or {}).items()})
     horizon = horizon if partial is None else 1
@@ -374,7 +372,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         Expected iterations.
     """
     model, data = read_for(model, X, init if isinstance(init, Mapping) else None)
-    is_weighted = data.profile.weighted
+    is_weighted = data.costs.weighted
     level, inner, partial = _arrange(model, data) if is_weighted else (None, data, None)
     horizon = horizon if partial is None else 1  # products of X change with every fill
     given = read_init({} if init is None else init, model, data.namespace)

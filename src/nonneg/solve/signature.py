@@ -73,7 +73,7 @@ class Signature:
     ) -> Signature:
         """The signature of a model for data, with the given values of fixed factors."""
         fixed_sizes = {name: float(matrix.nnz) for name, matrix in (fixed or {}).items() if hasattr(matrix, "nnz")}
-        profile = data.profile
+        profile = Profile.of(data)
         model = model.with_weights() if profile.weighted else model
         return cls(model, profile, dict(shapes), fixed_sizes, horizon, is_filled, has_weights or profile.weighted)
 

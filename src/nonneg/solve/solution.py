@@ -281,7 +281,7 @@ class Solution:
         """The product of the form: X̂, a dense array."""
         if not self.model.form:
             raise IncompatibleError("An objective of one's own has no product to reconstruct.")
-        name, is_there = self.model.data, self.data is not None and Need.PRODUCTS in self.data.gives
+        name, is_there = self.model.data, self.data is not None and Need.PRODUCTS in self.data.costs.gives
         if name in self.model.form.names and not is_there:
             raise IncompatibleError(f"{name} itself is not known, only its Gram matrix, so there is nothing to reconstruct.")
         return as_dense(multiply(self.model.form, self.factors, {name: self.data} if self.data is not None else {}))

@@ -112,7 +112,7 @@ def with_all_digits(problem: Problem, solution: Solution) -> Solution:
 
 def _has_all_entries(data: Data) -> bool:
     """Whether data can be gone over entry by entry, and zeros are stored as others are: they would not be gone over."""
-    return Need.ENTRIES in data.gives and data.size == data.shape[0] * data.shape[1]
+    return Need.ENTRIES in data.costs.gives and data.size == data.shape[0] * data.shape[1]
 
 
 def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, Array]:

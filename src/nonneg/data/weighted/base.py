@@ -74,7 +74,6 @@ class Blend(NamedTuple):
 class Weighted(Data):
     """Data with weights, which count in passes over entries. Products are those of `complete`, which has none."""
 
-    weighted: ClassVar[bool] = True
     complete: Data
     """X inside a form, with missing entries filled."""
 
@@ -168,7 +167,7 @@ def share_with_weights(data: Data) -> float:
 
 def has_weights(data: Data) -> bool:
     """Whether entries have weights other than 0 and 1."""
-    return data.weighted and getattr(data, "weights", None) is not None
+    return isinstance(data, Weighted) and getattr(data, "weights", None) is not None
 
 
 def settle(

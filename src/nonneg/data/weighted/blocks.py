@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total, chunks
 from ..blocks import Blocks, How, MadeBlocks, Make, ReadingLog, Work, on_made
+from ..profile import Costs
 from ..sparse import SparseData
 from ..steps import Request
 from ..transposed import TransposedData
-from .base import Blend, DataTerm, LowRank, Partial, mean_filling, settled_by_sums
+from .base import Blend, DataTerm, LowRank, Partial, Weighted, mean_filling, settled_by_sums
 from .pairs import PairWeighted
 from .weights import Pair, stacked, transposed
 
@@ -40,8 +41,9 @@ class FilledBlocks(MadeBlocks):
         values = LowRank(self.values.U / unit, self.values.V)
         return FilledBlocks(self.base.in_units(unit), values, self.make, *self._more)  # type: ignore[arg-type]
 
-    def can_sweep(self, *, transposed: bool = False) -> bool:
-        return False  # it would take a reading for every few columns, in each sweep
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        return replace(super().costs, swept_sides=frozenset())  # it would take a pass for every few columns, in each sweep
 
 
 @dataclass(eq=False)
@@ -72,6 +74,10 @@ class WeightedBlocks(Partial, Blocks):
     def __post_init__(self) -> None:
         self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
         self.stops = self.base.stops
+
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        return replace(super().costs, weighted=True, swept_weights=True)
 
     def with_inside(self, inside: Any) -> WeightedBlocks:
         return WeightedBlocks(self.base, self.weights, self.keeps_pairs, inside)
@@ -134,8 +140,6 @@ class WeightedBlocks(Partial, Blocks):
 
     # ---- row by row
 
-    can_sweep_rows: ClassVar[bool] = True
-
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         if not transposed:
             (found,) = self.reading(_swept, ("stack",), (B, options), (F,))
@@ -197,7 +201,10 @@ class TurnedBlocks(TransposedData, Partial):
     """Yᵀ, given blocks Y that have weights."""
 
     inner: WeightedBlocks
-    weighted: ClassVar[bool] = True
+
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        return replace(super().costs, weighted=True, swept_weights=True)
 
     @property
     def inside(self) -> Any:  # type: ignore[override]
@@ -228,8 +235,6 @@ class TurnedBlocks(TransposedData, Partial):
     @property
     def zeros(self) -> int:
         return self.inner.zeros
-
-    can_sweep_rows: ClassVar[bool] = True
 
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         self.inner.sweep_rows(F, B, options, transposed=not transposed)
@@ -350,7 +355,7 @@ def transpose_block(data: Any) -> Data:
 
 def _arranged(parts: Sequence[Any], arrange: Callable[[Sequence[Any]], Any]) -> Data:
     """Data whose values and weights are those of several, arranged."""
-    first, weights = parts[0], {"weights": arrange([part.weights for part in parts])} if parts[0].weighted else {}
+    first, weights = parts[0], {"weights": arrange([part.weights for part in parts])} if isinstance(parts[0], Weighted) else {}
     if isinstance(first, PairWeighted):
         return PairWeighted(_arranged([part.base for part in parts], arrange), weights["weights"])
     kept = {"is_passing": False} if isinstance(first, SparseData) else {}

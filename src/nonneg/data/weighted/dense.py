@@ -15,6 +15,7 @@ from ...kernels.namespace import Array, to_host
 from ..base import Data, Facts, Total, chunks
 from ..dense import DenseData
 from ..device import dense
+from ..profile import Costs
 from ..steps import Request
 from ..visiting import row_blocks
 from .base import (
@@ -39,6 +40,10 @@ class WeightedDense(Partial, DenseData):
 
     weights: Any = None
     inside: Data | None = None
+
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        return Costs(weighted=True, swept_weights=self.namespace.is_host)
 
     def _rows(self, rows: slice) -> WeightedDense:
         return WeightedDense(self.values[rows, :], self.namespace, self.unit, rows_of(self.weights, rows))
@@ -95,10 +100,6 @@ class WeightedDense(Partial, DenseData):
         return self.observed - self.facts.non_zeros
 
     # ---- row by row
-
-    @property
-    def can_sweep_rows(self) -> bool:  # type: ignore[override]
-        return self.namespace.is_host
 
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         data = self._turned if transposed else self

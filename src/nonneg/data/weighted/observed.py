@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from ...kernels.host import as_dense, inner, multiplied
 from ...kernels.host import logarithm as log_of
 from ...kernels.namespace import Array, Namespace
 from ..base import Data, Facts, Total
+from ..profile import Costs
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
@@ -27,6 +28,7 @@ class ObservedData(Partial, SparseData):
     weights: sparse.csr_array | None = None
     inside: Data | None = None
     is_pattern: ClassVar[bool] = True
+    costs: ClassVar[Costs] = replace(SparseData.costs, weighted=True, swept_weights=True)  # type: ignore[misc]
 
     def in_units(self, unit: float) -> ObservedData:
         inside = self.inside and self.inside.in_units(unit)
@@ -67,8 +69,6 @@ class ObservedData(Partial, SparseData):
         return None if self.weights is None else self.weights.T.tocsr()
 
     # ---- row by row
-
-    can_sweep_rows: ClassVar[bool] = True
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
         return ((rows[some], block) for some, block in cut_by_non_zeros(self.values[rows]))
@@ -152,7 +152,7 @@ class FilledData(Data):
     rest: sparse.csr_array
     filling: LowRank
     namespace: Namespace
-    storage: ClassVar[str] = "sparse"
+    costs: ClassVar[Costs] = Costs(storage="sparse", swept_sides=frozenset())  # type: ignore[misc]
     highest: float
     """About the largest entry."""
 
@@ -171,9 +171,6 @@ class FilledData(Data):
     @property
     def zeros(self) -> int:
         return 0  # those that were given are refused before they are here, where all have to be positive
-
-    def can_sweep(self, *, transposed: bool = False) -> bool:
-        return False  # rows would have to be formed, entries of which nothing is known among them
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling

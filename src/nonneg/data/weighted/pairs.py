@@ -15,6 +15,7 @@ from ...kernels.host import as_dense, logarithm
 from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data, Facts, Total
 from ..dense import DenseData
+from ..profile import Costs
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass
@@ -37,9 +38,19 @@ class PairWeighted(Weighted):
     namespace: Namespace = field(init=False)
 
     def __post_init__(self) -> None:
-        self.namespace, self.gives = self.base.namespace, self.base.gives  # type: ignore[misc]
-        self.is_far, self.log = self.base.is_far, self.base.log
-        self.storage = self.base.storage  # type: ignore[misc]
+        self.namespace, self.log = self.base.namespace, self.base.log
+
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        base = self.base.costs
+        return Costs(
+            storage=base.storage,
+            gives=base.gives,
+            weighted=True,
+            out_of_core=base.out_of_core,
+            one_pass_grams=base.one_pass_grams,
+            swept_weights=self.namespace.is_host,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -58,9 +69,6 @@ class PairWeighted(Weighted):
 
     def take(self, items: np.ndarray, axis: int) -> Any:
         return self.base.take(items, axis)
-
-    def forms_gram(self, *, transposed: bool) -> bool:
-        return self.base.forms_gram(transposed=transposed)
 
     def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
         return self.base.blocks(transposed=transposed)
@@ -160,10 +168,6 @@ class PairWeighted(Weighted):
 
     # ---- row by row
 
-    @property
-    def can_sweep_rows(self) -> bool:  # type: ignore[override]
-        return self.namespace.is_host
-
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         from ...kernels.coordinates import linear_rows
         from ...kernels.threads import over_rows
@@ -208,7 +212,7 @@ class PairWeighted(Weighted):
             return None
         of_rows, of_columns = (np.sqrt(part) if asked else None for part, asked in zip(self.weights, (rows, columns), strict=True))
         rest: Any = self.absorbed(rows, columns)
-        if not rest.weighted:
+        if not isinstance(rest, PairWeighted):
             return Levelled(rest, of_rows, of_columns)
         weights, level = level_of_pair(np, rest.weights)
         data = rest.base if all(np.all(part == 1) for part in weights) else PairWeighted(rest.base, weights)

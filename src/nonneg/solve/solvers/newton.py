@@ -205,7 +205,7 @@ class Newton(Solver):
 def _may_be_single(problem: Problem) -> bool:
     """Whether sweeps in single precision pay, and all numbers that they meet are within its range."""
     data, curve = problem.data, problem.signature.derived(_curve)
-    if problem.namespace.dtype != np.float64 or not data.descends_in_any_precision:
+    if problem.namespace.dtype != np.float64 or not data.costs.mixed_precision:
         return False
     if data.shape[0] * data.shape[1] * max(min(shape) for shape in problem.shapes.values()) < _LARGE:
         return False
