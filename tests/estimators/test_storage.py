@@ -128,7 +128,7 @@ def test_sketches_of_sparse_data():
         for stored in (X, sparse.csr_array(X)):
             found = kind_for(bind(Model("X W W.T"), stored, 4).signature)
             assert found is (Kind.SKETCH if is_sketched else None)
-    sketches = [Sketch(bind(Model("X W W.T"), stored, 4)).small.data.whole() for stored in (half, sparse.csr_array(half))]
+    sketches = [Sketch(bind(Model("X W W.T"), stored, 4)).small.data.itself() for stored in (half, sparse.csr_array(half))]
     np.testing.assert_allclose(sketches[1].T @ sketches[1], sketches[0].T @ sketches[0], rtol=1e-9, atol=1e-12 * (half**2).sum())
 
 

@@ -87,7 +87,7 @@ class TestBeforeTheConstraintIsRestored:
     def value(point, W, penalty):
         """The divergence without its penalty, at another W, and what is added to it."""
         bare = Model(point.problem.model.form, point.problem.model.divergence)
-        plain = point_at(bare, point.problem.data.whole(), {**point.factors, "W": W})
+        plain = point_at(bare, point.problem.data.itself(), {**point.factors, "W": W})
         value, magnitude = plain.objective()
         return value + penalty(W), magnitude + abs(penalty(W))
 

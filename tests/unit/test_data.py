@@ -125,7 +125,7 @@ def test_float32_stays_but_for_small_products(kind, holes, rng):
     for operand in OPERANDS:
         (tall, small), _ = data.visit(U, V, [Request(operand, "right", V.T), Request(operand, "left", U.T)])
         assert (tall.dtype, small.dtype) == (np.float32, np.float64)
-    assert data.in_units(2.0).whole().dtype == np.float32
+    assert data.in_units(2.0).itself().dtype == np.float32
 
 
 def test_of_a_gram_matrix_only_squares_are_known(X):

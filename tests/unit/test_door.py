@@ -15,8 +15,8 @@ import nonneg
 from nonneg import Model, factorize
 from nonneg.constraints import NAMES as CONSTRAINTS
 from nonneg.constraints import Disjoint, NearOrthogonal, PartlyFixed, Sparse
-from nonneg.data import Data, Facts, base
-from nonneg.data.blocks import Blocks
+from nonneg.data import Data, base
+from nonneg.data.blocks import Blocks, together
 from nonneg.data.dense import DenseData
 from nonneg.data.reading import read_data
 from nonneg.data.visiting import put_together, visit_rows
@@ -60,9 +60,7 @@ class RowBlocks(Data):
         return put_together(self.namespace, requests, visits)
 
     def survey(self, totals):
-        facts, sums = zip(*(part.survey(totals) for _, part in self.each("survey")), strict=True)
-        lowest, highest, non_zeros = zip(*facts, strict=True)
-        return Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros)), [sum(each) for each in zip(*sums, strict=True)]
+        return together(part.survey(totals) for _, part in self.each("survey"))
 
     def take(self, items, axis):
         if axis == 1:
@@ -104,10 +102,6 @@ class MaskedFolder(Blocks):
         shapes = [np.load(path, mmap_mode="r").shape for path in self.files]
         self.stops, self.shape = np.cumsum([rows for rows, _ in shapes]), (sum(rows for rows, _ in shapes), shapes[0][1])
         self.namespace = Namespace(np, np.dtype(np.float64), "cpu")
-
-    @property
-    def missing(self):
-        return sum(int(np.load(mask).sum()) for mask in self.masks)
 
     def pieces(self):
         for path, mask, stop in zip(self.files, self.masks, self.stops.tolist(), strict=True):

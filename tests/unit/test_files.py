@@ -118,7 +118,7 @@ def test_whatever_data_give(kind, blocks, dtype, monkeypatch, rng):
     N = rng.random((X.shape[0], 2)).astype(X.dtype)
     for found, expected in zip(data.apply_both(X[:4].T, N), (X @ X[:4].T, X.T @ N), strict=True):
         np.testing.assert_allclose(found, expected, **tolerance)
-    for found, expected in zip(data.apply_and_gram(X[:4].T), (X @ X[:4].T, X.T @ X @ X[:4].T), strict=True):
+    for found, expected in zip(data.apply_both(X[:4].T), (X @ X[:4].T, X.T @ X @ X[:4].T), strict=True):
         np.testing.assert_allclose(found, expected, **tolerance)
     np.testing.assert_allclose(as_dense(data.in_units(4.0).itself()), X / 4)
 
@@ -359,9 +359,9 @@ def test_handles(tmp_path):
         handles = [file["inside/data"], file, other, zarr.open(str(tmp_path / "zarr/X.zarr"), mode="r")]
         handles += [parquet.ParquetFile(tmp_path / "Parquet/X.parquet")]
         for handle in handles:
-            np.testing.assert_allclose(as_dense(nonneg.data.opened(handle).whole()), X)
+            np.testing.assert_allclose(as_dense(nonneg.data.opened(handle).itself()), X)
     mapped = np.load(tmp_path / "npy/X.npy", mmap_mode="r")
-    np.testing.assert_array_equal(open_data(mapped).whole(), X)
+    np.testing.assert_array_equal(open_data(mapped).itself(), X)
     assert nonneg.data.opened(mapped) is mapped  # it fits into memory, and is an array like others
     with pytest.raises(DataError, match="rows can be read from"):
         open_data(mapped[3:])
@@ -385,7 +385,7 @@ def test_sparse_matrices_of_anndata_that_are_backed(tmp_path):
         for handle, expected in zip(handles, (X, 2 * X), strict=True):
             model = nonneg.OPNMF(3, random_state=0).fit(handle)
             assert model.feature_names_in_.tolist() == list(whole.var_names)
-            np.testing.assert_allclose(as_dense(open_data(handle).whole()), expected)
+            np.testing.assert_allclose(as_dense(open_data(handle).itself()), expected)
         with pytest.raises(DataError, match=r"holds one matrix.*key='twice'"):
             open_data(handles[0], key="twice")
 
@@ -403,7 +403,7 @@ def test_which_matrix_of_several(tmp_path):
             stored = anndata.AnnData(sparse.csr_matrix(X), layers=layers)
             getattr(stored, f"write_{name.rpartition('.')[2]}")(tmp_path / name)
         for key in ("counts", "layers/counts"):
-            np.testing.assert_array_equal(as_dense(open_data(tmp_path / name, key=key).whole()), 2 * X)
+            np.testing.assert_array_equal(as_dense(open_data(tmp_path / name, key=key).itself()), 2 * X)
         with pytest.raises(DataError) as caught:
             open_data(tmp_path / name, key="nowhere")
         assert all(f"'{each}'" in str(caught.value) for each in ("nowhere", "X", "layers/counts"))
@@ -442,7 +442,7 @@ def test_a_folder_of_parquet(tmp_path):
             parquet.write_table(columns, tmp_path / folder / f"part.{number}.parquet")
         (tmp_path / folder / "_SUCCESS").touch()
         data = open_data(tmp_path / folder)
-        np.testing.assert_array_equal(data.whole(), X)
+        np.testing.assert_array_equal(data.itself(), X)
         assert data.feature_names[:2] == ["gene 0", "gene 1"]
         found = nonneg.files.read(tmp_path / folder)
         np.testing.assert_array_equal(found.values, X)
@@ -470,7 +470,7 @@ def test_what_is_no_file_or_has_one_matrix(tmp_path, plain):
 def test_an_array_mapped_from_a_file_larger_than_memory_is_read_in_blocks(plain, monkeypatch):
     monkeypatch.setattr("nonneg.data.opening.available_bytes", lambda: 1000)
     data = nonneg.data.opened(np.load(plain[0], mmap_mode="r"))
-    assert data.is_far
+    assert data.costs.out_of_core
 
 
 def test_a_list_of_files(kind):
@@ -481,7 +481,7 @@ def test_a_list_of_files(kind):
             open_data(paths)
         return
     data = open_data(paths, block_bytes=BLOCK)
-    np.testing.assert_array_equal(as_dense(data.whole()), X)
+    np.testing.assert_array_equal(as_dense(data.itself()), X)
     np.testing.assert_array_equal(as_dense(data.take(np.array([59, 0, 14, 15, 30]), 0)), X[[59, 0, 14, 15, 30]])
 
 
@@ -494,7 +494,7 @@ def test_the_only_matrix_or_the_one_that_is_named(tmp_path):
         open_data(tmp_path / "X.h5")
     with pytest.raises(DataError, match="no matrix 'three'; it has 'one', 'two'"):
         open_data(tmp_path / "X.h5", key="three")
-    np.testing.assert_array_equal(open_data(tmp_path / "X.h5", key="two").whole(), 2 * X)
+    np.testing.assert_array_equal(open_data(tmp_path / "X.h5", key="two").itself(), 2 * X)
 
 
 # ---- what is wrong is said, with the place
@@ -619,7 +619,7 @@ def test_entries_of_any_type_and_order_of_bytes(dtype, tmp_path):
     np.save(tmp_path / "X.npy", X)
     data = open_data(tmp_path / "X.npy", block_bytes=BLOCK)
     assert data.namespace.dtype == (np.float32 if dtype == ">f4" else np.float64)
-    np.testing.assert_array_equal(data.whole(), X.astype(np.float64))
+    np.testing.assert_array_equal(data.itself(), X.astype(np.float64))
 
 
 def test_maps_that_may_differ_from_their_file(plain):
@@ -629,7 +629,7 @@ def test_maps_that_may_differ_from_their_file(plain):
     with pytest.raises(DataError, match="mode='c'"):
         open_data(changed)
     raw = np.memmap(path, X.dtype, "r", offset=128, shape=X.shape)
-    np.testing.assert_array_equal(open_data(raw, block_bytes=BLOCK).whole(), X)
+    np.testing.assert_array_equal(open_data(raw, block_bytes=BLOCK).itself(), X)
     for part in (raw[:, :5], raw.T, raw.reshape(30, 48)):
         with pytest.raises(DataError, match="rows can be read from"):
             open_data(part)
@@ -640,7 +640,7 @@ def test_files_without_rows_among_others(tmp_path):
     for number, part in enumerate((X[:0], X[:20], X[20:20], X[20:], X[:0])):
         np.save(tmp_path / f"{number}.npy", part)
     data = open_data([tmp_path / f"{number}.npy" for number in range(5)], block_bytes=BLOCK)
-    np.testing.assert_array_equal(data.whole(), X)
+    np.testing.assert_array_equal(data.itself(), X)
     with pytest.raises(DataError, match="empty"):
         open_data([tmp_path / "0.npy", tmp_path / "2.npy"])
 

@@ -237,7 +237,7 @@ def test_across_the_blocks_of_data_of_less_rank_than_a_sketch(dtype, seed, tmp_p
     X = np.asarray(X, dtype)
     np.save(tmp_path / "X.npy", np.asfortranarray(X))
     data = open_data(tmp_path / "X.npy", block_bytes=X.nbytes // 9)
-    assert not data.forms_gram(transposed=True)
+    assert True not in data.costs.one_pass_grams
     sketch, K = Nystrom(data, "rows", 16, generator), X.T.astype(np.float64) @ X
     np.testing.assert_allclose(sketch.C, K @ sketch.O, atol=1e3 * np.finfo(dtype).eps * abs(K).max())
     from_file, in_memory = (OPNMF(4, random_state=0).fit(given) for given in (data, X))

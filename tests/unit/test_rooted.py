@@ -43,7 +43,7 @@ def test_sweep(unit, rng):
     for data in (plain, rooted):
         F = start.copy()
         sweep = Sweep(F, F, F.T @ F, F.T @ F, order, OPTIONS)
-        data.sweep_symmetric(sweep)
+        data.sweep(sweep._replace(is_symmetric=True))
         np.testing.assert_allclose(sweep.G, F.T @ F, rtol=1e-10)
         found.append(F)
     assert abs(found[0] - start).max() > 0.1
@@ -59,7 +59,7 @@ def test_estimator(store, rng, monkeypatch):
     def refused(*_, **__):
         raise AssertionError("went by the similarities")
 
-    monkeypatch.setattr(DenseData, "sweep_symmetric", refused)
+    monkeypatch.setattr(DenseData, "_sweep_symmetric", refused)
     found = SymmetricNMF(3, kernel="linear", random_state=0).fit(store(X))
     np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-6)
     np.testing.assert_array_equal(found.labels_, wanted.labels_)

@@ -342,7 +342,7 @@ class TestOperator:
         assert data.shape == (6, 6)
         assert data.facts[:2] == (-self.M.max() / 2, 2.0)
         assert data.in_units(2.0).facts[:2] == (-self.M.max() / 4, 1.0)
-        assert data.gives == {Need.SIGNED_PRODUCTS}
+        assert data.costs.gives == {Need.SIGNED_PRODUCTS}
         identity = np.eye(6)
         np.testing.assert_array_equal(data.apply(identity, sign="⁺"), self.operator() @ identity)
         np.testing.assert_array_equal(data.apply(identity, sign="⁻"), self.M / 2)

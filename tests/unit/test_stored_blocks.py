@@ -38,7 +38,7 @@ def test_blocks_of_sparse_rows_are_all_rows_in_order(transposed, rng, monkeypatc
     X = sparse.random_array((60, 9), density=0.4, rng=rng, format="csr")
     X = sparse.csr_array(sparse.vstack([X[:20], sparse.csr_array((7, 9)), np.ones((1, 9)), X[20:]]))
     monkeypatch.setattr("nonneg.data.sparse._BLOCK", 5)
-    blocks = list(read_data(X, "X").stored_blocks(transposed=transposed))
+    blocks = list(read_data(X, "X").blocks(transposed=transposed, as_stored=True))
     expected = X.toarray().T if transposed else X.toarray()
     assert len(blocks) > 3
     assert [i for rows, _ in blocks for i in range(rows.start, rows.stop)] == list(range(expected.shape[0]))

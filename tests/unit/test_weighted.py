@@ -69,9 +69,9 @@ def test_sums(X, known):
         for exponent in (0, 1, 2):
             assert data.log_sum(exponent) == pytest.approx(np.sum(weights * X**exponent * np.log(X)))
         seen = X[weights > 0]
-        assert data.facts.peak == pytest.approx(seen.max() if data.missing else X.max())
-        assert data.missing == np.sum(weights == 0)
-        assert data.zeros == 0
+        assert data.facts.peak == pytest.approx(seen.max() if data.facts.missing else X.max())
+        assert data.facts.missing == np.sum(weights == 0)
+        assert data.shape[0] * data.shape[1] == data.facts.missing + data.facts.non_zeros
 
 
 def test_visits(X, known, rng):
@@ -217,11 +217,11 @@ def test_weights_that_are_one_on_average(X, known, rng, which):
         A, B = U * (1.0 if rows is None else rows[:, None]), V * (1.0 if columns is None else columns)
         expected = np.sum(weights * (X - U @ V) ** 2)
         if not levelled.costs.weighted:
-            assert level * np.sum((levelled.whole() - A @ B) ** 2) == pytest.approx(expected)
+            assert level * np.sum((levelled.itself() - A @ B) ** 2) == pytest.approx(expected)
             continue
         blend = levelled.blended(LowRank(A, B))
-        assert not blend.data.weighted
-        assert level * (np.sum((blend.data.whole() - A @ B) ** 2) + blend.spread) == pytest.approx(expected)
+        assert not blend.data.costs.weighted
+        assert level * (np.sum((blend.data.itself() - A @ B) ** 2) + blend.spread) == pytest.approx(expected)
 
 
 ORTHOGONAL = [
@@ -379,7 +379,7 @@ def test_weights_read(X):
     assert isinstance(read_weights(np.outer(np.arange(1, 10), np.ones(6)), X.shape, "X"), Pair)
     assert isinstance(read_weights(np.outer(np.ones(9), np.arange(1, 7)), X.shape, "X"), Pair)
     assert not isinstance(read_weights(np.arange(54.0).reshape(9, 6), X.shape, "X"), Pair)
-    assert not read_data(read_weighted(X, weights=np.ones(X.shape))).weighted
+    assert not read_data(read_weighted(X, weights=np.ones(X.shape))).costs.weighted
     assert isinstance(read_weighted(observed(X, X > 0)), type(read_data(sparse.csr_array(X))))
     assert FilledData.__doc__
 
@@ -499,7 +499,7 @@ class Reflection(Multiplicative):
     """Leads as far beyond the data as X̂ was away from them: their objective stays what it was, without weights."""
 
     def step(self, point, state):
-        data = point.problem.data.whole()
+        data = point.problem.data.itself()
         return point.with_factor("W", np.maximum(2 * data - point.factors["W"], 0.0))
 
 

@@ -265,9 +265,9 @@ def test_whatever_data_give(place, kind, stored, rng):
     X = with_gaps(matrix()) if has_gaps else matrix()
     settings = {"missing": "ignore" if has_gaps else "raise", "weights": weights}
     near, far = read_weighted(X, **settings), read_weighted(stored(X, place), **settings)
-    assert (far.shape, far.missing, far.weighted, far.is_far) == (near.shape, near.missing, True, True)
+    assert (far.shape, far.facts.missing, far.costs.weighted, far.costs.out_of_core) == (near.shape, near.facts.missing, True, True)
     assert [far.power_sum(p) for p in (0, 1, 2)] == pytest.approx([near.power_sum(p) for p in (0, 1, 2)])
-    assert (far.facts.non_zeros, far.zeros) == (near.facts.non_zeros, near.zeros)
+    assert (far.facts.non_zeros, far.facts.missing) == (near.facts.non_zeros, near.facts.missing)
     first, second = DataTerm("power", 1.0), DataTerm("power", 0.0)
     requests = [Request(first, "right", rng.random((24, 2))), Request(second, "left", rng.random((2, 60)))]
     U, V = rng.random((60, 2)), rng.random((2, 24))
@@ -360,7 +360,7 @@ def test_weights_of_samples_leave_few_readings(tmp_path):
 def test_nothing_missing_is_nothing_lost(stored):
     X = matrix()
     data = read_weighted(stored(X, "file"), missing="ignore")
-    assert (data.weighted, data.is_far, data.log.count) == (False, True, 1)
+    assert (data.costs.weighted, data.costs.out_of_core, data.log.count) == (False, True, 1)
     fitted = nonneg.OPNMF(3, missing="ignore", random_state=0).fit(stored(X, "file"))
     assert fitted.history_[-1].readings <= 5
 

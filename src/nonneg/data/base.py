@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ..kernels.host import as_dense, as_operand
 from ..kernels.namespace import Array, Namespace
-from .profile import Costs, Need
+from .profile import Costs
 from .steps import Descent, Request, Sweep
 
 _CHUNK = 2**20
@@ -30,13 +30,22 @@ class Facts(NamedTuple):
     lowest: float
     highest: float
     non_zeros: int
-    """Entries that are not zero. Zeros that are stored are not counted: plans and sketches go by this number, so that dense and
-    sparse X take the same path."""
+    """Entries that are not zero. Stored zeros are not counted, so that dense and sparse X have the same plans."""
+    missing: int = 0
+    """Entries without a weight, whose values are unknown."""
 
     @property
     def peak(self) -> float:
         """The largest magnitude among the entries."""
         return max(self.highest, -self.lowest)
+
+    def has_squares(self, namespace: Namespace) -> bool:
+        """Whether squares of the largest entries, and sums of them, neither over- nor underflow."""
+        return bool(namespace.smallest ** (1 / 3) < self.peak < namespace.largest ** (1 / 3))
+
+    def in_units(self, unit: float) -> Facts:
+        """The facts of X/unit."""
+        return self._replace(lowest=self.lowest / unit, highest=self.highest / unit)
 
 
 Total = tuple[Literal["power", "logarithm"], float]
@@ -94,42 +103,6 @@ class Data(ABC):
         """Entries that are stored, and that a product with X has to visit."""
         return self.shape[0] * self.shape[1]
 
-    @property
-    def zeros(self) -> int:
-        """Entries that are zero."""
-        return self.shape[0] * self.shape[1] - self.facts.non_zeros
-
-    def absorbed(self, rows: bool, columns: bool) -> Data:
-        """Data whose squared distance from X̂, multiplied along, is the weighted one, where weights of rows, or columns, are asked
-        for and can be taken into the data; else the data as they are.
-        """
-        return self
-
-    def levelled(self, rows: bool, columns: bool) -> Any:
-        """The data with weights that are one on average, a `Levelled`, the rest of them taken into the rows, or the columns, where
-        that is asked for; None for data of which that cannot be had.
-        """
-        return None
-
-    @property
-    def missing(self) -> int:
-        """Entries without a weight, of which nothing is known."""
-        return 0
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether missing entries must be filled before X can stand in a form."""
-        return False
-
-    @property
-    def imputed(self) -> Data:
-        """The data with missing entries filled, by their model or by means."""
-        return self
-
-    def imputed_by(self, inside: Data | None) -> Data:
-        """The data with missing entries filled, inside a form, as in others."""
-        return self
-
     def read(self, totals: Iterable[Total] = ()) -> Facts:
         """What the first reading tells; sums that are asked for then need no other."""
         known: dict[Total, float] = self.__dict__.setdefault("_totals", {})
@@ -142,22 +115,6 @@ class Data(ABC):
     @property
     def facts(self) -> Facts:
         return self.read()
-
-    @property
-    def has_squares(self) -> bool:
-        """Whether squares of the largest entries, and sums of them, are far from what numbers can hold."""
-        return self.namespace.smallest ** (1 / 3) < self.facts.peak < self.namespace.largest ** (1 / 3)
-
-    def knowing(self, other: Self, unit: float) -> Self:
-        """These data, told what others know that are the same in units smaller by `unit`, for which it would take a reading."""
-        if "_facts" in other.__dict__ and other.has_squares:
-            lowest, highest, non_zeros = other.facts
-            self._facts = Facts(lowest / unit, highest / unit, non_zeros)
-            powers = {
-                total: value for total, value in other.__dict__.get("_totals", {}).items() if total in (("power", 1), ("power", 2))
-            }
-            self.__dict__["_totals"] = {(kind, exponent): value / unit**exponent for (kind, exponent), value in powers.items()}
-        return self
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         """What a function makes of the data; kept under this key where it would take readings to make it again."""
@@ -194,14 +151,10 @@ class Data(ABC):
         """M X, or M Xᵀ, in rows."""
         return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
 
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
-        """X M and Xᵀ N, in one reading where that is possible."""
-        return self.apply(M), self.apply(N, transposed=True)
-
-    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
-        """X M and Xᵀ X M, in one reading where that is possible."""
+    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
+        """X M and Xᵀ N, in one pass if possible; without N, X M and Xᵀ X M."""
         product = self.apply(M)
-        return product, self.apply(as_operand(product, self.namespace.dtype, self.shape), transposed=True)
+        return product, self.apply(as_operand(product, self.namespace.dtype, self.shape) if N is None else N, transposed=True)
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         """X Xᵀ M, or Xᵀ X M."""
@@ -222,25 +175,20 @@ class Data(ABC):
         """X as an array or a sparse array, for forms with a factor as large as X."""
         return self.apply(self.namespace.xp.eye(self.shape[1], dtype=self.namespace.dtype, device=self.namespace.device))
 
-    def whole(self) -> Array:
-        """X as a dense array."""
-        return as_dense(self.itself())
-
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        """X, or Xᵀ, a few rows at a time, on the host."""
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
+        """A few rows of X, or of Xᵀ, at a time, on the host; `as_stored` sparse ones are cut by non-zeros, too wide to be dense."""
         rows, columns = self.shape[::-1] if transposed else self.shape
         for some in chunks(rows, columns):
             yield slice(int(some[0]), int(some[-1]) + 1), self.take(some, axis=int(transposed))
 
-    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        """Blocks of rows of X, or of Xᵀ, as they are stored: sparse ones are cut by non-zeros, and too wide to be made dense."""
-        return self.blocks(transposed=transposed)
-
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         """Go over the rows of F once, for C = Q = X Xᵀ (or Xᵀ X; see `Sweep`), in place."""
+        if sweep.is_symmetric:
+            self._sweep_symmetric(sweep)
+            return
         from ..kernels.coordinates import quadratic_rows
 
-        F, Y, B, G, order, options = sweep
+        F, Y, B, G, order, options, _ = sweep
         for start in range(0, len(order), step := chunk_rows(self.shape[0 if transposed else 1])):
             some = order[start : start + step]
             X = np.ascontiguousarray(as_dense(self.take(some, axis=int(transposed))), dtype=F.dtype)
@@ -248,11 +196,7 @@ class Data(ABC):
             quadratic_rows(np.arange(len(some)), own, Y, B, G, X, *options)
             F[some] = own
 
-    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
-        """Go over the rows of F once, in place, for ½ Σ vᵢⱼ (xᵢⱼ − ⟨fᵢ, bⱼ⟩)², bⱼ the rows of B; or the same of Xᵀ."""
-        raise self.costs.refuse({Need.ENTRIES})
-
-    def sweep_symmetric(self, sweep: Sweep) -> None:
+    def _sweep_symmetric(self, sweep: Sweep) -> None:
         """As `sweep`, for C = (X + Xᵀ)/2 and Q = I; X is square."""
         from .sparse import sweep_sparse
 
@@ -276,10 +220,6 @@ class Data(ABC):
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
         return dense(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
-    def pieces_of_rows(self) -> Iterator[Any]:
-        """Rows in memory, some at a time: arrays, or data where entries have weights."""
-        return (block for _, block in self.stored_blocks())
-
     @property
     def items(self) -> Data:
         """What initializations find clusters in: X itself, or, where only its Gram matrix is known, that."""
@@ -295,7 +235,7 @@ class Data(ABC):
     def _measured_lengths(self, axis: int) -> np.ndarray:
         squares = [
             np.asarray((block.multiply(block) if hasattr(block, "multiply") else block * block).sum(axis=1, dtype=np.float64))
-            for _, block in self.stored_blocks(transposed=axis == 1)
+            for _, block in self.blocks(transposed=axis == 1, as_stored=True)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
 

@@ -147,7 +147,7 @@ class Blocks(Data):
         return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
 
     def in_units(self, unit: float) -> Data:
-        return self if unit == 1 else _BlocksInUnits(self, _divided, (unit,))
+        return self if unit == 1 else MadeBlocks(self, _divided, (unit,))
 
     # ---- products
 
@@ -158,8 +158,11 @@ class Blocks(Data):
             (product,) = self.reading(_apply, ("stack",), (M, sign))
         return product
 
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
-        product, other = self.reading(_apply_both, ("stack", "add"), (M,), (N,))
+    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
+        if N is None:
+            product, other = self.reading(_apply_and_gram, ("stack", "add"), (M,))
+        else:
+            product, other = self.reading(_apply_both, ("stack", "add"), (M,), (N,))
         return product, other
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
@@ -167,10 +170,6 @@ class Blocks(Data):
             return super().apply_gram(M)
         (product,) = self.reading(_apply_gram, ("add",), (M,))
         return product
-
-    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
-        product, gram = self.reading(_apply_and_gram, ("stack", "add"), (M,))
-        return product, gram
 
     def with_itself(self, first: bool, second: bool) -> Array:
         if (first, second) != (True, False):
@@ -209,7 +208,7 @@ class Blocks(Data):
         (found,) = self.reading(_columns, ("stack",), (np.asarray(items),))
         return np.ascontiguousarray(found.T)
 
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
         if transposed:
             each = max(1, _ENTRIES // max(self.shape[0], 1))
             for start in range(0, self.shape[1], each):
@@ -218,17 +217,13 @@ class Blocks(Data):
             return
         step = chunk_rows(self.shape[1])
         for rows, block in self.pieces():
+            if as_stored:
+                for some, part in block.blocks(as_stored=True):
+                    yield slice(rows.start + some.start, rows.start + some.stop), part
+                continue
             for start in range(rows.start, rows.stop, step):
                 stop = min(start + step, rows.stop)
                 yield slice(start, stop), block.take(np.arange(start, stop) - rows.start, axis=0)
-
-    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        if transposed:
-            yield from self.blocks(transposed=True)
-            return
-        for rows, block in self.pieces():
-            for some, part in block.stored_blocks():
-                yield slice(rows.start + some.start, rows.start + some.stop), part
 
     def itself(self) -> Any:
         from .memory import check_memory
@@ -277,14 +272,6 @@ class MadeBlocks(Blocks):
         return MadeBlocks(self.base.in_units(unit), self.make, self.shared, self.own)  # type: ignore[arg-type]
 
 
-class _BlocksInUnits(MadeBlocks):
-    """Blocks divided by a unit."""
-
-    @property
-    def missing(self) -> int:
-        return self.base.missing
-
-
 _ENTRIES = 2**25
 """Entries of columns that are taken together."""
 _USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
@@ -301,7 +288,6 @@ class Seen:
     """Whether entries may be negative."""
     facts: Facts | None = None
     totals: dict[Total, float] = field(default_factory=dict)
-    missing: int = 0
     cached: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -326,7 +312,14 @@ class StoredBlocks(Blocks):
         return other
 
     def in_units(self, unit: float) -> Self:
-        return self if unit == 1 else self._changed(unit=self.unit * unit).knowing(self, unit)
+        if unit == 1:
+            return self
+        found = self._changed(unit=self.unit * unit)
+        if "_facts" in self.__dict__ and self.facts.has_squares(self.namespace):  # or a pass would find other numbers
+            known = self.__dict__.get("_totals", {})
+            found._facts = self.facts.in_units(unit)
+            found.__dict__["_totals"] = {total: known[total] / unit ** total[1] for total in _USUAL if total in known}
+        return found
 
     def weighted_by(self, weighing: Any) -> Self:
         """The blocks with weights."""
@@ -335,13 +328,6 @@ class StoredBlocks(Blocks):
     def unweighted(self) -> Self:
         """The blocks without weights, none of which differs from one."""
         return self._changed(weighing=None)
-
-    @property
-    def missing(self) -> int:
-        if self.weighing is None:
-            return 0
-        self.read()
-        return int(self.seen.missing)
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.seen.cached:
@@ -353,10 +339,10 @@ class StoredBlocks(Blocks):
             self.seen.wanted |= dict.fromkeys(totals)
             self.seen.signed = self.seen.signed or signed
 
-    def conclude(self, surveys: Iterable[tuple[Facts, list[float]]], missing: int) -> None:
+    def conclude(self, surveys: Iterable[tuple[Facts, list[float]]]) -> None:
         """Keep the results of the first reading."""
         self.seen.facts, sums = together(surveys)
-        self.seen.missing, self.seen.totals = missing, dict(zip(self.seen.wanted, sums, strict=True))
+        self.seen.totals = dict(zip(self.seen.wanted, sums, strict=True))
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         if self.unit != 1:
@@ -374,8 +360,8 @@ class StoredBlocks(Blocks):
 def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[float]]:
     """What surveys of the parts say of the whole."""
     facts, sums = zip(*surveys, strict=True)
-    lowest, highest, non_zeros = zip(*facts, strict=True)
-    whole = Facts(float(np.min(lowest)), float(np.max(highest)), int(sum(non_zeros)))
+    lowest, highest, non_zeros, missing = zip(*facts, strict=True)
+    whole = Facts(float(np.min(lowest)), float(np.max(highest)), int(sum(non_zeros)), int(sum(missing)))
     with np.errstate(over="ignore"):  # infinite, as that of a whole array is
         return whole, [float(np.sum(each)) for each in zip(*sums, strict=True)]
 
@@ -444,7 +430,7 @@ def _apply_gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
 
 
 def _apply_and_gram(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    return block.apply_and_gram(shared[0])
+    return block.apply_both(shared[0])
 
 
 def _gram(block: Data, shared: Any, own: Any) -> tuple[Array]:

@@ -15,7 +15,7 @@ from .base import Data, Facts
 from .given import Observed
 from .sources.base import Source
 from .visiting import row_blocks
-from .weighted import Pair, WeightedDense
+from .weighted import FilledData, Pair, WeightedDense
 from .weighted.base import Weighted
 from .weighted.weighing import first_unknown
 
@@ -111,7 +111,7 @@ def refuse_nan(data: WeightedDense, name: str) -> None:
 
 def check_observed(data: Data, name: str) -> None:
     """Refuse data of which nothing is known."""
-    if isinstance(data, Weighted) and data.missing == data.shape[0] * data.shape[1]:
+    if isinstance(data, Weighted) and data.facts.missing == data.shape[0] * data.shape[1]:
         raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
 
@@ -125,13 +125,19 @@ def check_sign(data: Data, name: str, positive: bool) -> None:
             f"{name} has {count} negative entr{'y' if count == 1 else 'ies'}, the first ({value:g}) at {place}. A non-negative "
             "factorization has no place for them: shift or clip them first; or let `nonneg.factorize` have a 'signed' factor."
         )
-    zeros = data.zeros if positive else 0
+    zeros = _zeros(data) if positive else 0
     if zeros:
         raise DataError(
             f"{name} has {zeros} zero entr{'y' if zeros == 1 else 'ies'}, where this divergence is infinite whatever the "
             "approximation. Add a small number to the data, or use a divergence that allows zeros, such as "
             "'kullback-leibler', 'euclidean' or Beta(b) with b > 0."
         )
+
+
+def _zeros(data: Data) -> int:
+    """Entries that are zero. Those of filled data were refused before missing entries were filled."""
+    known = data.shape[0] * data.shape[1] - data.facts.missing
+    return 0 if isinstance(data, FilledData) else max(known - data.facts.non_zeros, 0)
 
 
 def check_symmetric(data: Data, name: str) -> None:

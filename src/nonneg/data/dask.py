@@ -148,11 +148,11 @@ class DaskBlocks(StoredBlocks):
 
     def _check(self, surveys: Sequence[Any]) -> None:
         """Keep the results of the first reading; raise an error with the place of an entry that cannot be."""
-        for place, ((_, _, bad, _), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
+        for place, ((_, bad), rows, stop) in enumerate(zip(surveys, self.rows, self.stops, strict=True)):
             if bad is not None:
                 (row, column, value), first = bad, int(stop) - rows
                 raise bad_entry(value, f"row {first + row}, column {column} (row {row} of block {place})")
-        self.conclude([survey[:2] for survey in surveys], sum(survey[3] for survey in surveys))
+        self.conclude([survey for survey, _ in surveys])
 
     # ---- rows
 
@@ -192,7 +192,7 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
     if wanted is not None:
         facts, sums = block.survey(list(wanted))
         bad = first_bad(block, facts, signed=signed, refuses_nan=refuses_nan(weighing))
-        survey = facts, sums, bad, block.missing
+        survey = (facts, sums), bad
     results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, [(tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey)]

@@ -126,7 +126,7 @@ class DenseData(Data):
             some = to_host(namespace.xp.take(values, namespace.xp.asarray(items, device=namespace.device), axis=0))
         return some if self.unit == 1 else some / self.unit
 
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
         if not self.namespace.is_host or self.unit != 1:
             yield from super().blocks(transposed=transposed)
             return
@@ -171,10 +171,10 @@ class DenseData(Data):
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         from ..kernels.coordinates import quadratic_rows
 
-        if self.unit != 1:
+        if self.unit != 1 or sweep.is_symmetric:
             super().sweep(sweep, transposed=transposed)
             return
-        X, (F, Y, B, G, order, options) = self.values.T if transposed else self.values, sweep
+        X, (F, Y, B, G, order, options, _) = self.values.T if transposed else self.values, sweep
         if len(order) >= _MANY:
             before, old = sweep.value(), F.copy()
             after = _in_lanes(X, sweep)
@@ -203,10 +203,10 @@ class DenseData(Data):
         X = self.itself()
         return X if np.array_equal(X, X.T) else (X + X.T) / 2
 
-    def sweep_symmetric(self, sweep: Sweep) -> None:
+    def _sweep_symmetric(self, sweep: Sweep) -> None:
         from ..kernels.coordinates import quadratic_gram
 
-        F, _, B, G, order, options = sweep
+        F, _, B, G, order, options, _ = sweep
         none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
         CF = np.ascontiguousarray((self._symmetric @ F).T)
         quadratic_gram(order, F, CF, one, B, G, self._symmetric, none, np.empty((6, F.shape[1])), *options)
@@ -221,7 +221,7 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
     from ..kernels.coordinates import quadratic_rows
     from ..kernels.threads import in_threads, suited_to
 
-    F, Y, B, G, order, options = sweep._replace(Y=sweep.Y.copy(), G=(sweep.G + sweep.G.T) / 2)
+    F, Y, B, G, order, options, _ = sweep._replace(Y=sweep.Y.copy(), G=(sweep.G + sweep.G.T) / 2)
 
     def work(rows: slice) -> tuple[Array, Array]:
         own_Y, own_G = Y.copy(), G.copy()

@@ -91,7 +91,7 @@ class FileBlocks(StoredBlocks):
         self._check_unchanged()
         if self.seen.facts is None:
             surveys = [self.seen.surveys[number] for number in sorted(self.seen.surveys)]
-            self.conclude([(facts, sums) for facts, sums, _ in surveys], sum(missing for *_, missing in surveys))
+            self.conclude(surveys)
         self.log.seconds.append(time.perf_counter() - began)
 
     def whole_file(self) -> Any:
@@ -121,7 +121,7 @@ class FileBlocks(StoredBlocks):
             bad = first_bad(block, facts, signed=self.seen.signed, refuses_nan=refuses_nan(self.weighing))
             if bad is not None:
                 raise bad_entry(bad[2], where_in(start + bad[0], bad[1], self.source))
-            self.seen.surveys[number] = facts, sums, block.missing
+            self.seen.surveys[number] = facts, sums
         return block if self.unit == 1 else block.in_units(self.unit)
 
     def _weighted(self, values: Any, rows: Any) -> Data:

@@ -66,9 +66,8 @@ class LowRankData(Data):
         return sum(left @ right[:, items] for left, right in self.terms).T
 
     def in_units(self, unit: float) -> Data:
-        known = Facts(self.known.lowest / unit, self.known.highest / unit, self.known.non_zeros)
         terms = tuple((left, right / unit) for left, right in self.terms)
-        return replace(self, terms=terms, known=known, energy=self.energy / unit / unit)
+        return replace(self, terms=terms, known=self.known.in_units(unit), energy=self.energy / unit / unit)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Compression:
         """One for the directions in which X has most, nearly: two readings."""
         along = data if True in data.costs.one_pass_grams else data.T
         draws = data.namespace.asarray(generator.standard_normal((along.shape[1], size)))
-        near, far = (_orthonormal(product) for product in along.apply_and_gram(draws))
+        near, far = (_orthonormal(product) for product in along.apply_both(draws))
         R, L = (far, near) if along is data else (near, far)
         return cls(data, R, L, *data.apply_both(R, L))
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..kernels.host import as_dense
 from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .annotated import matrix_of
 from .base import Data, Total
@@ -197,7 +198,7 @@ def _read_blocks(X: Any, name: str, missing: str, weights: Any) -> Data:
     keeps_pairs = isinstance(given, Pair) and (blocks.is_sparse or (not ignores and _has_all_features(given, is_turned)))
     base = blocks.weighted_by(Weighing(ignores, given, keeps_pairs))
     found = WeightedBlocks(base, given, keeps_pairs)
-    whole = base.unweighted() if given is None and not found.missing else found
+    whole = base.unweighted() if given is None and not found.facts.missing else found
     return whole.T if is_turned else whole
 
 
@@ -227,7 +228,7 @@ def _far_weights(weights: Any, X: Any, name: str) -> Any:
 
 def read_array(X: Any, name: str) -> np.ndarray:
     """A matrix without negative entries, checked, as a dense array on the host: for factors that are given."""
-    return to_host(read_data(X, name).whole())
+    return to_host(as_dense(read_data(X, name).itself()))
 
 
 def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
@@ -381,7 +382,7 @@ def _read_observed(X: Observed, name: str, weights: Any) -> Data:
     given = None if weights is None else read_weights(weights, values.shape, name)
     found = None if given is None or _is_one(given) else _at(given, values)
     data = observed(values, found, Namespace(np, dtype, "cpu"))
-    return _read_sparse(data.values, name) if found is None and not data.missing else data
+    return _read_sparse(data.values, name) if found is None and not data.facts.missing else data
 
 
 def _at(weights: Any, pattern: sparse.csr_array) -> np.ndarray:

@@ -38,7 +38,7 @@ class RootedData(DenseData):
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
 
-    def sweep_symmetric(self, sweep: Sweep) -> None:
+    def _sweep_symmetric(self, sweep: Sweep) -> None:
         from .sparse import sweep_sparse
 
         F = sweep.F

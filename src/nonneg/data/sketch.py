@@ -136,7 +136,7 @@ class Nystrom:
         """
         data = self.data.T if self.of == "rows" else self.data
         draws = self.data.namespace.asarray(generator.standard_normal((data.shape[1], size)))
-        Y, Z = data.apply_and_gram(draws)
+        Y, Z = data.apply_both(draws)
         KY = np.asarray(to_host(data.apply(Z)))
         Q, T = linalg.qr(np.asarray(to_host(Y)), mode="economic", check_finite=False)
         U, sizes, VT = linalg.svd(T, check_finite=False)

@@ -113,7 +113,9 @@ class SparseData(Data):
         some = self.take(items, axis)
         return SparseData(some.T.tocsr() if axis else some, self.namespace)
 
-    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, sparse.csr_array]]:
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, sparse.csr_array]]:
+        if not as_stored:
+            return super().blocks(transposed=transposed)
         return cut_by_non_zeros(self._transposed if transposed else self.values)
 
     @cached_property
@@ -124,13 +126,16 @@ class SparseData(Data):
     # ---- row by row
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
+        if sweep.is_symmetric:
+            self._sweep_symmetric(sweep)
+            return
         sweep_sparse(self._transposed if transposed else self.values, sweep, is_gram=False, is_identity=False)
 
     @cached_property
     def _symmetric(self) -> sparse.csr_array:
         return self.values if not (self.values != self.values.T).nnz else ((self.values + self.values.T) / 2).tocsr()
 
-    def sweep_symmetric(self, sweep: Sweep) -> None:
+    def _sweep_symmetric(self, sweep: Sweep) -> None:
         sweep_sparse(self._symmetric, sweep._replace(Y=sweep.F), is_gram=True, is_identity=True)
 
     def descend(self, descent: Descent, *, transposed: bool = False) -> None:
@@ -351,7 +356,7 @@ def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identit
     """Go over the rows of F with C = X Xᵀ; or, where X is the Gram matrix, with C = X. Q is C, or the identity."""
     from ..kernels.coordinates import quadratic_sparse
 
-    F, Y, B, G, order, options = sweep
+    F, Y, B, G, order, options, _ = sweep
     quadratic_sparse(order, F, Y, B, G, X.indptr, X.indices, X.data, is_gram, is_identity, *options)
 
 

@@ -81,6 +81,8 @@ class Sweep(NamedTuple):
     """In which order to go over the rows."""
     options: tuple[float, float, int, int, float]
     """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    is_symmetric: bool = False
+    """Whether C is (X + Xᵀ)/2, of square X, and Q the identity."""
 
     def value(self) -> float:
         """The objective but for a constant, where C = Q."""

@@ -57,8 +57,8 @@ class TransposedData(Data):
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.inner.apply(M, transposed=not transposed, sign=sign)
 
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
-        return self.inner.apply_both(N, M)[::-1]
+    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
+        return super().apply_both(M) if N is None else self.inner.apply_both(N, M)[::-1]
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.inner.apply_gram(M, transposed=not transposed)
@@ -86,11 +86,8 @@ class TransposedData(Data):
     def take(self, items: np.ndarray, axis: int) -> Any:
         return self.inner.take(items, 1 - axis)
 
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        return self.inner.blocks(transposed=not transposed)
-
-    def stored_blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        return self.inner.stored_blocks(transposed=not transposed)
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.inner.blocks(transposed=not transposed, as_stored=as_stored)
 
     def itself(self) -> Any:
         return self.inner.itself().T

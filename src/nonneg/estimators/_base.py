@@ -40,6 +40,7 @@ from ..data import (
 from ..data.checking import check_observed
 from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
+from ..data.weighted import imputed_by
 from ..divergences import Objective
 from ..exceptions import DataError, IncompatibleError, Stopped, users_line
 from ..kernels.namespace import to_host
@@ -201,7 +202,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self._n_starts) if vars(self).get("_skl_callbacks") else nullcontext(), context.watching(X):
             solution = self._fit(X, context)
-        X = X.imputed_by(solution.data)
+        X = imputed_by(X, solution.data)
         if X.log is not None:
             X.log.before = before  # nested fits reset it
         scaled = in_scale(solution, self._norm)
@@ -274,12 +275,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
-        solutions = [self._finished(X.imputed_by(solution.data), solution) for solution in solutions]
+        solutions = [self._finished(imputed_by(X, solution.data), solution) for solution in solutions]
         for solution in solutions:
             solution.factors.update((name, to_host(factor)) for name, factor in solution.factors.items())
         self.objectives_ = np.array([solution.objective for solution in solutions])
         found = self._chosen(X, solutions)
-        return self._hardened(X.imputed_by(found.data), found)
+        return self._hardened(imputed_by(X, found.data), found)
 
     @property
     def _n_starts(self) -> int:
@@ -481,7 +482,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         model = self.model_
         if model.form[0].name == model.data:
             with np.errstate(over="ignore", invalid="ignore"):
-                codes = self._codes_by_product(X) if not X.missing else self._settled(X)
+                codes = self._codes_by_product(X) if not X.facts.missing else self._settled(X)
             if not np.isfinite(codes).all():
                 raise DataError(
                     f"X has entries of up to {X.facts.peak:g} and the components of up to {self.components_.max():g}: codes would "

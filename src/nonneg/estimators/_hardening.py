@@ -12,7 +12,7 @@ import numpy as np
 from ..algebra.expression import parse
 from ..constraints import Disjoint, unit_length
 from ..data import Data
-from ..data.weighted import with_equal_columns
+from ..data.weighted import imputed, with_equal_columns
 from ..exceptions import IncompatibleError, is_number, users_line
 from ..factorization import factorize
 from ..model import Model
@@ -102,7 +102,7 @@ def hardened(X: Any, solution: Solution, axes: Mapping[str, str], how: Any, max_
     process: Callable[[np.ndarray], np.ndarray]
     if is_partition(how):
         degree = 1.0 if how == "exact" else float(how)
-        whole = X.imputed if isinstance(X, Data) else X  # lines are fitted to whole features
+        whole = imputed(X) if isinstance(X, Data) else X  # lines are fitted to whole features
         process = (
             (lambda W: partitioned(whole, W)) if how == "exact" else (lambda W: less_overlapping(whole, W, degree, max_iter, tol))
         )

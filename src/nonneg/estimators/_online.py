@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data import Data, Sketch, as_dense, read_data
-from ..data.weighted import LowRank, count_rows
+from ..data.weighted import LowRank, count_rows, has_gaps
 from ..exceptions import IncompatibleError, ShapeError, is_number
 from ..kernels.host import above_floor
 from ..kernels.namespace import to_host
@@ -89,7 +89,7 @@ class OnlineMixin(Factorizer):
     def _complete(self, X: Any) -> Data:
         """Samples with missing entries filled inside the form; a sketch takes weights of samples, and none of entries."""
         X = absorbed(self._model(), X)
-        if X.has_gaps:
+        if has_gaps(X):
             inside = X.inside or X.filled(LowRank(self._settled(X), self.components_))
             return inside if self._has_sketch else X.with_inside(inside)
         return X.items if self._has_sketch else X

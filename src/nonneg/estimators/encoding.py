@@ -18,7 +18,7 @@ from scipy import sparse
 from ..constraints import Constraint, Entrywise, Free
 from ..data import Curve, Data, Descent, Observed, Request, read_data
 from ..data.base import chunks
-from ..data.weighted import DataTerm, has_weights
+from ..data.weighted import DataTerm, has_weights, parts_of
 from ..divergences import Objective
 from ..exceptions import DataError
 from ..factorization import factorize
@@ -55,7 +55,7 @@ def encode(
     max_iter : int
     """
     if isinstance(X, Data):
-        pieces = ((piece, _of_known if piece is X else encode) for piece in X.pieces_of_rows())
+        pieces = ((piece, _of_known if piece is X else encode) for piece in parts_of(X))
         return np.concatenate([codes_of(piece, components, divergence, constraint, tol, max_iter) for piece, codes_of in pieces])
     divergence, constraint = divergence.separable, constraint or Free()
     components = within_reach(components, divergence)
@@ -113,7 +113,7 @@ def _of_incomplete(
 
 
 def _of_weighted(
-    X: Data, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
+    X: Any, components: np.ndarray, divergence: Objective, constraint: Constraint | None, tol: float, max_iter: int
 ) -> np.ndarray:
     """The codes of samples with weights, or with missing entries; zero for a sample without known entries."""
     constraint = constraint or Free()

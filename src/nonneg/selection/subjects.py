@@ -133,7 +133,7 @@ class Matrix(Subject):
         data: Any = clone(estimator)._read(X, reset=True)
         super().__init__(estimator, _to_be_compared(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
-        self.has_missing = data.missing > 0
+        self.has_missing = data.facts.missing > 0
         self.is_observed = self.has_missing and sparse.issparse(data.values)
 
     @property

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data import Data, as_dense, read_data
-from ..data.weighted import Levelled, Partial, has_weights
+from ..data.weighted import Levelled, Partial, has_gaps, has_weights, imputed, imputed_by, levelled
+from ..data.weighted import absorbed as multiplied_in
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..kernels.host import as_type, is_small
 from ..kernels.namespace import Array, Namespace, namespace_of
@@ -169,7 +170,7 @@ class Problem:
 
     def _check_signs(self) -> None:
         """Refuse an unconstrained trace whose rule has nothing to divide by, or to multiply with."""
-        model, (lowest, highest, _) = self.model, self.data.facts
+        model, (lowest, highest, *_) = self.model, self.data.facts
         if lowest * highest >= 0 and any(model.constraints[name].needs_both_parts for name in model.learned):
             without = "positive" if highest <= 0 else "negative"
             raise DataError(
@@ -288,12 +289,12 @@ def absorbed(model: Model, data: Data) -> Data:
     if not model.divergence.takes_signs or form.count(model.data) != 1:
         return data
     rows, columns = form[0] == X, form[-1] == X
-    return data.absorbed(rows, columns) if rows or columns else data
+    return multiplied_in(data, rows, columns) if rows or columns else data
 
 
 def must_be_filled(model: Model, data: Data) -> bool:
     """Whether X stands in the form and has missing entries."""
-    return model.data in model.form.names and data.has_gaps
+    return model.data in model.form.names and has_gaps(data)
 
 
 def counts_fills(model: Model, data: Any) -> bool:
@@ -319,7 +320,7 @@ def _levelled(model: Model, data: Data) -> Levelled | None:
         letter.name in model.learned and model.constraints[letter.name].is_free and model.form.count(letter.name) == 1
         for letter in (model.form[0], model.form[-1])
     )
-    return data.levelled(rows, columns)
+    return levelled(data, rows, columns)
 
 
 def _with_level(units: Units, model: Model, level: Levelled) -> Units:
@@ -342,8 +343,8 @@ def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
     inner = absorbed(model, data)
     if not must_be_filled(model, inner):
         return None, inner, None
-    filled = inner.imputed
-    return None, filled if counts_fills(model, inner) else inner.imputed_by(filled), inner
+    filled = imputed(inner)
+    return None, filled if counts_fills(model, inner) else imputed_by(inner, filled), inner
 
 
 def signature_of(model: Model, data: Any, rank: Any, init: Mapping[str, Any] | None = None, horizon: int = HORIZON) -> Signature:
@@ -410,7 +411,7 @@ def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace)
         if is_fixed and namespace.is_host and hasattr(data.itself(), "nnz"):
             found[name] = data.itself().astype(namespace.dtype)  # a fixed factor may be sparse
             continue
-        found[name] = namespace.asarray(data.whole())
+        found[name] = namespace.asarray(as_dense(data.itself()))
         if not is_fixed and not is_signed and not data.facts.highest > 0:
             raise DataError(
                 f"{label} is zero everywhere, and a multiplicative rule cannot leave zero. Start from positive numbers."

@@ -120,7 +120,7 @@ def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, A
     data, form, xp = problem.data, problem.model.form, problem.namespace.xp
     if problem.partial is not None and problem.model.data not in form.names:
         data = problem.partial
-    if not data.missing:
+    if not data.facts.missing:
         return factors
     known = data.visit(
         problem.namespace.ones(data.shape[0], 1),

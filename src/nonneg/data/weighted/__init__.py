@@ -6,7 +6,23 @@ made of blocks of these kinds. `visit` multiplies every elementwise operand with
 X itself, as it stands inside a form, has none: there what is hidden has to be filled first, by `filled`.
 """
 
-from .base import Blend, DataTerm, Levelled, LowRank, Partial, count_rows, has_weights, mean_filling, share_with_weights
+from .base import (
+    Blend,
+    DataTerm,
+    Levelled,
+    LowRank,
+    Partial,
+    absorbed,
+    count_rows,
+    has_gaps,
+    has_weights,
+    imputed,
+    imputed_by,
+    levelled,
+    mean_filling,
+    parts_of,
+    share_with_weights,
+)
 from .blocks import FilledBlocks, TurnedBlocks, WeightedBlocks
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
@@ -27,12 +43,18 @@ __all__ = [
     "Partial",
     "Scaled",
     "TurnedBlocks",
+    "Weighing",
     "WeightedBlocks",
     "WeightedDense",
-    "Weighing",
+    "absorbed",
     "count_rows",
+    "has_gaps",
     "has_weights",
+    "imputed",
+    "imputed_by",
+    "levelled",
     "mean_filling",
+    "parts_of",
     "share_with_weights",
     "with_equal_columns",
 ]

@@ -14,6 +14,7 @@ from scipy import sparse
 from ...kernels.host import as_type, in_double
 from ...kernels.namespace import Array, to_host
 from ..base import Data
+from ..profile import Need
 from ..steps import Request
 from .weights import Pair
 
@@ -83,14 +84,11 @@ class Weighted(Data):
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.complete.apply_after(M, transposed=transposed, sign=sign)
 
-    def apply_both(self, M: Array, N: Array) -> tuple[Array, Array]:
+    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
         return self.complete.apply_both(M, N)
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.complete.apply_gram(M, transposed=transposed)
-
-    def apply_and_gram(self, M: Array) -> tuple[Array, Array]:
-        return self.complete.apply_and_gram(M)
 
     def with_itself(self, first: bool, second: bool) -> Array:
         return self.complete.with_itself(first, second)
@@ -98,7 +96,25 @@ class Weighted(Data):
     def itself(self) -> Any:
         return self.complete.itself()
 
-    def pieces_of_rows(self) -> Iterator[Data]:
+    @property
+    def has_gaps(self) -> bool:
+        """Whether missing entries must be filled before X can stand in a form."""
+        return False
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        """Go over the rows of F once, in place, for ½ Σ vᵢⱼ (xᵢⱼ − ⟨fᵢ, bⱼ⟩)², bⱼ the rows of B; or the same of Xᵀ."""
+        raise self.costs.refuse({Need.ENTRIES})
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        """Data multiplied by the roots of weights of rows, or columns, with the other weights; or as they are."""
+        return self
+
+    def levelled(self, rows: bool, columns: bool) -> Levelled | None:
+        """The data with weights of mean one; rows, or columns, take up their means. None if that is not possible."""
+        return None
+
+    def parts(self) -> Iterator[Data]:
+        """Rows in memory, some at a time."""
         yield self
 
 
@@ -113,18 +129,11 @@ class Partial(Weighted):
 
     @property
     def has_gaps(self) -> bool:
-        return self.missing > 0
+        return self.facts.missing > 0
 
     def with_inside(self, inside: Data) -> Any:
         """The same data with others inside the form."""
         return replace(self, inside=inside)  # type: ignore[type-var]
-
-    @property
-    def imputed(self) -> Data:
-        return self.complete
-
-    def imputed_by(self, inside: Data | None) -> Data:
-        return self if inside is None or not self.has_gaps else self.with_inside(inside)
 
     def lengths(self, axis: int) -> np.ndarray:
         return super().lengths(axis) if self.inside is None else self.inside.lengths(axis)
@@ -154,6 +163,36 @@ class Partial(Weighted):
         return None
 
 
+def has_gaps(data: Data) -> bool:
+    """Whether missing entries must be filled before X can stand in a form."""
+    return isinstance(data, Weighted) and data.has_gaps
+
+
+def imputed(data: Data) -> Data:
+    """The data with missing entries filled, by their model or by means."""
+    return data.complete if isinstance(data, Partial) else data
+
+
+def imputed_by(data: Any, inside: Data | None) -> Any:
+    """The data with missing entries filled, inside a form, as in other data."""
+    return data.with_inside(inside) if inside is not None and has_gaps(data) else data
+
+
+def absorbed(data: Data, rows: bool, columns: bool) -> Data:
+    """The data with weights of rows, or columns, multiplied into them if possible."""
+    return data.absorbed(rows, columns) if isinstance(data, Weighted) else data
+
+
+def levelled(data: Data, rows: bool, columns: bool) -> Levelled | None:
+    """The data with weights of mean one; None without weights, or if that is not possible."""
+    return data.levelled(rows, columns) if isinstance(data, Weighted) else None
+
+
+def parts_of(data: Data) -> Iterator[Any]:
+    """Rows in memory, some at a time: arrays, or data if entries have weights."""
+    return data.parts() if isinstance(data, Weighted) else (block for _, block in data.blocks(as_stored=True))
+
+
 def count_rows(data: Data) -> float:
     """The number of rows, or the sum of their weights: a row of weight 2 counts as two."""
     weights = getattr(data, "weights", None)
@@ -162,7 +201,7 @@ def count_rows(data: Data) -> float:
 
 def share_with_weights(data: Data) -> float:
     """The share of entries in rows and columns that have a weight."""
-    return 1 - data.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
+    return 1 - data.facts.missing / math.prod(data.shape) if isinstance(getattr(data, "weights", None), Pair) else 1.0
 
 
 def has_weights(data: Data) -> bool:

@@ -127,16 +127,8 @@ class WeightedBlocks(Partial, Blocks):
         return self.base.size
 
     @property
-    def missing(self) -> int:
-        return self.base.missing
-
-    @property
     def has_gaps(self) -> bool:
-        return not self.keeps_pairs and self.missing > 0
-
-    @property
-    def zeros(self) -> int:
-        return max(self.shape[0] * self.shape[1] - self.missing - self.facts.non_zeros, 0)
+        return not self.keeps_pairs and self.facts.missing > 0
 
     # ---- row by row
 
@@ -161,7 +153,7 @@ class WeightedBlocks(Partial, Blocks):
         (parts,) = self.reading(_some_columns, ("list",), (np.asarray(items),))
         return stack_blocks(parts)
 
-    def pieces_of_rows(self) -> Iterator[Data]:
+    def parts(self) -> Iterator[Data]:
         return (block for _, block in self.pieces())
 
     # ---- X itself
@@ -225,16 +217,8 @@ class TurnedBlocks(TransposedData, Partial):
         return self.inner.power_sum(exponent)
 
     @property
-    def missing(self) -> int:
-        return self.inner.missing
-
-    @property
     def has_gaps(self) -> bool:
         return self.inner.has_gaps
-
-    @property
-    def zeros(self) -> int:
-        return self.inner.zeros
 
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         self.inner.sweep_rows(F, B, options, transposed=not transposed)
@@ -242,7 +226,7 @@ class TurnedBlocks(TransposedData, Partial):
     def subset(self, items: np.ndarray, axis: int) -> Data:
         return transpose_block(self.inner.subset(items, 1 - axis))
 
-    def pieces_of_rows(self) -> Iterator[Data]:
+    def parts(self) -> Iterator[Data]:
         return (self.subset(some, 0) for some in chunks(*self.shape))
 
     @property
@@ -290,7 +274,7 @@ def _absorbed(block: Any, shared: Any, own: Any) -> Data:
     return block.absorbed(*shared)
 
 
-def _swept(block: Data, shared: Any, own: Any) -> tuple[Array]:
+def _swept(block: Any, shared: Any, own: Any) -> tuple[Array]:
     F = np.array(own[0], order="C")
     block.sweep_rows(F, *shared)
     return (F,)

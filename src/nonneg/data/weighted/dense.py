@@ -79,31 +79,18 @@ class WeightedDense(Partial, DenseData):
                     low, high = xp.where(seen, x, xp.max(x)), xp.where(seen, x, xp.min(x))
                     sums = [float(xp.sum(weights * DataTerm(*total).evaluate(xp, x, x), dtype=xp.float64)) for total in totals]
                     found.append((float(xp.min(low)), float(xp.max(high)), int(xp.count_nonzero(seen & (x != 0))), *sums))
-        self._observed = observed
+        missing = self.shape[0] * self.shape[1] - observed
         if not found:
-            return Facts(0.0, 0.0, 0), [0.0] * len(totals)
+            return Facts(0.0, 0.0, 0, missing), [0.0] * len(totals)
         lowest, highest, non_zeros, *parts = zip(*found, strict=True)
-        return Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros)), [float(np.sum(part)) for part in parts]
-
-    @property
-    def observed(self) -> int:
-        """Entries that have a weight."""
-        self.read()
-        return self._observed
-
-    @property
-    def missing(self) -> int:
-        return self.shape[0] * self.shape[1] - self.observed
-
-    @property
-    def zeros(self) -> int:
-        return self.observed - self.facts.non_zeros
+        facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros), missing)
+        return facts, [float(np.sum(part)) for part in parts]
 
     # ---- row by row
 
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         data = self._turned if transposed else self
-        if self.weights is None and 2 * self.missing < self.observed:
+        if self.weights is None and 3 * self.facts.missing < self.shape[0] * self.shape[1]:
             data._sweep_without_missing(F, B, options)
         else:
             data._sweep_observed(F, B, options, np.arange(len(F)))
@@ -125,7 +112,7 @@ class WeightedDense(Partial, DenseData):
     @cached_property
     def _turned(self) -> WeightedDense:
         data = WeightedDense(self.values.T, self.namespace, self.unit, transposed(self.weights))
-        data._facts, data._observed = self.facts, self.observed
+        data._facts = self.facts
         return data
 
     @cached_property
@@ -168,7 +155,7 @@ class WeightedDense(Partial, DenseData):
         own = weights.block(items) if isinstance(weights, Pair) else self.namespace.xp.take(weights, items, axis=0)
         return np.where(to_host(own) > 0, found, 0.0)
 
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
         if self.weights is not None:
             yield from Data.blocks(self, transposed=transposed)
             return
@@ -225,7 +212,7 @@ class WeightedDense(Partial, DenseData):
         values = self.values if of_rows is None else self.values * of_rows[:, None]
         values = values if of_columns is None else values * of_columns[None, :]
         levelled: Data = WeightedDense(values, self.namespace, self.unit, weights)
-        if weights is None and not levelled.missing:
+        if weights is None and not levelled.facts.missing:
             levelled = dense(values, self.namespace, self.unit)
         return Levelled(levelled, of_rows, of_columns, level)
 
@@ -249,7 +236,7 @@ class WeightedDense(Partial, DenseData):
     @cached_property
     def items(self) -> Data:
         whole = dense(self.values, self.namespace, self.unit)
-        return self.filled(mean_filling(self)) if self.missing else whole
+        return self.filled(mean_filling(self)) if self.facts.missing else whole
 
 
 def _without_nan(x: Any) -> Any:

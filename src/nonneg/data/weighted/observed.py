@@ -35,21 +35,13 @@ class ObservedData(Partial, SparseData):
         return ObservedData(_divided(self.values, unit), self.namespace, self.weights, inside)
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        x = self.values.data
+        x, missing = self.values.data, self.shape[0] * self.shape[1] - self.size
         if not x.size:
-            return Facts(0.0, 0.0, 0), [0.0] * len(totals)
+            return Facts(0.0, 0.0, 0, missing), [0.0] * len(totals)
         with np.errstate(all="ignore"):
             terms = (self._weighed(None, DataTerm(*total).evaluate(np, x, x)) for total in totals)
             sums = [float(np.sum(each, dtype=np.float64)) for each in terms]
-        return Facts(float(x.min()), float(x.max()), int(np.count_nonzero(x))), sums
-
-    @property
-    def missing(self) -> int:
-        return self.shape[0] * self.shape[1] - self.size
-
-    @property
-    def zeros(self) -> int:
-        return self.size - self.facts.non_zeros
+        return Facts(float(x.min()), float(x.max()), int(np.count_nonzero(x)), missing), sums
 
     def subset(self, items: np.ndarray, axis: int) -> ObservedData:
         weights = None if self.weights is None else _some(self.weights, items, axis)
@@ -133,7 +125,7 @@ class ObservedData(Partial, SparseData):
 
     @cached_property
     def items(self) -> Data:
-        return self.filled(mean_filling(self)) if self.missing else SparseData(self.values, self.namespace)
+        return self.filled(mean_filling(self)) if self.facts.missing else SparseData(self.values, self.namespace)
 
 
 def _divided(X: sparse.csr_array, by: float) -> sparse.csr_array:
@@ -167,10 +159,6 @@ class FilledData(Data):
     def in_units(self, unit: float) -> FilledData:
         filling = LowRank(self.filling.U / unit, self.filling.V)
         return FilledData(_divided(self.rest, unit), filling, self.namespace, self.highest / unit)
-
-    @property
-    def zeros(self) -> int:
-        return 0  # those that were given are refused before they are here, where all have to be positive
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling

@@ -70,8 +70,8 @@ class PairWeighted(Weighted):
     def take(self, items: np.ndarray, axis: int) -> Any:
         return self.base.take(items, axis)
 
-    def blocks(self, *, transposed: bool = False) -> Iterator[tuple[slice, Any]]:
-        return self.base.blocks(transposed=transposed)
+    def blocks(self, *, transposed: bool = False, as_stored: bool = False) -> Iterator[tuple[slice, Any]]:
+        return self.base.blocks(transposed=transposed, as_stored=as_stored)
 
     def lengths(self, axis: int) -> np.ndarray:
         return self.base.lengths(axis)
@@ -95,21 +95,20 @@ class PairWeighted(Weighted):
         xp, (rows, columns) = self.namespace.xp, self.weights
         every = float(xp.sum(rows, dtype=xp.float64)) * float(xp.sum(columns, dtype=xp.float64))
         sums = [float(xp.sum(next(found), dtype=xp.float64)) if total[0] == "logarithm" or total[1] else every for total in totals]
-        return self.base.facts, sums
+        facts = self.base.facts
+        hidden = 0 if isinstance(self.base, DenseData | SparseData) else self._hidden  # may be counted among the non-zeros
+        return facts._replace(missing=self._hidden, non_zeros=max(facts.non_zeros - hidden, 0)), sums
 
-    @property
-    def missing(self) -> int:
+    @cached_property
+    def _hidden(self) -> int:
+        """Entries in rows or columns without weight."""
         rows, columns = (int(self.namespace.xp.count_nonzero(part)) for part in self.weights)
         return self.shape[0] * self.shape[1] - rows * columns
-
-    @property
-    def zeros(self) -> int:
-        return max(self.base.zeros - (self.missing if isinstance(self.base, DenseData | SparseData) else 0), 0)
 
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
-        if self.missing and any(_is_infinite_at_zero(request.operand) for request in requests):
+        if self._hidden and any(_is_infinite_at_zero(request.operand) for request in requests):
             return self._visit_known(U, V, requests, log_power)
         U, V = self._seen(U, V)
         asked = list(requests)

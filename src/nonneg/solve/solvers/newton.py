@@ -209,7 +209,7 @@ def _may_be_single(problem: Problem) -> bool:
         return False
     if data.shape[0] * data.shape[1] * max(min(shape) for shape in problem.shapes.values()) < _LARGE:
         return False
-    lowest, highest, _ = data.facts
+    lowest, highest, *_ = data.facts
     return 1 / _RANGE < highest < _RANGE and (curve.on_pattern or lowest > highest / _RANGE)
 
 

@@ -211,7 +211,8 @@ class Weighted(Subproblem):
         F = self.value(point)
         B = np.ascontiguousarray(_evaluated(point, self.after, F.dtype).T)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
-        point.problem.data.sweep_rows(F, B, options, transposed=self.is_turned)
+        data: Any = point.problem.data
+        data.sweep_rows(F, B, options, transposed=self.is_turned)
         return self.replaced(point, F)
 
 
@@ -322,7 +323,7 @@ class Quadratic(Subproblem):
         """Sweep over the rows of F, in place, with the data; the products that are known afterwards."""
         data = point.problem.data
         if not self.after:
-            data.sweep_symmetric(Sweep(F, F, G.copy(), G, order, options))
+            data.sweep(Sweep(F, F, G.copy(), G, order, options, is_symmetric=True))
             return {}
         pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
         Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.keeps_products else F
