@@ -325,6 +325,7 @@ def test_estimators(name, place, stored):
     assert model.reconstruction_err_ > 0
 
 
+@pytest.mark.filterwarnings("ignore::nonneg.exceptions.EmptySamplesWarning")
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole fit", "gaps in the fit"])
 @pytest.mark.parametrize("place", PLACES)
 def test_components_without_an_observed_feature_have_their_mean(place, is_whole, stored):
