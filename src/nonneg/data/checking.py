@@ -15,8 +15,7 @@ from .base import Data, Facts
 from .given import Observed
 from .sources.base import Source
 from .visiting import row_blocks
-from .weighted import FilledData, Pair, WeightedDense
-from .weighted.base import Weighted
+from .weighted import FilledData, Pair, WeightedDense, count_missing
 from .weighted.weighing import first_unknown
 
 
@@ -111,7 +110,7 @@ def refuse_nan(data: WeightedDense, name: str) -> None:
 
 def check_observed(data: Data, name: str) -> None:
     """Refuse data of which nothing is known."""
-    if isinstance(data, Weighted) and data.facts.missing == data.shape[0] * data.shape[1]:
+    if count_missing(data) == data.shape[0] * data.shape[1]:
         raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
 

@@ -40,7 +40,7 @@ from ..data import (
 from ..data.checking import check_observed
 from ..data.device import in_memory, is_on_device
 from ..data.reading import check_missing, combined, with_nan
-from ..data.weighted import imputed_by
+from ..data.weighted import count_missing, imputed_by
 from ..divergences import Objective
 from ..exceptions import DataError, IncompatibleError, Stopped, users_line
 from ..kernels.namespace import to_host
@@ -482,7 +482,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         model = self.model_
         if model.form[0].name == model.data:
             with np.errstate(over="ignore", invalid="ignore"):
-                codes = self._codes_by_product(X) if not X.facts.missing else self._settled(X)
+                codes = self._codes_by_product(X) if not count_missing(X) else self._settled(X)
             if not np.isfinite(codes).all():
                 raise DataError(
                     f"X has entries of up to {X.facts.peak:g} and the components of up to {self.components_.max():g}: codes would "

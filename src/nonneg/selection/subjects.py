@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from ..data import Observed, as_dense, is_elsewhere
 from ..data.compressed import checked
+from ..data.weighted import count_missing
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..estimators.validation import read_samples
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -133,7 +134,7 @@ class Matrix(Subject):
         data: Any = clone(estimator)._read(X, reset=True)
         super().__init__(estimator, _to_be_compared(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
-        self.has_missing = data.facts.missing > 0
+        self.has_missing = count_missing(data) > 0
         self.is_observed = self.has_missing and sparse.issparse(data.values)
 
     @property

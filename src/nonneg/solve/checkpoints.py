@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..data import Data
-from ..data.weighted import LowRank
+from ..data.weighted import LowRank, count_missing
 from ..exceptions import DataError, IncompatibleError, is_number
 from ..io.annotations import check_fields, fits
 from ..io.archive import Archive
@@ -95,7 +95,7 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
         "type of X": str(data.namespace.dtype),
         **({"storage of X": _blocks_of(data)} if data.costs.out_of_core else {}),
         "entries of X": _of_data(data),
-        **({"weights of X": [data.facts.missing, _described(getattr(data, "weights", None))]} if data.costs.weighted else {}),
+        **({"weights of X": [count_missing(data), _described(getattr(data, "weights", None))]} if data.costs.weighted else {}),
         "model": f"{problem.user_model!r} {problem.user_model}",
         "sizes": {name: list(shape) for name, shape in problem.shapes.items()},
         "fixed factors": _described(problem.fixed),

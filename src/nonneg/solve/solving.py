@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, Need, Request
+from ..data.weighted import count_missing
 from ..divergences.base import Operand
 from ..exceptions import DataError
 from ..kernels.namespace import Array
@@ -120,7 +121,7 @@ def _without_unknown(problem: Problem, factors: dict[str, Array]) -> dict[str, A
     data, form, xp = problem.data, problem.model.form, problem.namespace.xp
     if problem.partial is not None and problem.model.data not in form.names:
         data = problem.partial
-    if not data.facts.missing:
+    if not count_missing(data):
         return factors
     known = data.visit(
         problem.namespace.ones(data.shape[0], 1),

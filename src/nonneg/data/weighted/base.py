@@ -163,6 +163,11 @@ class Partial(Weighted):
         return None
 
 
+def count_missing(data: Data) -> int:
+    """The number of entries without a weight, which takes a pass over data with weights only."""
+    return data.facts.missing if isinstance(data, Weighted) else 0
+
+
 def has_gaps(data: Data) -> bool:
     """Whether missing entries must be filled before X can stand in a form."""
     return isinstance(data, Weighted) and data.has_gaps
