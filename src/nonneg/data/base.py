@@ -1,9 +1,8 @@
-"""The door to X: what the library asks of the data, and nothing else.
+"""The interface of data: the only way to X.
 
 X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`survey`), gone
-over row by row by coordinate descent (`sweep`), and looked at in part (`take`). A kind of data is a class that answers; how it is
-stored, and where, is nobody else's business. Only the first few methods have to be written: the others follow from them, and are
-written again where a kind of data knows a quicker way.
+over row by row by coordinate descent (`sweep`), and taken in part (`take`). A kind of data is a class with these methods and hides its
+storage. Only the first few methods are abstract; a kind overrides others if it has a quicker way.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from .profile import Costs
 from .steps import Descent, Request, Sweep
 
 _CHUNK = 2**20
-"""Entries of X that are looked at together where it is gone over in pieces."""
+"""Entries of X in one piece of a pass."""
 
 
 class Facts(NamedTuple):
-    """What one reading of the data tells."""
+    """Results of one pass over the data."""
 
     lowest: float
     highest: float
@@ -55,7 +54,7 @@ Total = tuple[Literal["power", "logarithm"], float]
 class Data(ABC):
     """An m × n matrix that is given, and reached only through these methods.
 
-    Matrices that come and go are arrays of its `namespace`, or sparse ones where a fixed factor is.
+    Arguments and results are arrays of its `namespace`; a fixed factor may be sparse.
     """
 
     namespace: Namespace
@@ -63,13 +62,13 @@ class Data(ABC):
     costs: Costs = Costs()
     """How entries are stored, and which passes over them there are."""
     feature_names: Sequence[str] | None = None
-    """What columns are called, where data came with names that are text."""
+    """Names of the columns, if there are any."""
     log: Any = None
-    """Counts readings, where that is of interest: a `ReadingLog`."""
+    """Counter of passes, a `ReadingLog`, for data out of core."""
     origin: Any = None
-    """Where data in memory are from, an `Origin`, of a file, or a `BlockOrigin`, of a collection; messages name it."""
+    """Source of data in memory, for messages: an `Origin` (a file) or a `BlockOrigin` (a collection)."""
 
-    # ---- what every kind of data answers
+    # ---- abstract
 
     @abstractmethod
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
@@ -81,7 +80,7 @@ class Data(ABC):
     ) -> tuple[list[Array], Array | None]:
         """The requested products for X̂ = U·V, in one pass, and Σ X^log_power · ln X̂ if asked for.
 
-        V is None where U is X̂ itself. Entries of X̂ are taken for at least `floor_of` of their type.
+        V is None if U is X̂ itself. Entries of X̂ are raised to `floor_of` of their type.
         """
 
     @abstractmethod
@@ -96,7 +95,7 @@ class Data(ABC):
     def in_units(self, unit: float) -> Data:
         """X/unit, without a copy."""
 
-    # ---- what follows from it
+    # ---- derived
 
     @property
     def size(self) -> int:
@@ -104,7 +103,7 @@ class Data(ABC):
         return self.shape[0] * self.shape[1]
 
     def read(self, totals: Iterable[Total] = ()) -> Facts:
-        """What the first reading tells; sums that are asked for then need no other."""
+        """Extremes and counts, from the first pass; sums in `totals` are found by the same pass."""
         known: dict[Total, float] = self.__dict__.setdefault("_totals", {})
         missing = [total for total in dict.fromkeys(totals) if total not in known]
         if missing or "_facts" not in self.__dict__:
@@ -117,7 +116,7 @@ class Data(ABC):
         return self.read()
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What a function makes of the data; kept under this key where it would take readings to make it again."""
+        """The result of a function of the data; cached under this key if it takes passes out of core."""
         return make()
 
     @property
@@ -133,7 +132,7 @@ class Data(ABC):
         return None
 
     def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
-        """What will be asked for, and whether entries may be negative, said before the first reading."""
+        """Announce sums before the first pass, and whether entries may be negative."""
 
     def power_sum(self, exponent: float) -> float:
         """Σ X^exponent over all entries, times their weights; the sum of the weights for exponent 0."""
@@ -222,7 +221,7 @@ class Data(ABC):
 
     @property
     def items(self) -> Data:
-        """What initializations find clusters in: X itself, or, where only its Gram matrix is known, that."""
+        """Data to find clusters in: X itself, or its Gram matrix if nothing else is known."""
         return self
 
     def lengths(self, axis: int) -> np.ndarray:

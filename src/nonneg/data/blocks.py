@@ -1,4 +1,4 @@
-"""Data in blocks of rows, wherever these lie: what is asked of all rows is put together from what each block answers.
+"""Data in blocks of rows, in files or on a cluster: results for all rows are combined from those of blocks.
 
 A kind of such data says how to make one *reading*: to do some work on each block, and to put the results together, side by side or
 added up. Everything else follows. Work is a function of this module, and what it needs is of two kinds: `shared`, the same for all
@@ -34,7 +34,7 @@ Make = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Data]
 
 
 class Slot(NamedTuple):
-    """Where a block finds a matrix: among what all blocks share, among its own rows of others, or among what it has made so far."""
+    """Address of a matrix for a block: shared by all blocks, its own rows of an array, or an earlier result of the block."""
 
     kind: Literal["shared", "own", "made"]
     number: int
@@ -49,7 +49,7 @@ class Applied(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """A visit of a block; requests as (operand, side, matrix), those on the left by the transpose of their matrix."""
+    """An elementwise pass of a block; requests as (operand, side, matrix), on the left by the transpose of the matrix."""
 
     left: Slot
     right: Slot
@@ -67,7 +67,7 @@ class ReadingLog:
 
     seconds: list[float] = field(default_factory=list)
     most: int | None = None
-    """How many there will have been at the most, where that is known."""
+    """Upper bound on their number, if known."""
     over: Callable[[], bool] | None = None
     """Whether a reading is to be broken off."""
     told: Callable[[str], Any] | None = None
@@ -76,7 +76,7 @@ class ReadingLog:
     """How many there had been when the fit that is going on began, or the last one."""
 
     def check(self, place: str = "") -> None:
-        """Break off a reading, if that is wanted; called before each block, with where that is."""
+        """Raise `Interrupted` if the user asked for it; called before each block, with its place."""
         if self.over is not None and self.over():
             raise Interrupted("A reading of the data was interrupted.")
         if self.told is not None:
@@ -84,7 +84,7 @@ class ReadingLog:
 
     @contextmanager
     def unbroken(self) -> Iterator[None]:
-        """Within this, readings come to their end, whatever is wanted."""
+        """Context in which passes are not interrupted."""
         over, self.over = self.over, None
         try:
             yield
@@ -143,7 +143,7 @@ class Blocks(Data):
     def programmed(
         self, work: Sequence[Applied | Visited], how: Sequence[How], shared: Sequence[Array], own: Sequence[Array]
     ) -> list[Any]:
-        """One reading in which several things are done with each block, one after the other, each with what the last have made."""
+        """One pass in which each block runs several steps, each of which can use results of earlier ones."""
         return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
 
     def in_units(self, unit: float) -> Data:
@@ -237,7 +237,7 @@ class Blocks(Data):
 
 @dataclass(eq=False)
 class MadeBlocks(Blocks):
-    """Blocks made of others, each where it is: in a thread, or on a worker."""
+    """Blocks made of others by a function, in the thread or on the worker that has them."""
 
     base: Blocks
     make: Make
@@ -358,7 +358,7 @@ class StoredBlocks(Blocks):
 
 
 def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[float]]:
-    """What surveys of the parts say of the whole."""
+    """The survey of all rows, from surveys of parts."""
     facts, sums = zip(*surveys, strict=True)
     lowest, highest, non_zeros, missing = zip(*facts, strict=True)
     whole = Facts(float(np.min(lowest)), float(np.max(highest)), int(sum(non_zeros)), int(sum(missing)))
@@ -369,7 +369,7 @@ def together(surveys: Iterable[tuple[Facts, list[float]]]) -> tuple[Facts, list[
 class Gathering:
     """Results that come block by block, in the order of the blocks, and are put together on the way.
 
-    What is stacked is written into one array from the beginning, lest all parts and the whole are in memory at the same time.
+    Parts are written into one array at once, so that memory never holds all parts and the whole.
     """
 
     def __init__(self, how: Sequence[How], rows: int) -> None:
@@ -396,7 +396,7 @@ class Gathering:
         return self._found
 
 
-# ---- what is done with a block
+# ---- work on a block
 
 
 def on_made(block: Data, shared: Any, own: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What entries of X cannot be, said before any work, with the place of the first."""
+"""Checks of entries before any work; errors name the place of the first bad one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def where_in(row: int, column: int, source: Source) -> str:
 
 
 class Origin(NamedTuple):
-    """Where data in memory were read from."""
+    """The file that data in memory were read from."""
 
     source: Source
     is_turned: bool
@@ -96,7 +96,7 @@ def check_finite(data: Data, name: str) -> None:
 
 
 def refuse_nan(data: WeightedDense, name: str) -> None:
-    """Refuse NaN where it has a weight, and nobody said that it stands for what is missing."""
+    """Refuse NaN with a weight, unless missing='ignore'."""
     xp, weights = data.namespace.xp, data.weights
     for rows in row_blocks(*data.shape, data.namespace.device):
         block = weights.block(rows) if isinstance(weights, Pair) else weights[rows, :]
@@ -115,7 +115,7 @@ def check_observed(data: Data, name: str) -> None:
 
 
 def check_sign(data: Data, name: str, positive: bool) -> None:
-    """Refuse negative entries, and zeros where all have to be positive."""
+    """Refuse negative entries, and zeros if all must be positive."""
     if data.facts.lowest < 0:
         count, place, value = _first(data, lambda entries: entries < 0)
         if data.origin is not None:
@@ -134,7 +134,7 @@ def check_sign(data: Data, name: str, positive: bool) -> None:
 
 
 def _zeros(data: Data) -> int:
-    """Entries that are zero. Those of filled data were refused before missing entries were filled."""
+    """The number of zeros. Filled data were checked before they were filled."""
     known = data.shape[0] * data.shape[1] - data.facts.missing
     return 0 if isinstance(data, FilledData) else max(known - data.facts.non_zeros, 0)
 
@@ -147,7 +147,7 @@ def check_symmetric(data: Data, name: str) -> None:
     largest = 0.0
     for (_, row_block), (_, column_block) in zip(data.blocks(), data.blocks(transposed=True), strict=True):
         largest = max(largest, float(abs(row_block - column_block).max()))
-    if largest > 1e4 * data.namespace.eps * data.facts.peak:  # what kernels of scikit-learn leave of rounding is up to 1e3
+    if largest > 1e4 * data.namespace.eps * data.facts.peak:  # rounding in kernels of scikit-learn is up to 1e3
         raise DataError(
             f"{name} must be symmetric here, but entries differ from their mirror image by up to {largest:g}. "
             "The mean of the matrix and its transpose is symmetric and has the same quadratic form."
@@ -183,7 +183,7 @@ def _first_text(values: np.ndarray) -> str:
 
 
 MOST_NAMES = 5
-"""Names that are shown of many."""
+"""Most names in a message."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -192,7 +192,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def known_entries(X: Observed) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The entries that are known, and ones in their places; a stored NaN is not known."""
+    """The known entries, and ones in their places; a stored NaN is missing."""
     entries = sparse.coo_array(X.values)
     known = ~np.isnan(entries.data)
     places = tuple(axis[known] for axis in entries.coords)
@@ -201,7 +201,7 @@ def known_entries(X: Observed) -> tuple[sparse.csr_array, sparse.csr_array]:
 
 
 def empty_rows(values: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a NumPy array, a SciPy sparse array or an `Observed` without a known value, and those with known zeros only."""
+    """Rows of an array, a sparse array or an `Observed` without a known value, and rows with known zeros only."""
     rows, columns = values.shape
     is_zero, is_unknown = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
     if isinstance(values, Observed):

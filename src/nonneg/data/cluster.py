@@ -1,4 +1,4 @@
-"""A Dask cluster as readings see it: what is sent to its workers, which of them have a block, and what comes back."""
+"""A Dask cluster: sending data to workers, finding the worker of a block, and fetching results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..exceptions import DataError
 
 
 def the_dask() -> Any:
-    """The library, which is imported where it is needed."""
+    """Dask, imported on first use."""
     return import_module("dask")
 
 
 def _client() -> Any:
-    """The client of a cluster, where there is one."""
+    """The client of a cluster, if any."""
     try:
         return import_module("distributed").get_client()
     except (ImportError, ValueError):  # threads of this process
@@ -23,7 +23,7 @@ def _client() -> Any:
 
 
 def scheduler_at() -> str | None:
-    """The address of the scheduler that readings are made by, where there is a cluster."""
+    """The address of the cluster's scheduler, if any."""
     client = _client()
     return None if client is None or client.scheduler is None else str(client.scheduler.address)
 
@@ -35,10 +35,10 @@ def is_reached(scheduler: str) -> bool:
 
 
 def sender(scheduler: str | None) -> Callable[[Sequence[Any]], list[Any]]:
-    """What puts things where tasks can have them: on workers, where there is a cluster.
+    """A function that sends values to workers of a cluster, or wraps them for threads.
 
-    The others have them from there. They are not sent to all of them at once (`broadcast`), since that would never end if one were
-    lost; and several go together, since the way there and back takes longer than what is sent.
+    Values go to one worker each, since `broadcast` hangs if a worker is lost; several go together, since the latency of a message
+    exceeds its transfer.
     """
     dask = the_dask()
     if scheduler is not None and not is_reached(scheduler):
@@ -56,7 +56,7 @@ _SENT = 16
 
 
 def homes_of(scheduler: str | None, parts: Sequence[Any]) -> list[str | None]:
-    """The worker that has each block, where one has.
+    """The worker that has each block, if known.
 
     The work on it is done there: left to itself, a scheduler would move blocks to workers that are idle for a moment.
     """
@@ -68,7 +68,7 @@ def homes_of(scheduler: str | None, parts: Sequence[Any]) -> list[str | None]:
 
 
 def results_of(added: Any, rest: list[Any], homes: set[str]) -> tuple[Any, list[Any]]:
-    """What a graph comes to. Where a worker is lost that has work of its own, no other would ever do it: that is an error."""
+    """Compute a graph. A lost worker with tasks pinned to it is an error, since no other would run them."""
     if not homes:
         return the_dask().compute(added, rest)
     distributed, client = import_module("distributed"), _client()

@@ -34,7 +34,7 @@ def checked(matrix: Any, name: str) -> Any:
 def check_sparse(matrix: Any, name: str) -> None:
     """Raise a `DataError` for a sparse matrix that is not valid: indices out of range, arrays of wrong lengths.
 
-    SciPy does not check matrices whose arrays were assigned, nor those of its readers; converting one writes out of bounds.
+    SciPy checks neither assigned arrays nor matrices of its own readers; converting an invalid one writes out of bounds.
     """
     problem = _problem_of(matrix)
     if problem is not None:

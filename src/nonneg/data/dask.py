@@ -1,8 +1,8 @@
 """Data on a Dask cluster: blocks stay on their workers, and small matrices travel.
 
-One reading is one graph of tasks: the work on each block, done where the block is, and sums that are added up on the way, in the
-same order whatever the number of workers, so that one matrix comes back and not one for each block. Where a worker is lost, its
-tasks are done again by others; a reading that has lost what was sent with it is made again.
+A pass is one graph of tasks: work on each block by the worker that has it, and a tree of sums whose order does not depend on the
+number of workers, so that one matrix comes back rather than one for each block. Tasks of a lost worker are run by others; a pass
+that lost its arguments is repeated.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class DaskBlocks(StoredBlocks):
         return [slice(stop - rows, stop) for rows, stop in zip(self.rows, self.stops.tolist(), strict=True)]
 
     def _weights_of(self, rows: slice) -> Any:
-        """The weights of a block; of those that are in blocks themselves, which are as high, the block."""
+        """The weights of a block; of weights in Dask, the block of equal height."""
         return None if self.weighing is None else self.weighing.of(rows)
 
     def _computed(self, work: Work, shared: Any, own_of: list[Any], wanted: Any) -> Callable[[Sequence[How]], Any]:
@@ -116,7 +116,7 @@ class DaskBlocks(StoredBlocks):
                         dask.delayed(_worked, pure=False)(part, settings, everywhere, mine, entries, tuple(how), dask_key_name=key)
                     )
             sums, rest, level = done, [], 1
-            if any(way != "add" for way in how):  # what is not added up stays where it is, until it is fetched from there
+            if any(way != "add" for way in how):  # other results than sums stay on their worker until they are fetched
                 sums = [dask.delayed(_first_of)(each, dask_key_name=f"nonneg-sum-{number}-0-{i}") for i, each in enumerate(done)]
                 rest = [dask.delayed(_rest_of)(each, dask_key_name=f"nonneg-rest-{number}-{i}") for i, each in enumerate(done)]
             while len(sums) > 1:
@@ -174,16 +174,16 @@ class DaskBlocks(StoredBlocks):
         return block if self.unit == 1 else block.in_units(self.unit)
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
-        """One block after the other, here: for what is not done on workers."""
+        """Blocks one by one in this process, for work that is not sent to workers."""
         for rows, stop in zip(self.rows, self.stops.tolist(), strict=True):
             yield slice(stop - rows, stop), self.some(np.arange(stop - rows, stop))
 
 
-# ---- what is done on workers
+# ---- tasks on workers
 
 
 def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: Sequence[How]) -> tuple[list[Any], list[Any]]:
-    """The results of the work on a block: those to be added up, and a list of the others and what a first reading tells."""
+    """Results of the work on a block: the summands, and a list of all others with the survey of a first pass."""
     work, namespace, unit, wanted, signed, weighing = settings
     weights, *own = aligned(own)
     block, survey = as_block(_entries_of(part), namespace), None
@@ -199,7 +199,7 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
 
 
 def _apart(weights: Any) -> tuple[Any, Any]:
-    """The weights of a block, and apart from them those that Dask has."""
+    """The weights of a block, and separately its entries if they are a Dask task."""
     entries = weights.entries if isinstance(weights, Scaled) else weights
     if not _is_task(entries):
         return weights, None
@@ -234,9 +234,9 @@ class RowsOfDask:
 
 
 def aligned(value: Any) -> Any:
-    """The same with its arrays where arrays begin.
+    """A copy with aligned arrays, unless they are.
 
-    What comes over the network may begin anywhere; NumPy then multiplies it without BLAS, slowly and with other roundings.
+    Arrays from the network may be unaligned; NumPy multiplies these without BLAS, slowly and with other roundings.
     """
     if isinstance(value, np.ndarray):
         return np.require(value, requirements="A")
@@ -250,7 +250,7 @@ def aligned(value: Any) -> Any:
 
 
 def _entries_of(part: Any) -> Any:
-    """The entries of a block as they are worked with: NaN where they are masked, to be left out or refused as NaN is."""
+    """The entries of a block, masked ones as NaN, which are ignored or refused later."""
     return aligned(with_nan(part))
 
 
@@ -264,7 +264,7 @@ def _rest_of(results: Any) -> Any:
 
 
 def _added(parts: Sequence[tuple[list[Any], list[Any]]]) -> tuple[list[Any], list[Any]]:
-    """The sums of several lists of results, in their order, and what else they tell, one after the other."""
+    """The sums of several lists of results, and their other results in order."""
     total = [aligned(one) for one in parts[0][0]]
     for added, _ in parts[1:]:
         total = [one + aligned(other) for one, other in zip(total, added, strict=True)]
@@ -301,7 +301,7 @@ def weights_of_collection(weights: Any, data: DaskBlocks) -> RowsOfDask:
 
 
 def without_mask(array: Any) -> Any:
-    """A Dask array with NaN where it is masked, for those who read it as it is."""
+    """A Dask array with masked entries as NaN."""
     if not isinstance(array._meta, np.ma.MaskedArray):
         return array
     dtype = real(array.dtype)
@@ -319,7 +319,7 @@ def as_array(X: Any, name: str) -> Any:
 
 
 def _with_numbers(table: Any, name: str = "X") -> Any:
-    """The table with NaN for NA, where its columns are numbers of pandas' own types, or Arrow's; else the table as it is."""
+    """The table with NaN for NA, if columns are numbers of extension types of pandas or Arrow; else unchanged."""
     if table.ndim != 2:
         return table
     dtypes = dict(zip(table.columns, table.dtypes, strict=True))
@@ -342,7 +342,7 @@ class BlockOrigin(NamedTuple):
 
     number: int
     first: int | None
-    """Where its rows begin in the collection; None where blocks before it are of unknown sizes."""
+    """Its first row in the collection; None if blocks before it are of unknown sizes."""
 
     def place(self, row: int, column: int) -> str:
         """The place of an entry of X, in words."""
@@ -353,7 +353,7 @@ class BlockOrigin(NamedTuple):
 def _unless_empty(
     function: Callable[[Any, BlockOrigin], np.ndarray], empty: np.ndarray, block: Any, block_info: Any = None
 ) -> np.ndarray:
-    """What a function makes of a block, which need not know about blocks without rows."""
+    """Apply a function to a block, unless the block has no rows."""
     if not block.shape[0]:
         return empty
     (number, *_), ((first, _), *_) = block_info[0]["chunk-location"], block_info[0]["array-location"]
@@ -361,7 +361,7 @@ def _unless_empty(
 
 
 def by_blocks(X: Any, function: Callable[[Any, BlockOrigin], np.ndarray], columns: int, dtype: Any) -> Any:
-    """A Dask array of what a function makes of each block of rows: computed when it is asked for, where the blocks are."""
+    """A lazy Dask array: a function applied to each block of rows."""
     array = _with_numbers(X).to_dask_array() if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
         raise DataError(f"X must be a matrix with rows and columns; got {array.ndim} dimensions.")

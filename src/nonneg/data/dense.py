@@ -59,18 +59,18 @@ class DenseData(Data):
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         xp, found = self.namespace.xp, []
-        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+        with np.errstate(all="ignore"):  # entries that are not finite are refused later, by name
             for rows in row_blocks(*self.shape, self.namespace.device):
                 x = self._block(rows)
                 non_zeros, *values = self._sums(x, totals)
                 found.append((float(xp.min(x)), float(xp.max(x)), non_zeros, *values))
         lowest, highest, non_zeros, *sums = zip(*found, strict=True)
-        # `np.min` lets NaN through; a sum of sums is exact where a device cannot add in double precision.
+        # `np.min` propagates NaN; a sum of sums is exact if a device cannot add in double precision.
         facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros))
         return facts, [float(np.sum(parts)) for parts in sums]
 
     def _sums(self, x: Array, totals: Sequence[Total]) -> tuple[Any, ...]:
-        """The number of entries that are not zero, and what else is asked for; of large data by one walk over them."""
+        """The number of non-zeros, and the requested sums; of large data by one compiled loop."""
         xp = self.namespace.xp
         if self.namespace.is_host and self.size >= _LARGE and set(totals) <= set(_PLAIN) and x.flags.c_contiguous:
             from ..kernels.sums import plain_sums

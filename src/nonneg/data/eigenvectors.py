@@ -1,7 +1,7 @@
-"""Eigenvectors of the algebraically largest eigenvalues, as many as are asked for, whatever their multiplicities.
+"""Eigenvectors of the algebraically largest eigenvalues, as many as asked for, of any multiplicity.
 
-LAPACK's routine for a few of them and ARPACK may return fewer, or none, where eigenvalues are multiple, as those of cliques, stars
-and graphs in pieces are. What they return is checked; where it falls short, all eigenvectors are computed, or a block is iterated.
+LAPACK's routine for a few of them and ARPACK may return fewer, or none, of multiple eigenvalues, as of cliques, stars and
+disconnected graphs. Their results are checked; if some are missing, all eigenvectors are computed, or a block is iterated.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 SMALL = 1500
 """Vertices up to which a dense method takes less time than products with S."""
 _ROUNDED = 1e-6
-"""By how much what LAPACK returns may miss WᵀW = I: rounding leaves 1e-13, a lost eigenvector about 1."""
+"""Tolerance of WᵀW = I for LAPACK's result: rounding is 1e-13, a lost eigenvector about 1."""
 
 _MISSED = 1e-2
-"""By what share of the largest an eigenvalue beside those that were found may exceed the least of them."""
+"""Share of the largest eigenvalue by which another one may exceed the least that was found."""
 
 _BESIDES = 8
-"""Columns of a block beyond those that are asked for: the first of them converge sooner."""
+"""Extra columns of a block, so that the first ones converge sooner."""
 
 
 def leading(
@@ -38,12 +38,12 @@ def leading(
     generator : Generator
         Draws the vectors that are iterated, of large S.
     tol : float
-        Of large S, what eigenvalues may be off, relative to the largest.
+        Of large S, the tolerance of eigenvalues, relative to the largest.
     steps : int
         Of large S, after how many restarts ARPACK gives up.
     small : int, optional
-        Vertices above which S counts as large, where it is sparse: `SMALL` if it is None. Between both, what ARPACK has missed is
-        looked for, so that no copy of an eigenvalue is missing.
+        Vertices above which sparse S counts as large: `SMALL` if it is None. Between both, missed copies of eigenvalues are
+        searched for.
 
     Notes
     -----
@@ -68,12 +68,12 @@ def leading(
 def _by_arpack(
     apply: Callable[[np.ndarray], np.ndarray], n: int, count: int, generator: np.random.Generator, tol: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues and their eigenvectors; no eigenvalues, and what vectors there are, where too few have converged."""
+    """The largest eigenvalues and their eigenvectors; no eigenvalues, and the converged vectors, if too few have converged."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     operator = LinearOperator((n, n), matvec=lambda v: apply(v.reshape(-1)), matmat=apply, dtype=np.float64)
     start = generator.standard_normal(n)
-    # Where the space of the start is exhausted ARPACK draws another, from the generator if it takes one (SciPy 1.17 and later).
+    # If the space of the start is exhausted, ARPACK draws another, from the generator if it takes one (SciPy 1.17 and later).
     draws = {"rng": generator} if "rng" in signature(eigsh).parameters else {}
     try:
         return eigsh(operator, k=count, which="LA", v0=start, tol=tol, maxiter=steps, **draws)
@@ -113,7 +113,7 @@ def _of_array(array: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_block(S: Any, start: np.ndarray, count: int, tol: float, steps: int = 300) -> tuple[np.ndarray, np.ndarray]:
-    """Powers of S + shift on a block, until its `count` leading eigenvalues stay; what they have reached by then is near enough."""
+    """Iterate S + shift on a block until its `count` leading eigenvalues are steady."""
     basis, shift, last = np.linalg.qr(start)[0], 0.0, np.full(count, np.inf)
     for _ in range(steps):
         product = S @ basis

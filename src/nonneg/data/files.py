@@ -49,7 +49,7 @@ class FileBlocks(StoredBlocks):
     block_bytes : int
         What a block takes in memory, about.
     is_settled : bool
-        Whether to read in blocks also where one has all of X; if not, `whole_file` may serve better.
+        Whether to read in blocks even if one block holds all of X.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class FileBlocks(StoredBlocks):
         self.log.seconds.append(time.perf_counter() - began)
 
     def whole_file(self) -> Any:
-        """All rows, as an array or a sparse array of their own: one reading. What is in them is for others to check."""
+        """All rows as an array or a sparse array, unchecked: one pass."""
         began = time.perf_counter()
         self._check_unchanged()
         self.log.check()
@@ -147,7 +147,7 @@ class FileBlocks(StoredBlocks):
 
 
 class RowsOfFile:
-    """Weights in a file, of which rows can be had by a slice or an array. Those of a slice are checked when they are first read."""
+    """Weights in a file, by a slice or an array of rows. Rows of a slice are checked when first read."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.shape, self._stamp = source, source.shape, source.stamp()
@@ -187,7 +187,7 @@ class RowsOfFile:
 
 
 def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
-    """Rows, or an error that says where they were to come from, whatever the library says that reads them."""
+    """Read rows; an error of the library that reads them names their place."""
     try:
         return read()
     except (DataError, MemoryError):
@@ -212,14 +212,14 @@ _LOOKED_AT = 4096
 
 
 def _digest(values: Any) -> bytes:
-    """A digest of some of the entries, the same ones each time."""
+    """A digest of a fixed sample of entries."""
     entries = values.data if sparse.issparse(values) else values.reshape(-1)
     some = np.ascontiguousarray(entries[:: max(1, entries.size // _LOOKED_AT)])
     return hashlib.blake2b(some.tobytes(), digest_size=8).digest()
 
 
 def ahead(reads: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """What each of these gives, the next one being read in a thread while the last is worked on."""
+    """The results of these functions, each next one computed in a thread ahead of its use."""
     waiting: list[Future[T]] = []
     with ThreadPoolExecutor(1, thread_name_prefix="nonneg-read") as pool:
         for read in reads:

@@ -1,4 +1,4 @@
-"""What users give in place of X, where its entries alone do not say what they are: a Gram matrix, a sketch, what is known of X."""
+"""Arguments in place of X with a meaning beyond their entries: a Gram matrix, a difference, known entries, a sketch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Gram:
     ----------
     kernel : array, sparse array or Operator
     checked : bool, default=True
-        Refuse what cannot be X Xᵀ. A similarity that is not, as of a graph, can be used all the same: the rule, and its proof, need
+        Refuse a matrix that cannot be X Xᵀ. Unchecked similarities, as of a graph, can be used too: the rule, and its proof, need
         no more than entries ≥ 0; the objective is then no longer a distance, and may be negative.
     """
 
@@ -82,7 +82,7 @@ class Sketch:
     ----------
     rows : array of shape (few, n_features)
     energy : float, optional
-        ‖X‖², if that is known: what is left out of the sketch then counts in the objective.
+        ‖X‖², if known; the objective then includes the part of X that the sketch lacks.
     """
 
     def __init__(self, rows: Any, energy: float | None = None) -> None:

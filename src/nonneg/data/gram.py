@@ -21,7 +21,7 @@ from .steps import Request, Sweep
 
 @dataclass(eq=False)
 class GramData(Data):
-    """X known only through K = X Xᵀ: kernel methods, where X holds the (implicit) features of each row."""
+    """X given by K = X Xᵀ, for kernel methods: rows of X are implicit features."""
 
     gram: Any
     namespace: Namespace
@@ -69,10 +69,10 @@ class GramData(Data):
 
     @property
     def items(self) -> Data:
-        # Rows that are alike in X are alike in their products with all the others.
+        # Similar rows of X have similar products with all rows.
         return SparseData(self.gram, self.namespace) if sparse.issparse(self.gram) else DenseData(self.gram, self.namespace)
 
-    # ---- what is known of X
+    # ---- facts of X
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         known = isinstance(self.gram, Operator) or sparse.issparse(self.gram)

@@ -18,7 +18,7 @@ from .steps import Request
 
 @dataclass(eq=False)
 class LowRankData(Data):
-    """X by products of either sign, with what is known of X itself: its extremes, and ‖X‖².
+    """A low-rank matrix in place of X, as products of either sign, with the extremes and ‖X‖² of X.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class LowRankData(Data):
 
 @dataclass(frozen=True)
 class Compression:
-    """What stands for X: its products with R (n × few) and L (m × few), whose columns are orthonormal.
+    """A low-rank surrogate of X, by its products with orthonormal R (n × few) and L (m × few).
 
     X~ = A Rᵀ + L (B − LᵀA Rᵀ), with A = X R and B = LᵀX, agrees with X on the spans of both: X~ R = X R and LᵀX~ = LᵀX.
     """
@@ -109,7 +109,7 @@ class Compression:
         return cls(data, R, L, A, BT)
 
     def in_units_of(self, data: Data, unit: float) -> Compression:
-        """The same for these data, which are those that it was made of in other units."""
+        """The same for data in other units."""
         A, BT = (self.A, self.BT) if unit == 1 else (self.A / unit, self.BT / unit)
         return Compression(data, self.R, self.L, A, BT)
 
@@ -144,15 +144,14 @@ def _orthonormal(columns: np.ndarray) -> np.ndarray:
 
 
 def _beyond(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Orthonormal columns for what is in the span of others, and not in that of a basis."""
+    """Orthonormal columns that extend a basis to the span of others."""
     lengths = np.linalg.norm(columns, axis=0)
     columns = (columns / np.where(lengths > 0, lengths, 1.0)).astype(np.float64)
-    for _ in range(2):  # once more for what rounding leaves
+    for _ in range(2):  # twice, against rounding
         columns = columns - basis @ (basis.T @ columns)
     Q, sizes, _ = linalg.svd(columns, full_matrices=False, check_finite=False)
     Q = Q[:, sizes > 10 * np.finfo(basis.dtype).eps]
-    # To be divided by a small size makes what rounding has left of the basis large: it is taken away from unit columns, too, and
-    # those of which little is left were nothing else.
+    # Division by a small size magnifies rounding in the span of the basis: project again, and drop columns that vanish.
     Q, sizes, _ = linalg.svd(Q - basis @ (basis.T @ Q), full_matrices=False, check_finite=False)
     return np.ascontiguousarray(Q[:, sizes > _HALF], dtype=basis.dtype)
 

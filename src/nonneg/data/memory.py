@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before any work rather than in the midst of it."""
+"""Available memory, so that data that cannot fit are refused before any work."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _CONTROL_GROUPS = (
 
 
 def available_bytes() -> int | None:
-    """What can be had without swapping: the least of what the machine, its container and the limits of the process leave.
+    """Bytes available without swapping: the least that the machine, its container and the limits of the process allow.
 
-    None where it cannot be found out. Caches of files count as free, since they are given up on demand.
+    None if unknown. Caches of files count as free, since the system gives them up on demand.
     """
     found = [value for value in (_of_machine(), _of_container(), _of_process()) if value is not None]
     return max(min(found), 0) if found else None
 
 
 def check_memory(n_bytes: int, what: str, instead: str) -> None:
-    """Refuse what would take more memory than there is.
+    """Refuse an object that would take more memory than is available.
 
     Parameters
     ----------
     n_bytes : int
-        What it would take at least.
+        Bytes that it takes at least.
     what : str
-        What it is, as the beginning of a sentence.
+        The object, as the beginning of a sentence.
     instead : str
-        What else to do, as a sentence.
+        The alternative, as a sentence.
     """
     available = available_bytes()
     if available is not None and n_bytes > available:
@@ -101,5 +101,5 @@ def _lines(path: str) -> list[str]:
 
 
 def _number(lines: list[str]) -> int | None:
-    """The number in a file of one line; None for "max", or where there is no such file."""
+    """The number in a file of one line; None for "max", or without such a file."""
     return int(lines[0]) if lines and lines[0].strip().isdigit() else None

@@ -1,4 +1,4 @@
-"""Data where they lie: from a path, or something that is open, to data."""
+"""From a path, an open file or a Dask collection to data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .transposed import TransposedData
 def open_data(
     where: Any, *, key: str | None = None, blocks: Literal["samples", "features"] = "samples", block_bytes: int | None = None
 ) -> Data:
-    """Data that are larger than memory, or better left where they are.
+    """Open data in files, which may be larger than memory.
 
-    What comes of it can be given to `fit`, `transform`, `partial_fit` and `nonneg.factorize` in place of X; these take a path, too,
-    and then open it with what is default here. Blocks of rows are read when they are needed, the next one while the last is worked
+    `fit`, `transform`, `partial_fit` and `nonneg.factorize` take the result in place of X; they take a path, too, and open it
+    with the defaults here. Blocks of rows are read when they are needed, the next one while the last is worked
     on. An entry that is negative or not finite is refused when it is first read; so is a file that changes between two readings.
-    What fits into one block is read once, and worked on in memory, as the same array would be.
+    A file that fits into one block is read once, as an array in memory.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def open_data(
     key : str, optional
         Which matrix, of a file that has several: ``"layers/counts"``, or ``"counts"`` for short.
     blocks : {"samples", "features"}, default="samples"
-        What the rows of the file are. With "features" it holds Xᵀ, as a voxel × subject image does.
+        The rows of the file. With "features" it holds Xᵀ, as a voxel × subject image does.
     block_bytes : int, optional
-        What a block takes in memory, 2**27 by default. Two are there at a time, and what is computed of one. If it is given, X is
-        read in blocks also where one has all of it.
+        Bytes of a block in memory, 2**27 by default; two are in memory at a time, with the results of one. If given, X is read in
+        blocks even if one holds all of it.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def open_data(
 
 
 def lazily(X: Any, function: Callable[[Any, Any], np.ndarray], columns: int, dtype: Any) -> Any:
-    """What a function makes of each block of rows of a Dask collection, to be computed later; None for anything else.
+    """A function applied lazily to each block of rows of a Dask collection; None for anything else.
 
     The function is told of the block and of its origin, by which messages name rows.
     """
@@ -84,13 +84,13 @@ def lazily(X: Any, function: Callable[[Any, Any], np.ndarray], columns: int, dty
 
 
 def names_of(X: Any) -> list[str] | None:
-    """What the columns of a table of Dask are called, where that is text."""
+    """The names of the columns of a Dask table, if they are text."""
     names = list(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def sample_names(X: Any) -> list[Any] | None:
-    """What the samples of an AnnData, or of a file, are called; None where they have no names, and for anything else."""
+    """The names of samples of an AnnData or a file; None without names, and for anything else."""
     if is_annotated(X):
         return list(map(str, X.obs_names))
     data = open_data(X) if is_location(X) else X
@@ -101,7 +101,7 @@ def sample_names(X: Any) -> list[Any] | None:
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Whether something is data in blocks, or says where such data lie, rather than an array in memory."""
+    """Whether X is out of core: data in blocks, a path, an open file or a Dask collection."""
     return (isinstance(X, Data) and X.costs.out_of_core) or _may_be_dask(X) or is_location(X)
 
 
@@ -110,7 +110,7 @@ def _may_be_dask(X: Any) -> bool:
 
 
 def opened_to_fit(X: Any) -> Any:
-    """The same where a fit begins: from here on its readings are counted."""
+    """Open X at the beginning of a fit, which counts passes from here on."""
     X = opened(X)
     if isinstance(X, Data) and X.log is not None:
         X.log.before = X.log.count
@@ -143,7 +143,7 @@ def opened(X: Any) -> Any:
 
 
 def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
-    """Weights where they lie, as something that gives some of its rows: those of blocks of X, which are columns if it is turned."""
+    """Weights out of core, by rows of the blocks of X (columns of X if it is transposed)."""
     if isinstance(weights, np.memmap):
         return weights.T if is_turned else weights
     if _may_be_dask(weights):
@@ -165,7 +165,7 @@ def rows_of(weights: Any, blocks: Any, is_turned: bool) -> Any:
 
 
 def weights_in_memory(weights: Any) -> Any:
-    """Weights as they are, for X in memory; read and checked, where they lie in a file."""
+    """Weights for X in memory; read and checked, if they are in a file."""
     refuse_name(weights)
     if not is_location(weights) and not (isinstance(weights, Data) and weights.costs.out_of_core):
         return weights

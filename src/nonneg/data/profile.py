@@ -39,7 +39,7 @@ class Costs:
     refusal: str = ""
     """The sentence for a need that is not served."""
     weighted: bool = False
-    """Whether entries have weights, 0 where a value is missing."""
+    """Whether entries have weights, 0 for missing values."""
     out_of_core: bool = False
     """Whether X is in files or on a cluster, so that a pass takes long."""
     bounded: bool = True
@@ -86,7 +86,7 @@ class Profile(Costs):
     non_zeros: int = 0
     """Non-zero entries; stored entries of data out of core, which are counted by a pass only."""
     has_negatives: bool = False
-    """Whether entries are negative; False of data out of core, where a pass tells."""
+    """Whether entries are negative; False of data out of core, since it takes a pass."""
     on_host: bool = True
     """Whether arrays are NumPy's, which compiled kernels take."""
     is_single: bool = False

@@ -1,4 +1,4 @@
-"""From whatever the user has to data the engine can work with, or to a sentence that says why not."""
+"""Read the user's input as data, or refuse it with a reason."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_data(
     totals : iterable
         Sums over all entries that will be asked for, to be found on the way.
     origin : optional
-        Of what X is a part; its `place` says in words where an entry is.
+        The whole of which X is a part; its `place` names the place of an entry.
     """
     if isinstance(X, Gram):
         return _read_gram(X, name)
@@ -92,25 +92,25 @@ def read_data(
 
 
 MISSING = ("raise", "ignore")
-"""What can be done about entries without a value."""
+"""Treatments of missing values."""
 
 
 def check_missing(missing: Any) -> None:
-    """Refuse what is no way of treating missing values."""
+    """Refuse an unknown treatment of missing values."""
     if not isinstance(missing, str) or missing not in MISSING:
         raise DataError(f"missing must be 'raise' or 'ignore'; got {missing!r}.")
 
 
 def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: Any = None) -> Any:
-    """Data with weights, where there are any or something is missing; else X as it is, to be read as ever.
+    """Data with weights, if there are any or values are missing; else X unchanged.
 
     Parameters
     ----------
     X : array, sparse array, Observed, masked array, table, or Data
     missing : {"raise", "ignore"}
-        With "ignore", what is NaN, masked or NA has no weight; with "raise" it is refused where X is read.
+        With "ignore", NaN, masked and NA entries have no weight; with "raise" they are refused when X is read.
     weights : array of the shape of X, or pair of arrays (rows, columns)
-        None where all are one. A sparse array of weights has none where nothing is stored. For data in files, or on a cluster, also
+        None for all ones. Entries not stored by sparse weights have weight 0. For data in files, or on a cluster, also
         a Dask array; or a `Scaled`. A path, or an open file, is read with X: in blocks, or into memory where X is there.
     """
     check_missing(missing)
@@ -209,7 +209,7 @@ def _has_all_features(weights: Pair, is_turned: bool) -> bool:
 
 
 def _far_weights(weights: Any, X: Any, name: str) -> Any:
-    """The weights of data in blocks, by the rows of these: a `Pair`, or what gives some of its rows."""
+    """The weights of data in blocks: a `Pair`, or an object with slices of rows."""
     blocks, is_turned = X.in_blocks
     if isinstance(weights, Scaled):
         by = read_weights(tuple(weights.by), X.shape, name)
@@ -271,7 +271,7 @@ def read_matrix(array: Any, name: str) -> tuple[Array, Namespace]:
 
 
 def refuse_masked(array: Any, name: str) -> None:
-    """Refuse a masked array in which something is masked: what lies under the mask is no data."""
+    """Refuse a masked array with masked entries."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise DataError(
             f"{name} is a masked array with missing entries, {int(np.sum(array.mask))} of them. Factorizations leave them out with "
@@ -286,7 +286,7 @@ def refuse_empty(X: Any, name: str) -> None:
 
 
 def with_nan(X: Any) -> Any:
-    """NaN in place of what a masked array masks, or a table calls NA."""
+    """X with NaN in place of masked entries of an array and NA of a table."""
     if isinstance(X, np.ma.MaskedArray):
         kept = X.dtype if X.dtype == np.float32 else np.float64
         return np.ma.filled(X.astype(kept), np.nan)
@@ -294,7 +294,7 @@ def with_nan(X: Any) -> Any:
         try:
             return type(X)(X.to_numpy(dtype=np.float64, na_value=np.nan), index=X.index, columns=X.columns)
         except (TypeError, ValueError):
-            return X  # which is refused for what it is
+            return X  # refused later, by name
     return X
 
 
@@ -330,7 +330,7 @@ def read_weights(weights: Any, shape: tuple[int, ...], name: str, namespace: Nam
 
 
 def combined(weights: Any, of_rows: np.ndarray, data: Any) -> Any:
-    """Weights of entries, or a pair of them, times weights of rows; kept apart where entries' weights are read in blocks."""
+    """Weights of entries, or a pair, times weights of rows; a `Scaled` if weights of entries are read in blocks."""
     if weights is None:
         return of_rows, None
     if isinstance(weights, tuple | list) and len(weights) == 2:
@@ -368,7 +368,7 @@ def _weights_of_axis(weights: Any, count: int, what: str) -> np.ndarray:
 
 
 def _read_observed(X: Observed, name: str, weights: Any) -> Data:
-    """The stored entries, zeros among them, of which those without weight, or without a value, are dropped."""
+    """Data known by the stored entries, zeros included; entries without weight or value are dropped."""
     stored = X.values
     if stored.ndim != 2 or np.dtype(stored.dtype).kind not in "fiub":
         raise DataError(f"{name} must be a sparse matrix of real numbers; got {stored.ndim} dimensions of {stored.dtype}.")

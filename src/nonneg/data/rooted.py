@@ -21,7 +21,7 @@ _LESS = 4
 
 @dataclass(eq=False)
 class RootedData(DenseData):
-    """A dense K = R Rᵀ whose root R is known: what multiplies with K goes through R, which takes a share of the time."""
+    """A dense K = R Rᵀ with known sparse root R: products with K go through R, in a share of the time."""
 
     root: sparse.csr_array = field(kw_only=True)
 

@@ -1,4 +1,4 @@
-"""Symmetric matrices that are known by what they do to others: of low rank, or solutions of equations."""
+"""Symmetric matrices given by their products with others: operators, and differences of two parts."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ class SignedData(Data):
 
 
 def stored(matrix: Any) -> int:
-    """Entries that a product with a matrix has to visit; of an operator, what a sparse one may have."""
+    """Entries read by a product with a matrix; of an operator, a typical number for a sparse one."""
     if isinstance(matrix, Operator):
         return 10 * matrix.size
     return int(matrix.nnz) if sparse.issparse(matrix) else matrix.shape[0] * matrix.shape[1]
 
 
 def peak_of(matrix: Any) -> float:
-    """The largest entry of a matrix without negative ones."""
+    """The largest entry of a non-negative matrix."""
     return float(matrix.peak if isinstance(matrix, Operator) else matrix.max() if 0 not in matrix.shape else 0.0)

@@ -23,7 +23,7 @@ from .steps import Request
 class SketchData(DenseData):
     """X known only through a few combinations of its rows, R with RᵀR ≈ XᵀX, or of its columns, R with R Rᵀ ≈ X Xᵀ.
 
-    They are of either sign. With `energy`, ‖X‖², an objective is that of X where the sketch is exact, and above it elsewhere.
+    They are of either sign. With `energy`, ‖X‖², an objective is that of X if the sketch is exact for W, and above it otherwise.
     """
 
     of: Literal["rows", "columns"] = "rows"
@@ -75,7 +75,7 @@ def in_single_precision(data: SketchData) -> SketchData:
 
 
 def of_gram(gram: Array, namespace: Namespace, of: Literal["rows", "columns"]) -> SketchData:
-    """A sketch that is exact, of a Gram matrix that is formed: its root, square where the rank is not much smaller.
+    """An exact sketch from a formed Gram matrix: its root, square unless the rank is much smaller.
 
     A sketch narrower than square is not worth another Gram matrix, and what is looked for on it would be without one, as if there
     were none: more work for a few columns less, and other kernels to compile.
@@ -90,7 +90,7 @@ def of_gram(gram: Array, namespace: Namespace, of: Literal["rows", "columns"]) -
 
 
 def _without_noise(R: np.ndarray, namespace: Namespace) -> np.ndarray:
-    """R with those rows made zero, in place, of which there is nothing but rounding: products with them would say anything."""
+    """R with rows of mere rounding set to zero, in place."""
     lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
     R[~(lengths > 100 * namespace.eps * lengths.max(initial=0.0))] = 0.0
     return R
@@ -106,9 +106,9 @@ class Nystrom:
     ----------
     data : Data
     of : {"rows", "columns"}
-        What is combined: rows for K = XᵀX, columns for K = X Xᵀ.
+        The combined items: rows for K = XᵀX, columns for K = X Xᵀ.
     size : int
-        How many directions to begin with: those in which X has most, nearly.
+        Directions to begin with, nearly the leading ones of X.
     generator : Generator
     """
 
@@ -130,7 +130,7 @@ class Nystrom:
         return made
 
     def _begin_across(self, size: int, generator: np.random.Generator) -> None:
-        """Where a product with K takes two readings, since it begins with sums over all blocks, two are enough for all.
+        """Begin in two passes if each product with K takes two.
 
         With Y = XᵀΩ (for K = XᵀX) the first gives Y and X Y, the second Xᵀ(X Y) = K Y.
         """
@@ -151,7 +151,7 @@ class Nystrom:
 
     @property
     def sketch(self) -> SketchData:
-        """R with RᵀR = K̂, from A^(−1/2) Cᵀ; what rounding leaves of eigenvalues that are zero is dropped."""
+        """R with RᵀR = K̂, from A^(−1/2) Cᵀ; eigenvalues of mere rounding are dropped."""
         namespace = self.data.namespace
         A = multiplied(self.O.T, self.C).astype(np.float64)
         values, vectors = np.linalg.eigh((A + A.T) / 2)
@@ -163,7 +163,7 @@ class Nystrom:
         return found
 
     def in_units_of(self, data: Data, unit: float) -> Nystrom:
-        """The same for these data, which are those that it was made of in other units."""
+        """The same for data in other units."""
         return Nystrom.of_arrays(data, self.of, self.O, self.C if unit == 1 else self.C / unit / unit)
 
     def copy(self) -> Nystrom:
@@ -171,7 +171,7 @@ class Nystrom:
         return copy(self)
 
     def add(self, W: np.ndarray, KW: np.ndarray | None = None) -> None:
-        """Make it exact for W too, by one more reading; or by none, where K W is known."""
+        """Make it exact for W too, by one more pass, or by none if K W is given."""
         W = np.asarray(W, dtype=np.float64)
         if KW is not None:
             inside = self.O.T @ W
@@ -181,6 +181,6 @@ class Nystrom:
             self.O, self.C = np.hstack([self.O, Q[:, kept]]), np.hstack([self.C, more])
             return
         Q, T = linalg.qr(W - self.O @ (self.O.T @ W), mode="economic", check_finite=False)
-        Q = Q[:, abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()]  # the others are there already
+        Q = Q[:, abs(np.diag(T)) > 1e-4 * np.linalg.norm(W, axis=0).max()]  # others are in the span already
         if Q.shape[1]:
             self.O, self.C = np.hstack([self.O, Q]), np.hstack([self.C, self._applied(Q)])

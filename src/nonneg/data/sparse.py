@@ -1,4 +1,4 @@
-"""Sparse data: what can be had from the non-zeros alone is."""
+"""Sparse data: passes visit non-zeros alone if possible."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SparseData(Data):
         values = sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
         if not entries.all():
             values = values.copy()
-            values.eliminate_zeros()  # what is too small for the new unit is zero, and zeros are not stored
+            values.eliminate_zeros()  # entries that underflow in the new unit are zeros, and not stored
         return SparseData(values, self.namespace, is_passing=self.is_passing)
 
     is_pattern: ClassVar[bool] = False
@@ -57,7 +57,7 @@ class SparseData(Data):
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         entries, each = self.values.data, self.size if self.size < _LARGE else _PIECE
         extremes, counts, sums = [0.0] if self.size < self.shape[0] * self.shape[1] else [], 0, np.zeros(len(totals))
-        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+        with np.errstate(all="ignore"):  # entries that are not finite are refused later, by name
             for start in range(0, self.size, max(each, 1)):
                 some = entries[start : start + each]
                 extremes += [float(some.min()), float(some.max())]
@@ -99,7 +99,7 @@ class SparseData(Data):
         return self.values.dtype == np.float32 and (M.dtype == np.float64 or is_kept_in_double(rows, summands, M.shape[1]))
 
     def with_itself(self, first: bool, second: bool) -> np.ndarray:
-        # It is formed only where it is smaller than the data.
+        # It is formed only if it is smaller than the data.
         X = self.values.astype(np.float64) if self.values.dtype == np.float32 else self.values
         return as_dense((X.T if first else X) @ (X.T if second else X))
 
@@ -187,7 +187,7 @@ class SparseData(Data):
     ) -> tuple[list[Array], float | None]:
         """Products with E = X^p ∘ X̂^e, in one pass over the non-zeros for each E, in which nothing is stored.
 
-        A pass over the rows adds to all rows of Eᵀ·N in turn. Where X has many columns with few entries each, and products on
+        A pass over the rows adds to all rows of Eᵀ·N in turn. If X has many columns with few entries each, and products on
         both sides are asked for, each side has a pass of its own, which threads can share without a result for each.
         """
         together: dict[Any, dict[str, dict[int, Any]]] = {}
@@ -229,13 +229,13 @@ class SparseData(Data):
         return product, _pass(*columns, left, None, None)[0], total
 
     def _weights(self, transposed: bool) -> np.ndarray:
-        """The weights of the entries of X, or of Xᵀ, in the order in which they are stored; none where all are one."""
+        """The weights of the entries of X, or of Xᵀ, in their stored order; empty if all are one."""
         return np.empty(0, self.values.dtype)
 
     def _gathered(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], Array | None]:
-        """Products with any operand that vanishes where X does, which is made at the non-zeros and stored."""
+        """Products with any operand that is zero for zero X, evaluated at the non-zeros and stored."""
         walk = Pass(self, U, V, requests)
         x, approximation = self.values.data, self._approximation(walk)
 
@@ -249,7 +249,7 @@ class SparseData(Data):
         return walk.results, np.sum(self._weighed(None, x**log_power * log_of(np, approximation)), dtype=np.float64)
 
     def _weighed(self, operand: ElementwiseOperand | None, entries: np.ndarray) -> np.ndarray:
-        """The entries of an operand, or of a sum, times their weights, where there are any."""
+        """The entries of an operand, or of a sum, times their weights, if any."""
         return entries
 
     def _approximation(self, walk: Pass) -> np.ndarray:
@@ -269,10 +269,10 @@ class SparseData(Data):
     def _everywhere(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], Array | None]:
-        """Products with operands that do not vanish where X does, for which X̂ has to be formed, a block of rows at a time."""
+        """Products with operands that are not zero for zero X; X̂ is formed in blocks of rows."""
         if V is not None and log_power is None and _suits_kernel(self.shape, U, V, requests):
             return share_out(self, partial(self._raised, V, self._may_be_single(U, V, requests)), U, requests)
-        needs_data = any(request.operand.needs_data for request in requests)  # only where X has no zeros
+        needs_data = any(request.operand.needs_data for request in requests)  # only if X has no zeros
 
         def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Array | None]:
             part = SparseData(self.values[rows], self.namespace)
@@ -340,7 +340,7 @@ def _suits_kernel(shape: tuple[int, int], U: Array, V: Array, requests: Sequence
 
 
 def _stacked(matrices: list[Array], side: str, dtype: Any) -> Array:
-    """Matrices that are multiplied with from one side, those on the right transposed, one below the other."""
+    """Matrices of products on one side, on the right transposed, one below the other."""
     rows = [matrix.T if side == "right" else matrix for matrix in matrices]
     return np.ascontiguousarray(np.concatenate(rows) if len(rows) > 1 else rows[0], dtype=dtype) if rows else np.empty((0, 0))
 
@@ -353,7 +353,7 @@ def _made_up(A: Array, height: int, dtype: Any) -> Array:
 
 
 def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identity: bool) -> None:
-    """Go over the rows of F with C = X Xᵀ; or, where X is the Gram matrix, with C = X. Q is C, or the identity."""
+    """Go over the rows of F with C = X Xᵀ; or with C = X, if X is the Gram matrix. Q is C, or the identity."""
     from ..kernels.coordinates import quadratic_sparse
 
     F, Y, B, G, order, options, _ = sweep
@@ -365,9 +365,9 @@ _MANY, _HUGE = 2**24, 2**29
 _RANGE, _REACH = 1e6, 1e24
 """By how much the largest entry of a factor may differ from one for single precision, and the power that is taken of that of X̂."""
 _LARGE, _PIECE = 2**22, 2**17
-"""Non-zeros from which on a survey looks at some at a time, and how many: what is made of them on the way stays in the cache."""
+"""Non-zeros above which a survey goes in pieces, and the size of a piece, which fits into the cache."""
 _BLOCK = 2**20
-"""Non-zeros of a block of rows, or as many as there are columns where these are more."""
+"""Non-zeros of a block of rows, at least the number of columns."""
 _WORTH_A_RANGE = 2 * 10**7
 """Multiplications that are worth a thread."""
 
@@ -409,7 +409,7 @@ def _by_ranges(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarr
 
 
 def _in_double(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarray:
-    """X M, or Xᵀ M, of float32 data in double precision, some rows at a time, lest there is a copy of X; a large one is rounded.
+    """X M, or Xᵀ M, of float32 data in double precision, in blocks of rows, so that X is not copied; a large result is rounded.
 
     SciPy adds up one product after the other: the rounding errors of long sums in single precision would grow with them.
     """

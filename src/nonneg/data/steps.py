@@ -1,4 +1,4 @@
-"""What goes over X, as data are given it: a visit entry by entry, a sweep of coordinate descent, a descent by Newton's method."""
+"""Arguments of passes over X: elementwise requests, sweeps of coordinate descent, and of Newton's method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..kernels.namespace import Array
 
 
 def floor_of(xp: Any, dtype: Any) -> float:
-    """The least that X̂ is taken for, which keeps X/X̂ finite where a product is exactly zero."""
+    """The lower bound of X̂, which keeps X/X̂ finite if a product is zero."""
     return float(xp.finfo(dtype).smallest_normal) ** 0.5
 
 
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 class Unreached:
-    """One where X is positive and X̂ is not, zero elsewhere."""
+    """One for positive X with X̂ = 0, else zero."""
 
     on_pattern = True
     needs_data = True
@@ -64,7 +64,7 @@ class SquaredDifference:
 
 
 class Sweep(NamedTuple):
-    """What coordinate descent over the rows of F goes by, kept up to date in place.
+    """State of a sweep of coordinate descent over the rows of F, updated in place.
 
     The objective is −⟨C, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩; C and Q are X Xᵀ (or Xᵀ X), or C is X made symmetric and Q the identity.
     """
@@ -72,20 +72,20 @@ class Sweep(NamedTuple):
     F: Array
     """The factor, by rows."""
     Y: Array
-    """Xᵀ F (or X F), in double precision, where X can be multiplied; F itself where only X Xᵀ is known, or Q is the identity."""
+    """Xᵀ F (or X F), in double precision; F itself if only X Xᵀ is known, or Q is the identity."""
     B: Array
     """Fᵀ Q F."""
     G: Array
     """Fᵀ F."""
     order: Array
-    """In which order to go over the rows."""
+    """Order of the rows."""
     options: tuple[float, float, int, int, float]
-    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    """Weights of the penalties on the sum and on the overlap, the first column that is not given, passes, and the tolerance."""
     is_symmetric: bool = False
     """Whether C is (X + Xᵀ)/2, of square X, and Q the identity."""
 
     def value(self) -> float:
-        """The objective but for a constant, where C = Q."""
+        """The objective but for a constant, for C = Q."""
         return quadratic_value(self.F, self.B, self.G, *self.options[:2])
 
 
@@ -97,13 +97,13 @@ class Curve(NamedTuple):
     powers: np.ndarray | None
     """The φ, of all monomials but X̂ itself; None stands for [0], as of the I-divergence."""
     linear: float
-    """The slope of X̂ itself, 0 where it is not among them."""
+    """The slope of the monomial X̂, 0 without it."""
     bounds: tuple[float, float]
-    """The lowest and the highest φ of those that are convex."""
+    """The lowest and the highest φ of convex monomials."""
 
     @property
     def on_pattern(self) -> bool:
-        """Whether it is linear in X̂ where X is zero, so that a sparse X needs only its non-zeros."""
+        """Whether it is linear in X̂ for X = 0, so that a sparse X needs only its non-zeros."""
         return not self.is_dual and bool(np.all(self.data_powers > 0))
 
     @property
@@ -119,8 +119,8 @@ class Curve(NamedTuple):
     def is_suited(self) -> bool:
         """Whether Newton's steps serve it well.
 
-        Its powers should be made of products and square roots. And where X and X̂ are zero nothing should be left of it but what is
-        linear or quadratic: a bound on changes in relation to X̂ lets no entry leave zero there.
+        Its powers should be products and square roots. At X = X̂ = 0 it should be linear or quadratic: a bound on relative changes
+        of X̂ lets no entry leave zero.
         """
         if self.powers is None or self.is_dual:
             return not self.is_dual
@@ -129,7 +129,7 @@ class Curve(NamedTuple):
 
     @property
     def is_convex(self) -> bool:
-        """Whether it is convex in X̂, whatever X is: none of its monomials bends the other way."""
+        """Whether it is convex in X̂ for any X: none of its monomials is concave."""
         return self.powers is None or not bool(np.any(self.slopes * (self.powers - 1) < 0))
 
     @property
@@ -139,18 +139,18 @@ class Curve(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """What Newton's method goes over, row by row: Σ d(X, F V) is to fall. Rows do not depend on each other."""
+    """State of a sweep of Newton's method over the rows of F, which lowers Σ d(X, F V); rows are independent."""
 
     F: Array
     """In rows; changed in place."""
     V: Array
     curve: Curve
     options: tuple[float, float, int, int, float]
-    """Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough."""
+    """Weights of the penalties on the sum and on the overlap, the first column that is not given, passes, and the tolerance."""
     first_row: int = 0
     """The first row that is not given."""
     totals: np.ndarray = np.empty((0, 0))
-    """For each row the sums over the monomials that the objective is made of, where there is room for them."""
+    """Sums over the monomials of the objective for each row, if the array is not empty."""
 
     def padded(self) -> Descent:
         """The same with V as wide as `over_dense` needs it."""
@@ -159,7 +159,7 @@ class Descent(NamedTuple):
         return self._replace(V=np.pad(self.V, ((0, 0), (0, -self.V.shape[1] % TOGETHER))))
 
     def over_dense(self, rows: slice, X: np.ndarray) -> None:
-        """Go over some rows of F, with those of X beside them."""
+        """Update some rows of F from the rows of X."""
         from ..kernels.newton import newton_rows
 
         curve = self.curve

@@ -1,4 +1,4 @@
-"""How data in rows are visited: block by block of X̂ = U·V, ranges of rows side by side, and what comes of it put together."""
+"""Elementwise passes over rows: blocks of X̂ = U·V, ranges of rows in threads, and their results combined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .base import Data
 from .steps import ElementwiseOperand, Request, floor_of
 
 _BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
-"""Entries of X̂ alive at a time: what fits into a cache, or what keeps an accelerator busy."""
+"""Entries of X̂ alive at a time: few enough for a cache, or enough for an accelerator."""
 _LEAST_ENTRIES = 2**17
 """Entries of X̂ below which a second thread costs more than it saves."""
 _TINY = 2**17
@@ -82,7 +82,7 @@ Walk = Callable[[slice, Any, Sequence[Request]], tuple[list[Array], Any]]
 
 
 def visit_rows(walk: Walk, rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
-    """Visit a range of rows on its own, with what belongs to these rows of everything that is long."""
+    """Run an elementwise pass over a range of rows, with the rows of U and of requests that belong to it."""
     own = [r if r.side == "right" or r.matrix is None else r._replace(matrix=r.matrix[:, rows]) for r in requests]
     return walk(rows, U[rows, :], own)
 
@@ -90,7 +90,7 @@ def visit_rows(walk: Walk, rows: slice, U: Array, requests: Sequence[Request]) -
 def put_together(
     namespace: Namespace, requests: Sequence[Request], visits: Sequence[tuple[list[Array], Any]]
 ) -> tuple[list[Array], Any]:
-    """What visits to ranges of rows, in order, come to: products side by side or added up, and a sum."""
+    """Combine the results of ranges of rows, in order: products stacked or added, and a sum."""
     results, sums = zip(*visits, strict=True)
     if len(results) == 1:
         return results[0], sums[0]

@@ -1,4 +1,4 @@
-"""Kinds of files that X may lie in. Each is a file of its own here, and a line below; libraries are imported where needed."""
+"""Kinds of files that are read in blocks: a file each, and a line below; libraries are imported on first use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = {
 }
 """The ends of names of files, and the modules here that read them: each has `open_file` and `of_handle`."""
 HANDLES = {"numpy": "npy", "h5py": "hdf5", "zarr": "zarr", "pyarrow": "parquet", "anndata": "anndata"}
-"""The libraries of what may be open already, and the modules here that read it."""
+"""Libraries of open files and arrays, and the modules here that read them."""
 
 
 def _kind(name: str) -> Any:
@@ -36,7 +36,7 @@ def _kind(name: str) -> Any:
 
 
 def is_location(X: Any) -> bool:
-    """Whether something says where data lie, rather than being data: a path, something that is open, or a list of these."""
+    """Whether X is a location of data: a path, an open file, or a list of these."""
     if isinstance(X, str):
         return Path(X).suffix.lower() in KINDS or os.path.exists(X)
     if isinstance(X, os.PathLike):

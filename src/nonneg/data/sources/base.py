@@ -1,4 +1,4 @@
-"""What a kind of file has to answer: its shape, and a range of its rows."""
+"""The interface of a kind of file: its shape, and ranges of its rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Source(ABC):
     """Of the entries as they lie there."""
     is_sparse: bool = False
     is_turned: bool = False
-    """Whether what lies there is Xᵀ, because of how the file is laid out; the rows that are meant here are then columns of X."""
+    """Whether the file stores Xᵀ: rows here are then columns of X."""
     of_features: bool = False
     """Whether it was said that the file holds Xᵀ, its rows being features; messages then name features and samples."""
     grain: int = 1
     """Rows that are best read together, as those of a chunk of HDF5."""
     columns: list[str] | None = None
-    """What the columns of X are called in the file, where it says so."""
+    """Names of the columns of X in the file, if any."""
     name_rows: Callable[[], list[Any] | None] | None = None
     """Reads the names of the rows of X, of which there may be many."""
     mapped: np.ndarray | None = None
@@ -57,7 +57,7 @@ class Source(ABC):
 
     @property
     def sample_names(self) -> list[Any] | None:
-        """The names of the rows of X; None where the file has none."""
+        """The names of the rows of X; None if the file has none."""
         return None if self.name_rows is None else self.name_rows()
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Source(ABC):
         return found[back]
 
     def cuts(self, block_bytes: int) -> list[int]:
-        """Where to cut the rows into blocks of about so many bytes in memory: from 0 to their number."""
+        """Cuts of the rows into blocks of about so many bytes in memory, from 0 to the number of rows."""
         each = max(1, block_bytes // max(1, self.shape[1] * real(self.dtype).itemsize))
         each = max(self.grain, each // self.grain * self.grain)
         return [*range(0, self.shape[0], each), self.shape[0]]
@@ -88,12 +88,12 @@ class Source(ABC):
 
     @property
     def n_bytes(self) -> int:
-        """What a reading has to fetch, about."""
+        """Bytes that a pass fetches, about."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     @property
     def bytes_in_memory(self) -> int:
-        """What all of it takes in memory."""
+        """Bytes of the whole in memory."""
         return self.shape[0] * self.shape[1] * real(self.dtype).itemsize
 
     def whole(self) -> Any:
@@ -107,11 +107,11 @@ class Source(ABC):
         return self.name
 
     def stamp(self) -> Hashable:
-        """What changes when the file does."""
+        """A value that changes with the file."""
         return stamp_of(self.path)
 
     def changed(self, before: Hashable) -> str | None:
-        """In words, how the file differs from what it was when it had this stamp; None where it does not."""
+        """The change of the file since it had this stamp, in words; None without a change."""
         now = self.stamp()
         if now == before:
             return None
@@ -120,7 +120,7 @@ class Source(ABC):
         return f"{self.name} has changed since it was opened: its size, or the time of its last change, is another."
 
     def reader(self, *, passes_by: bool) -> Callable[[int, int], Any]:
-        """What reads ranges of rows, one after the other, in a reading of all of them: `read`, or something quicker.
+        """The function that reads ranges of rows in a pass over all: `read`, or a quicker one.
 
         A file that passes by is so large that nothing of a range is left in the system's caches when it is read again. To make room
         for more of it there takes longer than to read it: the system is told to forget what it has, after each range.
@@ -136,7 +136,7 @@ class Source(ABC):
         return read
 
     def place(self, row: int) -> str:
-        """Where a row lies, in words."""
+        """The place of a row, in words."""
         return f"{'column' if self.is_turned else 'row'} {row} of {self.name}"
 
 
@@ -174,7 +174,7 @@ def real(dtype: Any) -> np.dtype:
 
 
 def stamp_of(path: str | Path) -> Hashable:
-    """Size, time of the last change, and identity of a file; None where there is none to look at."""
+    """Size, time of the last change, and identity of a file; None without a file."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -183,7 +183,7 @@ def stamp_of(path: str | Path) -> Hashable:
 
 
 def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
-    """Have the system let go of what it keeps in memory of a file, so many bytes, or all from the start; where it can."""
+    """Drop cached pages of a file, so many bytes, or all from the start (posix_fadvise DONTNEED)."""
     if not hasattr(os, "posix_fadvise"):
         return
     with suppress(OSError):
@@ -204,7 +204,7 @@ def refuse_link(path: Path) -> None:
 
 
 def refuse_key(key: str | None, name: str) -> None:
-    """Refuse the name of a matrix where there is one alone, which has none."""
+    """Refuse a key for a file with a single matrix."""
     if key is not None:
         raise DataError(f"{name} holds one matrix, so that there is none to choose by name: leave out key={key!r}.")
 
@@ -223,7 +223,7 @@ def check_numbers(dtype: Any, name: str) -> np.dtype:
 
 
 def check_matrix(shape: Iterable[int], name: str) -> tuple[int, int]:
-    """Refuse what has not two dimensions."""
+    """Refuse shapes other than of a matrix."""
     sizes = tuple(int(size) for size in shape)
     if len(sizes) != 2 or min(sizes) < 0:
         raise FileError(f"{name} has shape {sizes}; a matrix with rows and columns is needed.")

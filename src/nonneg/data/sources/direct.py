@@ -1,4 +1,4 @@
-"""Bytes of a file, read page by page as they lie there, and past the system's caches where these would not help.
+"""Read bytes of a file in whole pages, past the system's caches if these would not help.
 
 The system keeps what is read in memory, in case it is read again. Of a file that is larger than memory nothing is left by then, and
 to make room for every page, and to copy it, keeps a processor busy for as long as the disk takes. Linux reads straight into the
@@ -28,7 +28,7 @@ class Ranges:
     ----------
     path : str
     is_direct : bool
-        Whether to go past the system's caches, where that is possible.
+        Whether to bypass the system's caches, if possible.
     """
 
     def __init__(self, path: str, *, is_direct: bool = False) -> None:
@@ -61,7 +61,7 @@ class Ranges:
         return memory[first : first + size]
 
     def _read_directly(self, room: np.ndarray, start: int, needed: int) -> int | None:
-        """How many bytes were read, as many as are needed unless the file ends before; None where the system does not do that."""
+        """The number of bytes read, fewer only at the end of the file; None if the system cannot bypass its caches."""
         if not self.is_direct:
             return None
         done, whole = 0, -(-needed // PAGE) * PAGE

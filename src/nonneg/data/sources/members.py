@@ -24,9 +24,9 @@ def chosen(key: str | None, holds: Callable[[str], bool], arrays: Callable[[], S
     holds : callable
         Whether something of a name is there.
     arrays : callable
-        Finds all arrays of numbers, where they have to be named or counted.
+        Finds all arrays of numbers, to name or count them.
     label : str
-        What the file is called.
+        The name of the file.
     option : str
         By which the matrix is asked for.
     """
@@ -58,12 +58,12 @@ def is_sparse_matrix(group: Any) -> bool:
 
 
 def shape_of_sparse(group: Any) -> Any:
-    """The shape that a sparse matrix says it has; None where it does not."""
+    """The declared shape of a sparse matrix; None if it declares none."""
     return group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
 
 
 def _others(shapes: Shapes) -> str:
-    """What is there in place of matrices."""
+    """The members of the file, in words."""
     if not shapes:
         return "there are no arrays of numbers in it"
     return "it has " + _listed(f"{name!r} of shape {tuple(shape)}" for name, shape in shapes.items())

@@ -18,13 +18,13 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 
 class Header(NamedTuple):
-    """What an array says of itself."""
+    """The header of an array."""
 
     shape: tuple[int, ...]
     is_fortran: bool
     dtype: np.dtype
     start: int
-    """Where its numbers begin."""
+    """Offset of the first number."""
 
     @property
     def n_bytes(self) -> int:
@@ -81,7 +81,7 @@ class Npy(Source):
         return read
 
     def _range(self, start: int, stop: int) -> tuple[int, int]:
-        """Where rows begin in the file, and how many bytes they are."""
+        """Offset of the first row in the file, and bytes of a row."""
         width = self.shape[1] * self.dtype.itemsize
         return self._offset + start * width, (stop - start) * width
 

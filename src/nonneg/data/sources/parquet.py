@@ -21,7 +21,7 @@ _SUFFIXES = (".parquet", ".pq")
 
 
 class Parquet(Source):
-    """A file of Parquet. What pandas has written as an index is left out; missing values are refused, as they are anywhere.
+    """A file of Parquet. Index columns of pandas are left out; missing values are refused, as they are anywhere.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Parquet(Source):
 
     @property
     def sample_names(self) -> list[Any] | None:
-        """What pandas has written as an index."""
+        """Index columns of pandas."""
         index = index_of(self._file.schema_arrow)
         if len(index) != 1:
             return None
@@ -105,7 +105,7 @@ def are_text(schema: Any) -> bool:
 
 
 def _described(schema: Any) -> Any:
-    """What pandas says about a table that it has written."""
+    """Pandas' metadata of a table."""
     return json.loads((schema.metadata or {}).get(b"pandas", "{}"))
 
 
@@ -150,7 +150,7 @@ def _partitions_in(folder: Path) -> Iterator[Path]:
 
 
 def _by_numbers(path: Path) -> list[Any]:
-    """What names are ordered by: part.10 comes after part.9."""
+    """Sort key of names: part.10 comes after part.9."""
     return [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", path.name)]
 
 

@@ -14,13 +14,13 @@ from .base import Source, real
 
 
 class Stacked(Source):
-    """The rows of the first, then those of the second, and so on. No block has rows of two files.
+    """The rows of several files, one below the other. No block has rows of two files.
 
     Parameters
     ----------
     parts : sequence of Source
     name : str, optional
-        What they are called together.
+        Their common name.
     """
 
     def __init__(self, parts: Sequence[Source], name: str | None = None) -> None:

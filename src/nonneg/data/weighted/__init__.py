@@ -1,9 +1,9 @@
 """Data whose entries have weights, by which the loss of each is multiplied. An entry without a value has none.
 
-Three kinds, by what is stored: dense data, with NaN where nothing is known, and weights of their shape; sparse data of which the
+Three kinds, by storage: dense data, with NaN for missing entries, and weights of their shape; sparse data of which the
 stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. Data in blocks are
 made of blocks of these kinds. `visit` multiplies every elementwise operand with the weights, sums have them, and all else follows.
-X itself, as it stands inside a form, has none: there what is hidden has to be filled first, by `filled`.
+X inside a form has no weights: its missing entries are filled first, by `filled`.
 """
 
 from .base import (

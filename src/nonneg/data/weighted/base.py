@@ -1,4 +1,4 @@
-"""What data with weights share: what is filled in where nothing is known, and sweeps over the entries that are."""
+"""The interface of data with weights: filling of missing entries, normalised weights, sweeps over known entries."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class LowRank(NamedTuple):
 
 
 class Levelled(NamedTuple):
-    """Data whose weights are one on average, and nowhere two, and what they were divided by: rowsᵢ² · columnsⱼ² · level.
+    """Data with weights of mean one, below two, and their divisors rowsᵢ² · columnsⱼ² · level.
 
-    The data are multiplied with rowsᵢ · columnsⱼ, so that X̂ is to be multiplied along. None stands for all ones.
+    Data and X̂ are multiplied by rowsᵢ · columnsⱼ. None stands for all ones.
     """
 
     data: Data
@@ -39,23 +39,23 @@ class Levelled(NamedTuple):
 
 
 _MOST = 1.9
-"""What weights are at the most once they are levelled. At two, making up for them would lead as far beyond X as X̂ was away."""
+"""Upper bound of normalised weights. It must stay below 2: the fill x̂ + v(x − x̂) overshoots X at v = 2."""
 
 
 def level_of(xp: Any, weights: Array, axis: int | None = None) -> Array:
-    """What to divide weights by: the mean of those that are not zero, or more, where some would be too large."""
+    """The divisor of weights: the mean of positive ones, or more if the largest would exceed the bound."""
     count = xp.sum(xp.astype(weights > 0, weights.dtype), axis=axis)
     mean = xp.sum(weights, axis=axis) / xp.where(count > 0, count, xp.ones_like(count))
     return at_most(xp, mean, xp.max(weights, axis=axis))
 
 
 def at_most(xp: Any, mean: Array, largest: Array) -> Array:
-    """Means, or more where the largest weights would be too large beside them."""
+    """Means, or more if the largest weights would exceed the bound."""
     return xp.maximum(mean, largest / _MOST)
 
 
 def level_of_pair(xp: Any, weights: Pair) -> tuple[Pair, float]:
-    """The same of a pair: what its parts are then, and what they were divided by together."""
+    """A pair with parts of mean one, and their common divisor."""
     means = [float(xp.sum(part)) / max(int(xp.count_nonzero(part)), 1) for part in weights]
     most = float(xp.max(weights.rows)) / means[0] * float(xp.max(weights.columns)) / means[1]
     rest = max(1.0, most / _MOST)
@@ -63,7 +63,7 @@ def level_of_pair(xp: Any, weights: Pair) -> tuple[Pair, float]:
 
 
 class Blend(NamedTuple):
-    """u∘X + (1 − u)∘Z for weights u, which is X without weights, and Z where nothing is known.
+    """u∘X + (1 − u)∘Z for weights u: X for weight one, Z for missing entries.
 
     Σ u (x − x̂)² + (1 − u)(z − x̂)² is Σ (blend − x̂)² and `spread`, which is Σ u (1 − u)(x − z)².
     """
@@ -73,7 +73,7 @@ class Blend(NamedTuple):
 
 
 class Weighted(Data):
-    """Data with weights, which count in passes over entries. Products are those of `complete`, which has none."""
+    """Data with weights, which act in passes over entries. Products are those of `complete`, without weights."""
 
     complete: Data
     """X inside a form, with missing entries filled."""
@@ -140,11 +140,11 @@ class Partial(Weighted):
 
     @abstractmethod
     def filled(self, values: LowRank) -> Data:
-        """The data with what is hidden filled, and without weights."""
+        """The data with missing entries filled, without weights."""
 
     @abstractmethod
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
-        """The data without weights: what these, or a share of them, lack of one is made up by these values."""
+        """The blend of the data and these values by the weights, or a share of them."""
 
     @property
     def largest_weight(self) -> float:
@@ -156,9 +156,9 @@ class Partial(Weighted):
         raise NotImplementedError
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
-        """Y and `right` for which Y = X·left, where what is hidden in X is Y·right; or the same of Xᵀ. None where it is unknown.
+        """Fixed point of the imputation: codes Y = X L with missing X imputed by Y R; or the same of Xᵀ. None with weights.
 
-        Codes of which nothing is known are those of `prior`.
+        Codes without known entries are those of `prior`.
         """
         return None
 
@@ -224,7 +224,7 @@ def settle(
     prior: Array,
     out: np.ndarray,
 ) -> None:
-    """Codes for which what is missing is what they stand for, in `out`; see `settled_rows`."""
+    """Write the codes of the fixed point of the imputation to `out`; see `settled_rows`."""
     from ...kernels.coordinates import settled_rows
     from ...kernels.threads import over_rows
 
@@ -236,7 +236,7 @@ def settle(
 
 
 def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array, prior: Array) -> np.ndarray:
-    """The same, given sums over what is known, with a column for each code: Σ lₖ rⱼ, a row for each k and j, and Σ x l."""
+    """The same from sums over known entries, a column for each code: Σ lₖ rⱼ, a row for each k and j, and Σ x l."""
     L, R = (np.asarray(part, dtype=np.float64) for part in (left, right.T))
     k, count = L.shape[1], grams.shape[1]
     known = grams.T.reshape(count, k, k)  # Σ lₐ r_b
@@ -250,8 +250,7 @@ def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array,
 
 
 _LITTLE, _RIDGE = 1e-3, 1e-9
-"""The share of a component, of its squares, that has to be observed for a code, lest noise is made of any size; and how much the
-prior of a code counts where more is: nothing, unless the rest is undecided."""
+"""Minimum observed share of a component's squares for a code; ridge towards the prior otherwise."""
 
 
 def sweep_entries(
@@ -295,7 +294,7 @@ class DataTerm:
 
 
 def mean_filling(data: Data) -> LowRank:
-    """aᵢ bⱼ with the means of rows and columns over what is known of them, as a first guess of what is not; else zero."""
+    """aᵢ bⱼ with the means of known entries of rows and columns, a first guess of missing ones; else zero."""
     xp, (m, n), ones = data.namespace.xp, data.shape, data.namespace.ones
     everywhere, terms = (ones(m, 1), ones(1, n)), (DataTerm("power", 1.0), DataTerm("power", 0.0))
     requests = [Request(term, "right", ones(n, 1)) for term in terms] + [Request(term, "left", ones(1, m)) for term in terms]

@@ -1,6 +1,6 @@
 """Data in blocks whose entries have weights: each block has its own, and so has everything that is put together of them.
 
-What stands for X inside a form, where something is missing, is filled block by block, while the block is in memory: with U·V of low
+Missing entries of X inside a form are filled block by block, while the block is in memory, with U·V of low
 rank, of which a block needs all of V and its own rows of U. So X is never there as a whole, filled or not.
 """
 
@@ -31,7 +31,7 @@ _SYSTEMS = 2**27
 
 
 class FilledBlocks(MadeBlocks):
-    """Blocks with what is hidden filled by U·V, and without weights."""
+    """Blocks with missing entries filled by U·V, without weights."""
 
     def __init__(self, base: Blocks, values: LowRank, make: Make | None = None, *more: Any) -> None:
         self.values, self._more = values, more
@@ -55,12 +55,12 @@ class WeightedBlocks(Partial, Blocks):
     base : Blocks
         Whose blocks they are.
     weights : Any
-        What they are weighted with, as a whole: None where all that is known has weight one.
+        Weights of all rows; None if all known entries have weight one.
     keeps_pairs : bool
         Whether there is a weight for each row and each column, and nothing has to be filled: rows and columns without weight are
         zero.
     inside : FilledBlocks, optional
-        What stands for X in a form.
+        X in a form, filled.
     """
 
     base: Blocks
@@ -102,7 +102,7 @@ class WeightedBlocks(Partial, Blocks):
 
     @property
     def in_blocks(self) -> tuple[Blocks, bool] | None:  # type: ignore[override]
-        # A block does not know by itself what stands for what is missing.
+        # A block by itself does not know its fills.
         return None if self.inside is None and self.has_gaps else (self, False)
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
@@ -247,7 +247,7 @@ class TurnedBlocks(TransposedData, Partial):
         return self.inner.absorbed(columns, rows).T
 
 
-# ---- what is done with a block
+# ---- work on a block
 
 
 def _filled(block: Any, shared: Any, own: Any) -> Data:
@@ -316,7 +316,7 @@ def _normal_equations(block: Data, shared: Any, own: Any) -> tuple[Array, Array]
 
 
 def _sums_of_known(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    """Σ lₖ rⱼ and Σ x l over what is known, for some columns; see `settled_by_sums`."""
+    """Σ lₖ rⱼ and Σ x l over known entries, for some columns; see `settled_by_sums`."""
     (some,), (left, right) = shared, own
     block = block if len(some) == block.shape[1] else block.subset(some, 1)
     L, R = left.astype(np.float64), right.astype(np.float64)
@@ -338,7 +338,7 @@ def transpose_block(data: Any) -> Data:
 
 
 def _arranged(parts: Sequence[Any], arrange: Callable[[Sequence[Any]], Any]) -> Data:
-    """Data whose values and weights are those of several, arranged."""
+    """Data with values and weights of several, stacked or transposed."""
     first, weights = parts[0], {"weights": arrange([part.weights for part in parts])} if isinstance(parts[0], Weighted) else {}
     if isinstance(first, PairWeighted):
         return PairWeighted(_arranged([part.base for part in parts], arrange), weights["weights"])

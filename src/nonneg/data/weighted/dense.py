@@ -1,4 +1,4 @@
-"""Dense data with weights of their shape, and NaN where nothing is known."""
+"""Dense data with weights, and NaN for missing entries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .weights import Pair, rows_of, transposed
 
 @dataclass(eq=False)
 class WeightedDense(Partial, DenseData):
-    """A dense array with NaN where nothing is known, and weights of its shape, a `Pair` of them, or none where all are one."""
+    """A dense array with NaN for missing entries, and weights of its shape, a `Pair`, or None for all ones."""
 
     weights: Any = None
     inside: Data | None = None
@@ -54,7 +54,7 @@ class WeightedDense(Partial, DenseData):
         return some if axis == 0 else some._turned
 
     def _weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array]:
-        """Some rows of X, with 1 in place of what is hidden, and their weights, which are 0 there."""
+        """Some rows of X, with 1 for missing entries, and their weights, 0 for these."""
         xp, x = self.namespace.xp, self._block(rows)
         one = xp.ones_like(x)
         if self.weights is None:
@@ -69,7 +69,7 @@ class WeightedDense(Partial, DenseData):
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         xp = self.namespace.xp
         found, observed = [], 0
-        with np.errstate(all="ignore"):  # what is not finite, or not positive, is refused later, with what it is
+        with np.errstate(all="ignore"):  # entries that are not finite are refused later, by name
             for rows in row_blocks(*self.shape, self.namespace.device):
                 x, weights = self._weighted_block(rows)
                 seen = weights > 0
@@ -96,7 +96,7 @@ class WeightedDense(Partial, DenseData):
             data._sweep_observed(F, B, options, np.arange(len(F)))
 
     def _sweep_observed(self, F: Array, B: Array, options: tuple[float, float, int, int, float], which: np.ndarray) -> None:
-        """Go over some rows with what is observed of them."""
+        """Go over some rows by their known entries."""
         for rows, known in self.known(which):
             weights, own = self._weighted_block(rows)[1], np.ascontiguousarray(F[rows])
             sweep_entries(own, B, known.indptr, known.indices, known.data, weights[weights > 0], options)
@@ -117,7 +117,7 @@ class WeightedDense(Partial, DenseData):
 
     @cached_property
     def _gaps(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where in each row something is missing, in compressed rows: these are few."""
+        """The missing entries of each row, in compressed rows."""
         counts, columns = [np.zeros(1, np.int64)], []
         for rows in row_blocks(*self.shape, "cpu"):
             gaps = np.isnan(self.values[rows])
@@ -126,7 +126,7 @@ class WeightedDense(Partial, DenseData):
         return np.cumsum(np.concatenate(counts)), np.concatenate(columns)
 
     def _sweep_without_missing(self, F: Array, B: Array, options: tuple[float, float, int, int, float]) -> None:
-        """All of B Bᵀ and X Bᵀ, less what belongs to the entries that are missing; but for rows of which most are.
+        """Go over the rows by B Bᵀ and X Bᵀ less the terms of missing entries; rows that miss most entries, by known ones.
 
         Of these, nearly nothing would be left, or nothing at all but rounding.
         """
@@ -175,7 +175,7 @@ class WeightedDense(Partial, DenseData):
         return LowRank(data.namespace.asarray(out), right)
 
     def _settled_by_sums(self, left: Array, right: Array, prior: Array, transposed: bool) -> LowRank:
-        """The same where kernels do not reach: what the small systems are made of is summed up by a visit."""
+        """The same on a device: an elementwise pass sums up the small systems."""
         data, xp, ones, k = self._turned if transposed else self, self.namespace.xp, self.namespace.ones, left.shape[1]
         products = xp.reshape(left[:, :, None] * xp.permute_dims(right, (1, 0))[:, None, :], (-1, k * k))
         requests = [Request(DataTerm("power", power), "right", M) for power, M in ((0.0, products), (1.0, left))]
@@ -184,7 +184,7 @@ class WeightedDense(Partial, DenseData):
         return LowRank(self.namespace.asarray(codes), right)
 
     def filled(self, values: LowRank) -> Data:
-        """The data with what is hidden filled, and without weights: a copy."""
+        """The data with missing entries filled, without weights: a copy."""
         xp = self.namespace.xp
         pieces = []
         for rows in row_blocks(*self.shape, self.namespace.device):

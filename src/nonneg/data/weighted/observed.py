@@ -82,7 +82,7 @@ class ObservedData(Partial, SparseData):
         return LowRank(self.namespace.asarray(out), right)
 
     def filled(self, values: LowRank) -> Data:
-        """The data with what is hidden filled, and without weights: X̂ + V∘(X − X̂), of which only the second is stored."""
+        """The data with missing entries filled, without weights: X̂ + V∘(X − X̂), of which only the second term is stored."""
         return self._beside(values, self._away_from(values))
 
     def _away_from(self, values: LowRank) -> np.ndarray:
@@ -139,7 +139,7 @@ def _some(part: sparse.csr_array, items: np.ndarray, axis: int) -> sparse.csr_ar
 
 @dataclass(eq=False)
 class FilledData(Data):
-    """A sparse array plus a product of low rank: what is known, and elsewhere what stands for it."""
+    """A sparse array plus a low-rank product: known entries, and fills elsewhere."""
 
     rest: sparse.csr_array
     filling: LowRank
@@ -174,11 +174,11 @@ class FilledData(Data):
         return self.rest.T.tocsr()
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        # Products with it visit what is stored, and the low rank besides. What it is filled with is not negative.
+        # Products visit stored entries and the low-rank part. Fills are not negative.
         return Facts(0.0, self.highest, self.size), [self._sum(total) for total in totals]
 
     def _sum(self, total: Total) -> float:
-        if total == ("power", 2):  # ‖rest + U V‖², without a look at what is not stored
+        if total == ("power", 2):  # ‖rest + U V‖² from stored entries
             U, V = (part.astype(np.float64) for part in self.filling)
             rows = np.repeat(np.arange(self.shape[0]), np.diff(self.rest.indptr))
             products = sum(

@@ -29,8 +29,8 @@ from .weights import Pair
 class PairWeighted(Weighted):
     """Data of any kind, all entries of which are known, with the weights rowsᵢ · columnsⱼ.
 
-    diag(rows) E diag(columns) times a matrix is what the data know of E, between two multiplications of small matrices. Where E is
-    all ones, or X̂, or X, no entry is visited.
+    diag(rows) E diag(columns) times a matrix is the product of E of the data without weights, between two multiplications of small
+    matrices. If E is all ones, X̂ or X, no entry is visited.
     """
 
     base: Data
@@ -127,7 +127,7 @@ class PairWeighted(Weighted):
     def _visit_known(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], Any]:
-        """Visit the rows and columns that have a weight; of the others, which are zero in X, no operand has to be finite."""
+        """Pass over rows and columns with a weight; on all others, zeros of X, operands may be infinite."""
         xp, device = self.namespace.xp, self.namespace.device
         seen = [to_host(part) > 0 for part in self.weights]
         if not all(part.any() for part in seen):
@@ -139,7 +139,7 @@ class PairWeighted(Weighted):
         found, total = self._known.visit(left, right, own, log_power)
 
         def spread(product: Array, axis: int) -> Array:
-            """Put rows or columns of zeros where there is no weight."""
+            """Insert zeros for rows or columns without weight."""
             place = xp.asarray(np.maximum(np.cumsum(seen[axis]) - 1, 0), device=device)
             kept = xp.expand_dims(xp.asarray(seen[axis], device=device), axis=1 - axis)
             return xp.where(kept, xp.take(product, place, axis=axis), xp.zeros_like(product[:1, :1]))
@@ -157,7 +157,7 @@ class PairWeighted(Weighted):
         return some if len(columns) == self.shape[1] else some.subset(columns, 1)
 
     def _seen(self, U: Array, V: Array | None) -> tuple[Array, Array | None]:
-        """X̂ with ones where the weight is 0, so that operands are finite there: 0 · ∞ is NaN."""
+        """Set X̂ to 1 for weight 0, so that operands are finite (0 · ∞ is NaN)."""
         xp, (rows, columns) = self.namespace.xp, self.weights
         if not bool(xp.all(rows > 0)):
             U = xp.where(rows[:, None] > 0, as_dense(U), xp.ones_like(rows[:, None]))
@@ -243,14 +243,14 @@ class PairWeighted(Weighted):
     # ---- entry by entry
 
     def _of(self, operand: ElementwiseOperand) -> Pair:
-        """The weights; of what is counted, whether there are any."""
+        """The weights of an operand; 0 or 1 for counts."""
         if not isinstance(operand, Unreached):
             return self.weights
         xp = self.namespace.xp
         return Pair(*(xp.astype(part > 0, part.dtype) for part in self.weights))
 
     def _inside(self, request: Request) -> Request:
-        """The request for what the data know, without weights."""
+        """The request for the data without weights."""
         operand, side, matrix = request
         rows, columns = self._of(operand)
         if matrix is None:
@@ -258,7 +258,7 @@ class PairWeighted(Weighted):
         return request._replace(matrix=columns[:, None] * as_dense(matrix) if side == "right" else as_dense(matrix) * rows[None, :])
 
     def _outside(self, request: Request, product: Array) -> Array:
-        """What the data know of it, with weights."""
+        """The product with weights, from that without."""
         rows, columns = self._of(request.operand)
         if request.matrix is None:
             return product * rows[:, None] * columns[None, :]
@@ -297,7 +297,7 @@ _PLAIN = ((0, 0), (0, 1), (1, 0))
 
 
 def _is_infinite_at_zero(operand: ElementwiseOperand) -> bool:
-    """Whether an operand is infinite where X is zero."""
+    """Whether an operand is infinite for X = 0."""
     if operand.on_pattern or not operand.needs_data:
         return False
     with np.errstate(all="ignore"):

@@ -32,7 +32,7 @@ class Weighing:
     ignores : bool
         Whether NaN stands for a missing entry; if not, NaN with a weight is refused.
     weights : Pair, Scaled, or anything with slices of rows
-        None where all are one.
+        None for all ones.
     keeps_pairs : bool
         Whether no entry has to be filled: all features have a weight, and all values are there.
     """
@@ -120,7 +120,7 @@ def zero_without_weight(values: Array, weights: Pair, namespace: Namespace) -> A
 
 
 def observed(values: sparse.csr_array, weights: np.ndarray | None, namespace: Namespace) -> ObservedData:
-    """The stored entries with their weights; those without a weight, and those that are NaN, are dropped."""
+    """The stored entries with their weights; NaN and entries of weight 0 are dropped."""
     known = ~np.isnan(values.data) if weights is None else ~np.isnan(values.data) & (weights != 0)
     if not known.all():
         rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))[known]
