@@ -1,8 +1,8 @@
 """The interface of data: the only way to X.
 
 X is multiplied with small matrices (`apply`), compared entry by entry with a low-rank product (`visit`), summed up (`survey`), gone
-over row by row by coordinate descent (`sweep`), and taken in part (`take`). A kind of data is a class with these methods and hides its
-storage. Only the first few methods are abstract; a kind overrides others if it has a quicker way.
+over row by row by coordinate descent (`sweep`), and taken in part (`take`). A kind of data is a class with these methods and hides
+its storage. Only the first few methods are abstract; a kind overrides others if it has a quicker way.
 """
 
 from __future__ import annotations
