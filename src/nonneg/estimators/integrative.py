@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Support
 from ..data import Data, read_data
+from ..data.weighted import count_missing
 from ..exceptions import DataError, IncompatibleError, ShapeError, is_count
 from ..model import Model
 from ..solve.context import Context
@@ -149,7 +150,7 @@ class IntegrativeNMF(NMF):
         of_samples = np.full(data.shape[0], -1) if groups is None else self._places_of(groups, data.shape[0])
         for group in np.unique(of_samples):
             rows, own = np.flatnonzero(of_samples == group), np.isin(self.component_groups_, (-1, group))
-            is_part = len(rows) < len(of_samples) and not data.missing and not data.profile.out_of_core
+            is_part = len(rows) < len(of_samples) and not data.costs.out_of_core and not count_missing(data)
             part = read_data(data.take(rows, axis=0)) if is_part else data
             found = encode(part, self.components_[own], self.model_.divergence)
             codes[np.ix_(rows, np.flatnonzero(own))] = found if is_part else found[rows]
