@@ -2,7 +2,7 @@
 
 import pytest
 
-import nonneg
+import nonneg.estimators
 
 from . import strategies
 

@@ -50,32 +50,23 @@ class Settings(NamedTuple):
 
 def subproblems(signature: Signature) -> dict[str, Subproblem | None]:
     """The subproblem of each learned factor; None for a factor that occurs too often, or in the wrong place."""
-    return {name: _subproblem(signature, name) for name in signature.model.learned}
-
-
-def _subproblem(signature: Signature, factor: str) -> Subproblem | None:
     model, form = signature.model, signature.model.form
-    if model.weighted:
-        return _weighted(signature, factor)
-    if model.constraints[factor].is_signed:
-        return Signed(signature, Letter(factor), False, form[:0], form[:0])
-    if form.count(factor) == 1:
-        is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent if it stands first
-        ((before, letter, after),) = (form.T if is_turned else form).around(factor)
-        return Linear(signature, letter, is_turned, before, after)
-    for word, is_turned in ((form, False), (form.T, True)):
-        if form.count(factor) == 2 and len(word) > 1 and word[0].name == factor and word[1] == word[0].T:
-            return Quadratic(signature, word[0], is_turned, word[:0], word[2:])
-    return None
-
-
-def _weighted(signature: Signature, factor: str) -> Subproblem | None:
-    """With weights, rows of a factor are independent only if it occurs once, at an end of the form."""
-    form = signature.model.form
-    for word, is_turned in ((form, False), (form.T, True)):
-        if form.count(factor) == 1 and len(word) > 1 and word[0].name == factor:
-            return Weighted(signature, word[0], is_turned, word[:0], word[1:])
-    return None
+    found: dict[str, Subproblem | None] = dict.fromkeys(model.learned)
+    for factor in model.learned:
+        count, ends = form.count(factor), [(w, turned) for w, turned in ((form, False), (form.T, True)) if w[0].name == factor]
+        if model.weighted:  # rows of a factor are independent only if it occurs once, at an end of the form
+            for word, is_turned in ends if count == 1 and len(form) > 1 else ():
+                found[factor] = Weighted(signature, word[0], is_turned, word[:0], word[1:])
+        elif model.constraints[factor].is_signed:
+            found[factor] = Signed(signature, Letter(factor), False, form[:0], form[:0])
+        elif count == 1:
+            is_turned = form[0].name != factor and form[-1].name == factor  # rows are independent if it stands first
+            ((before, letter, after),) = (form.T if is_turned else form).around(factor)
+            found[factor] = Linear(signature, letter, is_turned, before, after)
+        elif count == 2:
+            pairs = (end for end in ends if len(form) > 1 and end[0][1] == end[0][0].T)
+            found[factor] = next((Quadratic(signature, w[0], is_turned, w[:0], w[2:]) for w, is_turned in pairs), None)
+    return found
 
 
 class Subproblem(ABC):
