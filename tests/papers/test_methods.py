@@ -79,13 +79,13 @@ def called(code):
     if inspect.isfunction(found):
         return found(*ARGUMENTS[name])
     if inspect.isclass(found) and issubclass(found, nonneg.Objective):
-        return found(*SETTINGS[name], given={"X": X}).optimize((12, 2))
+        return found(*SETTINGS[name], given={"X": X}).optimize((12, 2), random_state=0)
     if inspect.isclass(found):
         found = found(*SETTINGS.get(name, []))
+    if isinstance(found, nonneg.Objective) and "X" in found.given:
+        return nonneg.Objective(found.value, given={"X": X}).optimize((12, 2), random_state=0)
     if isinstance(found, nonneg.Objective):
-        return (
-            found.optimize((1, 1), max_iter=3) if "K" in found.given else type(found)(found.value, given={"X": X}).optimize((12, 2))
-        )
+        return found.optimize({"W": np.array([[1.2]])}, max_iter=1, tol=0)
     if isinstance(found, nonneg.divergences.Objective):
         return nonneg.factorize(X, nonneg.Model("W H", found), 2, max_iter=3)
     if isinstance(found, nonneg.solvers.Solver):
