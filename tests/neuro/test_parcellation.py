@@ -146,6 +146,27 @@ def test_covariates_of_a_file_are_matched_by_name(study, table, tmp_path):
     assert np.array_equal(by_name.components_, OPNMFParcellation(3, **options).fit(table, confounds=["age"]).components_)
 
 
+def test_a_published_atlas(study, model, tmp_path):
+    model.components_img_.to_filename(tmp_path / "parts.nii.gz")
+    again = OPNMFParcellation.from_atlas(tmp_path / "parts.nii.gz")
+    lengths = np.linalg.norm(model.components_, axis=1)
+    assert again.transform(study.images[:4]) == pytest.approx(model.loadings_.to_numpy()[:4] / lengths, rel=1e-4)
+    assert np.array_equal(again.labels_, model.labels_)
+    labels = OPNMFParcellation.from_atlas(study.atlas)
+    planted, values = np.asarray(study.atlas.dataobj), np.asarray(study.images[0].dataobj)
+    sums = [values[planted == label].sum() / np.sqrt((planted == label).sum()) for label in range(1, 13)]
+    assert labels.transform(study.images[0])[0] == pytest.approx(sums, rel=1e-4)
+    assert np.array_equal(np.asarray(labels.labels_img_.dataobj), planted)
+    assert labels.score(study.images[:2]) > 0.5
+    flipped = study.images[0].as_reoriented(np.array([[0, -1], [1, 1], [2, 1]]))
+    assert OPNMFParcellation.from_atlas(study.atlas, resample=True).transform([flipped])[0] == pytest.approx(sums, rel=1e-3)
+    with pytest.raises(ValueError, match="image 1 is stored LAS"):
+        labels.transform([flipped])
+    negative = nibabel.Nifti1Image(-np.asarray(model.components_img_.dataobj), study.mask.affine)
+    with pytest.raises(ValueError, match="is no atlas: components are not negative"):
+        OPNMFParcellation.from_atlas(negative)
+
+
 def test_smoothing_and_resampling(study):
     smooth = OPNMFParcellation(12, mask=study.mask, smoothing_fwhm=15, random_state=0).fit(study.images)
     expected = NiftiMasker(study.mask, smoothing_fwhm=15, standardize=None).fit_transform(study.images)

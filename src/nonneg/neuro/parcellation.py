@@ -194,6 +194,41 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._keep(X, design, names)
         return self
 
+    @classmethod
+    def from_atlas(cls, atlas: Any, **parameters: Any) -> OPNMFParcellation:
+        """Make a parcellation of a published atlas, for loadings of new images by `transform`.
+
+        Parameters
+        ----------
+        atlas : image or path
+            Components, of four dimensions, each taken at length one; or labels, whole numbers in three dimensions, 0 for no part,
+            each a component that is the same at all of its voxels.
+        **parameters
+            Of the parcellation: ``resample=True`` for images that lie elsewhere than the atlas, ``smoothing_fwhm``, ``negative``.
+
+        Returns
+        -------
+        OPNMFParcellation
+            Without the attributes that come from subjects: `loadings_`, `explained_variance_ratio_`, `estimator_`.
+        """
+        scans = read_scans(atlas)
+        reader = cls(mask=parameters.get("mask"))._make_reader(scans)
+        mask = reader.fit(scans.images).mask_img_
+        rows = np.concatenate([reader.rows(image, number) for number, image in enumerate(scans.images, 1)], dtype=np.float64)
+        if len(rows) == 1 and (rows == np.rint(rows)).all():
+            rows = (rows == np.unique(rows[rows > 0])[:, None]).astype(np.float64)
+        if not len(rows) or (rows < 0).any() or not rows.any(axis=1).all():
+            raise DataError(f"{label_of(atlas, 1)} is no atlas: components are not negative, and none is zero everywhere.")
+        found = cls(**parameters | {"mask": mask, "n_components": len(rows)})
+        found._check_parameters()
+        found._reader = found._make_reader(scans)
+        found.masker_ = found._reader.fit(scans.images)
+        found.mask_img_ = found.masker_.mask_img_
+        found.confounds_ = found._effects = found._scaling = found._code_effects = None
+        found._mean = np.zeros(rows.shape[1])
+        found._keep_parts(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+        return found
+
     def rank_scan(
         self,
         imgs: Any,
@@ -362,7 +397,12 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if design is not None and self.regress == "loadings":
             self._code_effects = regress(codes, design)
         self.loadings_ = pandas.DataFrame(codes, index=pandas.Index(names, name="subject"), columns=_part_names(len(order)))
-        self.labels_ = hard_labels(self.components_) + 1
+        self._keep_parts(self.components_)
+
+    def _keep_parts(self, components: np.ndarray) -> None:
+        """Make images of components."""
+        self.components_ = components
+        self.labels_ = hard_labels(components) + 1
         self.components_img_ = self._reader.image(self.components_)
         self.labels_img_ = self._reader.image(self.labels_.astype(np.int16))
         self.n_elements_ = len(self.components_)
