@@ -69,7 +69,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     Ctrl-C ends the fit at its next check: the best so far is written, and the exit code is 130.
     """
     from ...estimators.storing import write_model
-    from .. import sharing
+    from .. import fitting, inputs, scanning, writing
 
     out = given["out"]
     try:
@@ -79,30 +79,30 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
     if len(ranks) > 2 or min(ranks, default=1) < 1:
         raise click.BadParameter(f"{rank!r} is not a number of at least 1, or two of them, 10,8, or auto.", param_hint="--rank")
     cls = MODELS[model]
-    name = sharing.rank_parameter(cls, ranks or "auto", given["assignments"])
+    name = scanning.rank_parameter(cls, ranks or "auto", given["assignments"])
     wanted = {
         name: None if not ranks else ranks if len(ranks) == 2 else ranks[0],
-        "divergence": sharing.number_or_text(given["divergence"]),
+        "divergence": fitting.number_or_text(given["divergence"]),
         "n_init": given["restarts"],
         "random_state": given["seed"],
         "missing": given["missing"] if given["missing"] != "raise" else None,
     }
-    estimator = sharing.made(cls, wanted, given["assignments"])
+    estimator = fitting.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")
-    chosen = sharing.reading_of(given)
-    table = sharing.read_table(
+    chosen = inputs.reading_of(given)
+    table = inputs.read_table(
         data, **chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=bool(ranks)
     )
     if ranks:
-        sharing.tell_of_many_parts(session, table, ranks[0])
+        inputs.tell_of_many_parts(session, table, ranks[0])
     else:
-        sharing.with_best_rank(session, estimator, name, table.values, "auto", seed=given["seed"])
+        scanning.with_best_rank(session, estimator, name, table.values, "auto", seed=given["seed"])
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
-    sharing.fitted(session, estimator, table.values)
-    sharing.keep_names(estimator, table.features)
-    sharing.describe(session, estimator, table)
-    about = sharing.about_of(session, data, table, given)
+    fitting.fitted(session, estimator, table.values)
+    fitting.keep_names(estimator, table.features)
+    fitting.describe(session, estimator, table)
+    about = fitting.about_of(session, data, table, given)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     for what, labels, names in (
@@ -110,7 +110,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         ("columns", estimator.column_labels_, table.features),
     ):
         if given[what]:
-            sharing.write_labels(labels, names, given[what], "sample" if what == "rows" else "feature")
+            writing.write_labels(labels, names, given[what], "sample" if what == "rows" else "feature")
             session.wrote(what, given[what])
     if given["report"]:
         from ...pages import write_report

@@ -35,8 +35,8 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...exceptions import FileError
     from ...io import Table
     from ...loading import read_stored
-    from ...plot.views import column_labels, parts_of
-    from .. import sharing
+    from ...plot.views import column_labels, parts_of, quietly
+    from .. import inputs, writing
 
     if not any(given.values()):
         raise click.UsageError("Nothing to write: name --components, --atlas, --labels or --loadings.")
@@ -47,13 +47,13 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     if given["atlas"] and (layout is None or not layout.is_brain):
         raise click.UsageError(f"--atlas is for brains, and {model} was fitted to other data; --labels writes the same as a table.")
     if given["components"]:
-        sharing.write_components(parts_of(estimator), form, given["components"])
+        writing.write_components(parts_of(estimator), form, given["components"])
         session.wrote("components", given["components"])
     if given["atlas"]:
-        sharing.write_atlas(column_labels(estimator), form, given["atlas"])
+        writing.write_atlas(column_labels(estimator), form, given["atlas"])
         session.wrote("atlas", given["atlas"])
     if given["labels"]:
-        sharing.write_labels(column_labels(estimator), form.features, given["labels"], "feature")
+        writing.write_labels(column_labels(estimator), form.features, given["labels"], "feature")
         session.wrote("labels", given["labels"])
     if given["loadings"]:
         paths = data or tuple(Path(path) for path in about.get("data", ()))
@@ -65,9 +65,9 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         mask = layout if layout is not None and layout.is_brain else None
         missing = getattr(estimator, "missing", "raise")
         negative = kept.get("negative", "raise")
-        chosen = {**sharing.reading_of(kept), "mask": mask, "negative": negative, "missing": missing}
-        table = sharing.read_table(paths, **chosen, in_blocks=True, is_fitted=True, session=session)
-        table = sharing.in_order(table, estimator, str(paths[0]))
-        sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        chosen = {**inputs.reading_of(kept), "mask": mask, "negative": negative, "missing": missing}
+        table = inputs.read_table(paths, **chosen, in_blocks=True, is_fitted=True, session=session)
+        table = inputs.in_order(table, estimator, str(paths[0]))
+        writing.write_codes(quietly(estimator.transform, table.values), table.samples, given["loadings"])
         session.wrote("loadings", given["loadings"])
     session.result["model"] = type(estimator).__name__

@@ -86,10 +86,11 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     Ctrl-C ends the fit at its next check: what was best until then is written, and the exit code is 130. Files of more than a
     gigabyte (.npy, .h5ad, .h5, .zarr, .parquet) are read where they lie, in blocks.
     """
-    from .. import sharing
+    from ...plot.views import quietly
+    from .. import fitting, inputs, scanning, writing
 
     out = given["out"]
-    ranks = sharing.ranks_of(given["rank"])
+    ranks = scanning.ranks_of(given["rank"])
     rank = int(ranks[0]) if len(ranks) == 1 else None
     if (model == "form") != bool(given["form"]):
         raise click.UsageError("--form goes with --model form, and the other way round.")
@@ -100,12 +101,12 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     from ...plot.views import column_labels
 
     cls = MODELS[model]
-    name = sharing.rank_parameter(cls, ranks if rank is None else rank, given["assignments"])
+    name = scanning.rank_parameter(cls, ranks if rank is None else rank, given["assignments"])
     wanted = {
         name: rank,
         "form": given["form"],
-        "divergence": sharing.number_or_text(given["divergence"]),
-        "orthogonality": sharing.number_or_text(given["orthogonality"]),
+        "divergence": fitting.number_or_text(given["divergence"]),
+        "orthogonality": fitting.number_or_text(given["orthogonality"]),
         "init": given["init"],
         "solver": given["solver"],
         "n_init": given["restarts"],
@@ -115,9 +116,9 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         "random_state": given["seed"],
         "missing": given["missing"] if given["missing"] != "raise" else None,
     }
-    estimator = sharing.made(cls, wanted, given["assignments"])
-    chosen = sharing.reading_of(given)
-    table = sharing.read_table(
+    estimator = fitting.made(cls, wanted, given["assignments"])
+    chosen = inputs.reading_of(given)
+    table = inputs.read_table(
         data, **chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
     )
     if given["atlas"] is not None and (table.layout is None or not table.layout.is_brain):
@@ -127,31 +128,31 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
 
         classes, criteria = classes_of(session, given["strata"], table, str(data[0]), ())
         settings = {"criteria": criteria, "strata": classes, "seed": given["seed"], "jobs": given["jobs"]}
-        sharing.with_best_rank(session, estimator, name, table.values, ranks, **settings)
+        scanning.with_best_rank(session, estimator, name, table.values, ranks, **settings)
     else:
-        sharing.tell_of_many_parts(session, table, rank)
+        inputs.tell_of_many_parts(session, table, rank)
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
-    sharing.fitted(session, estimator, table.values)
-    sharing.keep_names(estimator, table.features)
-    sharing.describe(session, estimator, table)
-    about = sharing.about_of(session, data, table, given)
+    fitting.fitted(session, estimator, table.values)
+    fitting.keep_names(estimator, table.features)
+    fitting.describe(session, estimator, table)
+    about = fitting.about_of(session, data, table, given)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:
-        sharing.write_components(estimator.components_, table, given["components"])
+        writing.write_components(estimator.components_, table, given["components"])
         session.wrote("components", given["components"])
     if given["loadings"]:
-        sharing.write_codes(sharing.quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        writing.write_codes(quietly(estimator.transform, table.values), table.samples, given["loadings"])
         session.wrote("loadings", given["loadings"])
     if given["labels"]:
         of_samples = model == "clustering"
         labels = estimator.labels_ if of_samples else column_labels(estimator)
         names, of = (table.samples, "sample") if of_samples else (table.features, "feature")
-        sharing.write_labels(labels, names, given["labels"], of)
+        writing.write_labels(labels, names, given["labels"], of)
         session.wrote("labels", given["labels"])
     if given["atlas"]:
-        sharing.write_atlas(column_labels(estimator), table, given["atlas"])
+        writing.write_atlas(column_labels(estimator), table, given["atlas"])
         session.wrote("atlas", given["atlas"])
     if given["report"]:
         from ...pages import write_report

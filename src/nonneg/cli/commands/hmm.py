@@ -44,28 +44,28 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
     from ... import hmm
     from ...estimators.storing import write_model
     from ...io import written_whole
-    from .. import sharing
+    from .. import fitting, inputs
 
     out = given["out"]
     if given["pairs"] and given["decoded"]:
         raise click.UsageError("--decoded needs sequences, and --pairs are counts of pairs.")
     cls = hmm.QNMFHMM if method == "qnmf" else hmm.NNMFHMM
-    estimator = sharing.made(cls, {"n_states": states, "random_state": given["seed"]}, given["assignments"])
+    estimator = fitting.made(cls, {"n_states": states, "random_state": given["seed"]}, given["assignments"])
     session.phase(f"Reading {sequences}")
     if given["pairs"]:
-        table = sharing.read_table([sequences])
-        sharing.fitted(session, estimator, table.values, table.features, method="fit_pairs")
+        table = inputs.read_table([sequences])
+        fitting.fitted(session, estimator, table.values, table.features, method="fit_pairs")
     else:
-        lines = sharing.read_sequences(sequences, given["symbols"], session)
-        sharing.fitted(session, estimator, lines)
+        lines = inputs.read_sequences(sequences, given["symbols"], session)
+        fitting.fitted(session, estimator, lines)
         session.result["log_likelihood"] = estimator.score(lines)
     session.result |= {"transitions": estimator.transmat_, "stationary": estimator.startprob_}
-    sharing.describe(session, estimator)
+    fitting.describe(session, estimator)
     for number, row in enumerate(estimator.transmat_, start=1):
         top = sorted(zip(estimator.emissionprob_[number - 1], map(str, estimator.symbols_), strict=True), reverse=True)[:6]
         likely = " ".join(f"{symbol} {share:.2f}" for share, symbol in top if share > 0)
         session.say(f"{f'state {number}':<12} to {' '.join(f'{p:.2f}' for p in row)}; emits {likely}")
-    about = sharing.about_of(session, [sequences], None)
+    about = fitting.about_of(session, [sequences], None)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["decoded"]:

@@ -32,17 +32,17 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     from ... import estimators
     from ...estimators.storing import write_model
     from ...exceptions import FileError
-    from ...plot.views import top_of
-    from .. import sharing
+    from ...plot.views import quietly, top_of
+    from .. import fitting, inputs, writing
 
     if (label is None) == (classes is None):
         raise click.UsageError("Say where the classes are: --label COLUMN, or --classes FILE.")
     out = given["out"]
-    estimator = sharing.made(estimators.NonnegativeLDA, {}, given["assignments"])
+    estimator = fitting.made(estimators.NonnegativeLDA, {}, given["assignments"])
     session.phase(f"Reading {data[0]}")
     ignore = (*given["ignore"], *([label] if label else []))
-    table = sharing.read_table(data, **{**sharing.reading_of(given), "ignore": ignore}, negative="keep")
-    y = table.aside[label] if label else [row[0] for row in sharing.read_sequences(classes, "words")]  # type: ignore[arg-type]
+    table = inputs.read_table(data, **{**inputs.reading_of(given), "ignore": ignore}, negative="keep")
+    y = table.aside[label] if label else [row[0] for row in inputs.read_sequences(classes, "words")]  # type: ignore[arg-type]
     if len(y) != table.shape[0]:
         raise FileError(f"{classes} has {len(y)} classes for {table.shape[0]} samples.")
     if len(set(y)) == len(y) > 1:
@@ -52,23 +52,23 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
             "samples have in common."
         )
     try:
-        sharing.fitted(session, estimator, table.values, y)
+        fitting.fitted(session, estimator, table.values, y)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped before every class had its direction, so that there is nothing to save yet.") from None
-    sharing.keep_names(estimator, table.features)
-    accuracy = sharing.quietly(estimator.score, table.values, y)
+    fitting.keep_names(estimator, table.features)
+    accuracy = quietly(estimator.score, table.values, y)
     session.result |= {"classes": estimator.classes_, "training_accuracy": accuracy, "fisher_ratio": estimator.fisher_ratio_}
-    sharing.describe(session, estimator, table)
+    fitting.describe(session, estimator, table)
     session.say(f"{'accuracy':<12} {accuracy:.4f} on the data it was fitted to")
     names = table.features if table.features is not None else [f"column {j + 1}" for j in range(table.shape[1])]
     of = estimator.classes_ if len(estimator.components_) == len(estimator.classes_) else range(1, len(estimator.components_) + 1)
     for name, w in zip(of, estimator.components_, strict=True):
         session.say(f"{str(name)[:12]:<12} {', '.join(f'{names[j]} {w[j]:+.3g}' for j in top_of(w, 6))}")
-    about = sharing.about_of(session, data, table, given | {"ignore": ignore, "label": label})
+    about = fitting.about_of(session, data, table, given | {"ignore": ignore, "label": label})
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["components"]:
-        sharing.write_components(estimator.components_, table, given["components"])
+        writing.write_components(estimator.components_, table, given["components"])
         session.wrote("components", given["components"])
     if given["report"]:
         from ...pages import write_report

@@ -34,12 +34,12 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
     from ...exceptions import Stopped
     from ...graph import match_graphs
     from ...io import written_whole
-    from .. import sharing
+    from .. import fitting, inputs
 
-    divergence = sharing.divergence_of(given["divergence"])
+    divergence = fitting.divergence_of(given["divergence"])
     session.phase(f"Reading {first} and {second}")
-    A, B = sharing.read_graph(first), sharing.read_graph(second)
-    with sharing.told(session):
+    A, B = inputs.read_graph(first), inputs.read_graph(second)
+    with fitting.told(session):
         try:
             settings = {"divergence": divergence, "n_init": given["restarts"], "random_state": given["seed"]}
             found = match_graphs(A.values, B.values, **settings)

@@ -40,10 +40,10 @@ def command(session: Session, /, form: str, divergence: str, data: str, **given:
         nonneg model "W W.T X" --orthogonal W --divergence kl
     """
     from ...model import Model
-    from .. import sharing
+    from .. import fitting
 
     constraints = {factor: name.replace("_", "-") for name, factors in given.items() for factor in factors}
-    model = Model(form, sharing.divergence_of(divergence), constraints, data=data)
+    model = Model(form, fitting.divergence_of(divergence), constraints, data=data)
     rules = {
         name: {"rule": str(rule), "exponent": rule.exponent, "published": rule.published} for name, rule in model.rules.items()
     }

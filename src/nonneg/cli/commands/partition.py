@@ -40,7 +40,7 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
 
     from ...estimators.storing import write_model
     from ...graph import GraphClustering
-    from .. import sharing
+    from .. import fitting, inputs, writing
 
     out = given["out"]
     wanted = {
@@ -51,21 +51,21 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
         "n_init": given["restarts"],
         "random_state": given["seed"],
     }
-    estimator = sharing.made(GraphClustering, wanted, given["assignments"])
+    estimator = fitting.made(GraphClustering, wanted, given["assignments"])
     session.phase(f"Reading {graph}")
-    table = sharing.read_graph(graph)
-    sharing.fitted(session, estimator, table.values)
+    table = inputs.read_graph(graph)
+    fitting.fitted(session, estimator, table.values)
     if table.samples is not None:
         estimator.vertices_ = table.samples
     sizes = np.bincount(estimator.labels_)
     session.result |= {"labels": estimator.labels_ + 1, "vertices": table.samples, "sizes": sizes}
-    sharing.describe(session, estimator, table)
+    fitting.describe(session, estimator, table)
     session.say(f"{'sizes':<12} {', '.join(map(str, sizes))}")
-    about = sharing.about_of(session, [graph], table)
+    about = fitting.about_of(session, [graph], table)
     write_model(estimator, out, about)
     session.wrote("model file", out)
     if given["labels"]:
-        sharing.write_labels(estimator.labels_, table.samples, given["labels"], "vertex")
+        writing.write_labels(estimator.labels_, table.samples, given["labels"], "vertex")
         session.wrote("labels", given["labels"])
     if given["report"]:
         from ...pages import write_report

@@ -88,33 +88,33 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
 
     Ctrl-C ends the scan: what is known of the ranks that were measured by then is written, and the exit code is 130.
     """
-    from .. import sharing
+    from .. import fitting, inputs, scanning
 
-    wanted = sharing.ranks_of(ranks)
+    wanted = scanning.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
     from ...io import Table, write
     from ..strata import classes_of
 
     cls = MODELS[model]
-    sharing.rank_parameter(cls, wanted, given["assignments"])
+    scanning.rank_parameter(cls, wanted, given["assignments"])
     for criterion in given["criteria"]:
         CRITERIA[criterion]
-    settings = {"divergence": sharing.number_or_text(given["divergence"])}
+    settings = {"divergence": fitting.number_or_text(given["divergence"])}
     settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
-    estimator = sharing.made(cls, settings, given["assignments"])
+    estimator = fitting.made(cls, settings, given["assignments"])
     table = None
     if model in ("graph", "chain"):
         if len(data) > 1:
             raise FileError(f"One file is needed for --model {model}; there are {len(data)}.")
-        table = sharing.read_graph(data[0]) if model == "graph" else None
-        X = sharing.read_sequences(data[0], "auto", session) if table is None else table.values
+        table = inputs.read_graph(data[0]) if model == "graph" else None
+        X = inputs.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
-        chosen = sharing.reading_of(given)
-        table = sharing.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session)
+        chosen = inputs.reading_of(given)
+        table = inputs.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session)
         X = table.values
     classes, criteria = classes_of(session, given["strata"], table, str(data[0]), given["criteria"])
-    scan = sharing.scanned(
+    scan = scanning.scanned(
         session, estimator, X, wanted, criteria=criteria, seed=given["seed"], jobs=given["jobs"], keep=given["keep"], strata=classes
     )
     found = scan.summary()
@@ -142,7 +142,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     if given["report"]:
         from ...pages import write_rank_report
 
-        about = sharing.about_of(session, data, table, given) | {"seed": given["seed"]}
+        about = fitting.about_of(session, data, table, given) | {"seed": given["seed"]}
         write_rank_report(estimator, found, given["report"], about=about)
         session.wrote("report", given["report"])
 

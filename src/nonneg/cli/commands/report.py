@@ -32,22 +32,22 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     from ...exceptions import FileError
     from ...loading import read_stored
     from ...pages import write_report
-    from .. import sharing
+    from .. import inputs
 
     stored = read_stored(model)
     values = None
     if data and hasattr(stored.estimator, "vertices_"):
         if len(data) > 1:
             raise FileError(f"{model} is of one graph, and --data names {len(data)}: {', '.join(map(str, data[:3]))}. Give one.")
-        values = sharing.read_graph(data[0]).values
+        values = inputs.read_graph(data[0]).values
     elif data:
         layout = stored.about.get("layout")
         mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
         missing = getattr(stored.estimator, "missing", "raise")
         negative = "keep" if hasattr(stored.estimator, "classes_") else given["negative"]
-        chosen = {**sharing.reading_of(given), "mask": mask, "negative": negative, "missing": missing}
-        table = sharing.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
-        values = sharing.in_order(table, stored.estimator, str(data[0])).values
+        chosen = {**inputs.reading_of(given), "mask": mask, "negative": negative, "missing": missing}
+        table = inputs.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
+        values = inputs.in_order(table, stored.estimator, str(data[0])).values
     write_report(stored.estimator, given["out"], values, about=stored.about)
     session.result["model"] = type(stored.estimator).__name__
     session.wrote("report", given["out"])

@@ -34,7 +34,8 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     """
     from ...exceptions import IncompatibleError
     from ...loading import read_stored
-    from .. import sharing
+    from ...plot.views import quietly
+    from .. import inputs, writing
 
     stored = read_stored(model)
     estimator, about = stored.estimator, stored.about
@@ -46,14 +47,14 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
     missing = getattr(estimator, "missing", "raise")
     negative = "keep" if hasattr(estimator, "classes_") else given["negative"]
-    chosen = {**sharing.reading_of(given), "mask": mask, "negative": negative, "missing": missing}
-    table = sharing.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
-    table = sharing.in_order(table, estimator, str(data[0]))
-    codes = sharing.quietly(estimator.transform, table.values)
-    sharing.write_codes(codes, table.samples, given["out"])
+    chosen = {**inputs.reading_of(given), "mask": mask, "negative": negative, "missing": missing}
+    table = inputs.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
+    table = inputs.in_order(table, estimator, str(data[0]))
+    codes = quietly(estimator.transform, table.values)
+    writing.write_codes(codes, table.samples, given["out"])
     session.result |= {"model": type(estimator).__name__, "samples": len(codes), "parts": codes.shape[1]}
     session.wrote("codes", given["out"])
     if given["labels"] is not None:
-        labels = sharing.quietly(estimator.predict, table.values)
-        sharing.write_predictions(labels, table.samples, given["labels"])
+        labels = quietly(estimator.predict, table.values)
+        writing.write_predictions(labels, table.samples, given["labels"])
         session.wrote("labels", given["labels"])

@@ -1,0 +1,155 @@
+"""Make, fit and describe estimators, with progress."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from ..exceptions import EmptySamplesWarning, IncompatibleError
+from ..io import Table
+from .inputs import _READING
+from .running import Session, legible, parsed, shell
+
+
+def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
+    """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
+    with told(session):
+        getattr(estimator, method)(*data)
+    if session.interrupted and hasattr(estimator, "objectives_"):
+        of, done = getattr(estimator, "n_init", 1), len(estimator.objectives_) - len(session.unfinished)
+        if of > 1:
+            session.result["stopped"] = _stopped(done, of, session.unfinished, estimator.status_ == "stopped_by_user")
+    elif session.interrupted:
+        session.result["stopped"] = "Stopped by the user: this is the best so far."
+    return estimator
+
+
+def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: bool) -> str:
+    """What Ctrl-C left of several starts."""
+    if done == of:
+        return f"Stopped by the user when all {of} starts had ended; the best of them is kept as it is."
+    where = f"in start {done + 1} of {of}" if len(unfinished) <= 1 else f"when {done} of {of} starts had ended"
+    if done == 0:
+        return f"Stopped by the user {where}, not yet converged: this is the best so far."
+    if is_unfinished:
+        return (
+            f"Stopped by the user {where}; an unfinished start is kept, which was better by then than the best of {done} finished."
+        )
+    return f"Stopped by the user {where}; the best of {done} finished {'start' if done == 1 else 'starts'} is kept."
+
+
+@contextmanager
+def told(session: Session) -> Iterator[None]:
+    """Work of which progress is shown; when it began, how long it took and what it warned of are kept, and the last is said."""
+    session.result["began"] = datetime.now().astimezone().isoformat(timespec="seconds")
+    began, before = time.perf_counter(), session.result.get("warnings", [])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", EmptySamplesWarning)  # the table has been looked at, and names them
+        with session.fitting():
+            yield
+    session.result["fit_seconds"] = round(time.perf_counter() - began, 3)
+    found = list(dict.fromkeys(str(one.message) for one in caught))
+    for text in found:
+        session.warn(f"Warning: {text}")
+    session.result["warnings"] = [*before, *found]
+
+
+def about_of(
+    session: Session, data: Sequence[Path], table: Table | None, reading: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
+    about: dict[str, Any] = {"command": shell(), "data": [legible(str(path)) for path in data]}
+    chosen = {name: (reading or {}).get(name) for name in (*_READING, "label")}
+    chosen["negative"] = "clip" if (reading or {}).get("negative") == "clip" else None
+    chosen["graph"] = table is not None and table.is_graph
+    about["reading"] = {
+        name: legible(str(value)) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        for name, value in chosen.items()
+        if value
+    }
+    kept = ("began", "fit_seconds", "warnings", "stopped", "ranks")
+    about |= {name: session.result[name] for name in kept if name in session.result}
+    if table is not None:
+        about |= {"shape": list(table.shape), "layout": table.layout, "features": table.features}
+        about["samples"] = table.samples if table.samples is None or len(table.samples) <= 100_000 else None
+    return about
+
+
+def keep_names(estimator: Any, names: Any) -> None:
+    """Features are called as in the file, as if it had been a data frame."""
+    if names is not None and len(names) == getattr(estimator, "n_features_in_", -1):
+        estimator.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+
+
+def describe(session: Session, estimator: Any, table: Table | None = None) -> None:
+    """How a fit ended, in lines and for machines."""
+    found: dict[str, Any] = {"model": type(estimator).__name__}
+    if table is not None:
+        found["samples"], found["features"] = table.shape
+    for name in ("objective_", "reconstruction_err_", "n_iter_", "n_components_"):
+        if hasattr(estimator, name):
+            found[name.rstrip("_")] = getattr(estimator, name)
+    if hasattr(estimator, "status_"):
+        found["status"] = estimator.status_.value
+        found["status_sentence"] = session.result.get("stopped", estimator.status_.sentence)
+    elif "stopped" in session.result:
+        found["status_sentence"] = session.result["stopped"]
+    if hasattr(estimator, "objectives_") and len(estimator.objectives_) > 1:
+        found["objectives"] = estimator.objectives_
+    if getattr(estimator, "orthogonality_", None):
+        found["orthogonality"] = {name: measures._asdict() for name, measures in estimator.orthogonality_.items()}
+    session.result |= found
+    size = "" if table is None else f" on {table.shape[0]} samples × {table.shape[1]} features"
+    size = f" on {table.shape[0]} vertices" if table is not None and hasattr(estimator, "vertices_") else size
+    session.say(f"{'model':<12} {estimator!r}{size}")
+    if "objective" in found:
+        session.say(f"{'objective':<12} {found['objective']:.6g} after {found.get('n_iter', '?')} iterations")
+    several = found.get("orthogonality", {}) if np.max(found.get("n_components", 2)) > 1 else {}
+    for name, measures in several.items():
+        session.say(f"{'overlap':<12} mean cosine of two parts {1 - measures['rho']:.4f} ({name})")
+    if "status_sentence" in found:
+        session.say(f"{'ended':<12} {found['status_sentence']}")
+
+
+def made(cls: Any, wanted: Mapping[str, Any], assignments: Sequence[str] = ()) -> Any:
+    """An estimator with the parameters that were given; the others are left to their defaults."""
+    found = {name: value for name, value in wanted.items() if value is not None} | parsed(tuple(assignments))
+    known = inspect.signature(cls).parameters
+    for name in found:
+        if name not in known:
+            raise click.UsageError(f"{cls.__name__} has no parameter {name}; it has {', '.join(known)}.")
+    estimator = cls(**found)
+    try:
+        for check in ("_check_numbers", "_check_names", "_check_parameters"):
+            getattr(estimator, check, lambda: None)()
+    except IncompatibleError as error:
+        raise click.UsageError(str(error)) from error
+    return estimator
+
+
+def divergence_of(text: str) -> Any:
+    """A divergence by its name or number, checked."""
+    from ..divergences import get_divergence
+
+    try:
+        return get_divergence(number_or_text(text))
+    except IncompatibleError as error:
+        raise click.BadParameter(str(error), param_hint="--divergence") from error
+
+
+def number_or_text(text: str | None) -> Any:
+    """What names and numbers alike can be given for."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,70 @@
+"""Write what a command found: components, codes, labels, atlases."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import io as files
+from ..exceptions import FileError
+from ..io import Table
+from ..io.delimited import is_number
+
+
+def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
+    """Clusters, counted from 1, or classes by their names."""
+    if labels.dtype.kind in "iu":
+        return write_labels(labels, names, path, "sample")
+    given = names if names is not None else range(1, len(labels) + 1)
+    return _write_pairs(("sample", "class"), zip(given, labels, strict=True), path)
+
+
+def _write_pairs(header: tuple[str, str], pairs: Iterable[tuple[Any, Any]], path: Path) -> None:
+    """A table of text with two columns. Both have a name, but for a first one that would be read as numbers."""
+    pairs = [(str(one), str(other)) for one, other in pairs]
+    header = ("", header[1]) if any(is_number(one) for one, _ in pairs) else header
+    with files.written_whole(path) as unfinished, open(unfinished, "w", encoding="utf8", newline="") as file:
+        writer = csv.writer(file, delimiter="," if path.suffix.lower() == ".csv" else "\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(pairs)
+
+
+def part_names(count: int) -> list[str]:
+    """What components are called in tables."""
+    return [f"part {number}" for number in range(1, count + 1)]
+
+
+def write_components(components: np.ndarray, table: Table, path: Path) -> None:
+    """One row for each component; NIfTI where features are voxels."""
+    is_brain = table.layout is not None and table.layout.is_brain
+    files.write(
+        Table(components, part_names(len(components)), table.features, table.layout if is_brain or path.suffix == ".npz" else None),
+        path,
+    )
+
+
+def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
+    """One row for each sample."""
+    files.write(Table(codes, samples, part_names(codes.shape[1])), path)
+
+
+def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
+    """To which part each item belongs, counted from 1, 0 being none; `of` says what the items are."""
+    given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
+    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
+        _write_pairs((of, "part"), zip(given, np.asarray(labels) + 1, strict=True), path)
+    elif path.suffix.lower() in (".npz", ".parquet"):
+        files.write(Table(np.asarray(labels)[:, None] + 1, given, ["part"]), path)
+    else:
+        files.write(Table(np.asarray(labels)[:, None] + 1), path)
+
+
+def write_atlas(labels: np.ndarray, table: Table, path: Path) -> None:
+    """The part that each voxel belongs to, 1, 2, …, as a volume; 0 is outside of the mask."""
+    if table.layout is None or not table.layout.is_brain:
+        raise FileError("An atlas can be written where the data are volumes or surfaces.")
+    files.write(Table(np.asarray(labels)[None].astype(np.int16) + 1, layout=table.layout), path)
