@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -239,3 +240,19 @@ def test_all_names_exist():
     assert set(nonneg.__all__) <= set(dir(nonneg))
     for package in (nonneg.constraints, nonneg.divergences, nonneg.solvers):
         assert set(package.__all__) <= set(dir(package))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_what_is_imported_is_there(path):
+    """Also inside functions, which no import of the module runs."""
+    for name in {name for name in named(path) if name.startswith("nonneg.")}:
+        module, _, last = name.rpartition(".")
+        missing = None
+        try:
+            found = importlib.import_module(module)
+        except ImportError as error:
+            missing = error.name or "nonneg"
+        if missing is None:
+            assert hasattr(found, last) or importlib.util.find_spec(name), name
+        else:  # a library that is not installed
+            assert not missing.startswith("nonneg"), name

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
         SymmetricNMF,
         TruncatedNonnegativeSVD,
     )
+    from .estimators.discriminant.rayleigh import maximize_rayleigh
     from .estimators.imputer import NMFImputer
-    from .estimators.rayleigh import maximize_rayleigh
     from .factorization import explain, factorize
     from .hmm import NNMFHMM, QNMFHMM
     from .loading import load
@@ -141,7 +141,7 @@ _ELSEWHERE = {
     "explain": "factorization",
     "factorize": "factorization",
     "load": "loading",
-    "maximize_rayleigh": "estimators.rayleigh",
+    "maximize_rayleigh": "estimators.discriminant.rayleigh",
     "methods": "papers",
     "open_data": "data.opening",
 }

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg import NonnegativeKernelFDA, NonnegativeLDA
 from nonneg.data import memory
-from nonneg.estimators import _discriminants, _fisher, _ridges
+from nonneg.estimators.discriminant import base, fisher, ridges
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 pytestmark = pytest.mark.wide(one_in=8)
@@ -176,7 +176,7 @@ def test_rayleigh_transcribed(n_iter):
 @pytest.mark.parametrize("formed", [0, 2000])
 @pytest.mark.parametrize("flip", [True, False])
 def test_multiplicative_rule_never_lowers_the_ratio(monkeypatch, formed, flip):
-    monkeypatch.setattr(_discriminants, "FORMED", formed)
+    monkeypatch.setattr(base, "FORMED", formed)
     X, y = blobs(m=12, n=50, seed=3)
     ratios = [
         NonnegativeLDA(solver="multiplicative", flip=flip, init=np.ones(12), max_iter=k, tol=0, alpha=0).fit(X, y).fisher_ratio_[0]
@@ -193,7 +193,7 @@ def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
     X, y = blobs(m=9, classes=classes, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, alpha=0).fit(X, y)
-    monkeypatch.setattr(_discriminants, "FORMED", 0)
+    monkeypatch.setattr(base, "FORMED", 0)
     other = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, alpha=0).fit(to(X), y)
     np.testing.assert_allclose(other.fisher_ratio_, model.fisher_ratio_, rtol=1e-6 if solver == "exact" else 5e-3)
     if solver == "exact":
@@ -207,10 +207,10 @@ def test_conjugate_gradients_give_what_factorizations_give(monkeypatch, to, m):
     X, y = blobs(m=m, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(alpha=0.1).fit(X, y)
-    monkeypatch.setattr(_discriminants, "FORMED", 0)
+    monkeypatch.setattr(base, "FORMED", 0)
     by_rows = NonnegativeLDA(alpha=0.1).fit(to(X), y)
-    monkeypatch.setattr(_fisher, "DIRECT", 0)
-    monkeypatch.setattr(_fisher, "DIRECT_SPARSE", 0)
+    monkeypatch.setattr(fisher, "DIRECT", 0)
+    monkeypatch.setattr(fisher, "DIRECT_SPARSE", 0)
     by_gradients = NonnegativeLDA(alpha=0.1).fit(to(X), y)
     np.testing.assert_allclose(by_rows.coef_, model.coef_, atol=1e-7 * np.abs(model.coef_).max())
     np.testing.assert_allclose(by_gradients.coef_, model.coef_, atol=1e-6 * np.abs(model.coef_).max())
@@ -221,18 +221,18 @@ def test_parts_are_parts():
     A, M, signs, w = rng.normal(size=(5, 7)), rng.normal(size=(2, 7)), rng.choice([-1.0, 1.0], 7), rng.uniform(size=7)
     S = A.T @ A - M.T @ M
     for scatter in (
-        _fisher.Summed([(1.0, A), (-1.0, M)]),
-        _fisher.Formed(S),
-        _fisher.Summed([(1.0, sparse.csr_array(A)), (-1.0, M)]),
+        fisher.Summed([(1.0, A), (-1.0, M)]),
+        fisher.Formed(S),
+        fisher.Summed([(1.0, sparse.csr_array(A)), (-1.0, M)]),
     ):
-        G = _fisher.Metric(scatter, signs, np.full(7, 0.1))
+        G = fisher.Metric(scatter, signs, np.full(7, 0.1))
         positive, negative = G.parts(w)
         full = signs[:, None] * S * signs + 0.1 * np.eye(7)
         np.testing.assert_allclose(positive - negative, full @ w, atol=1e-12)
         assert positive.min() >= 0
         assert negative.min() >= 0
         np.testing.assert_allclose(
-            scatter.diagonal, np.maximum(np.diag(S), 0) if isinstance(scatter, _fisher.Summed) else np.diag(S)
+            scatter.diagonal, np.maximum(np.diag(S), 0) if isinstance(scatter, fisher.Summed) else np.diag(S)
         )
         np.testing.assert_allclose(scatter.block(np.array([1, 4])), S[np.ix_([1, 4], [1, 4])], atol=1e-12)
 
@@ -245,10 +245,10 @@ def test_least_point_is_that_of_nnls(shape):
     for _ in range(20):
         A, b = rng.normal(size=shape), rng.normal(size=shape[0])
         ridge = 1e-3
-        G = _fisher.Metric(_fisher.Summed([(1.0, A)]), np.ones(shape[1]), np.full(shape[1], ridge))
+        G = fisher.Metric(fisher.Summed([(1.0, A)]), np.ones(shape[1]), np.full(shape[1], ridge))
         full = np.vstack([A, np.sqrt(ridge) * np.eye(shape[1])])
         expected, _ = nnls(full, np.concatenate([b, np.zeros(shape[1])]))
-        for find in (_fisher.least_point, lambda G, c, guess: _fisher._one_by_one(G, c, np.zeros(len(c)))):
+        for find in (fisher.least_point, lambda G, c, guess: fisher._one_by_one(G, c, np.zeros(len(c)))):
             found = find(G, A.T @ b, np.zeros(shape[1], dtype=bool))
             np.testing.assert_allclose(found, expected, atol=1e-8)
 
@@ -272,13 +272,13 @@ def test_oja_transcribed(monkeypatch, n_iter):
     start = np.random.default_rng(0).uniform(size=30)
     expected = oja_printed(S_B, S_W, start, n_iter)
     seen = {}
-    printed = _discriminants.oja
+    printed = base.oja
 
     def spy(*args):
         seen["result"] = printed(*args)
         return seen["result"]
 
-    monkeypatch.setattr(_discriminants, "oja", spy)
+    monkeypatch.setattr(base, "oja", spy)
     model = NonnegativeLDA(rule="oja", init=start, max_iter=n_iter, tol=0).fit(X, y)
     np.testing.assert_allclose(seen["result"].w, expected, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(np.abs(model.components_[0]), expected / np.sqrt(expected @ S_W @ expected), rtol=1e-9, atol=1e-15)
@@ -301,7 +301,7 @@ def test_oja_finds_an_eigenvector_of_the_between_scatter():
 
 
 def test_oja_of_many_classes_uses_the_parts_of_the_whole_matrix(monkeypatch):
-    monkeypatch.setattr(_fisher, "BLOCK", 2)
+    monkeypatch.setattr(fisher, "BLOCK", 2)
     X, y = blobs(classes=3, m=5)
     S_B, S_W = scatters(X, y)
     start = np.ones(5)
@@ -575,7 +575,7 @@ def test_the_ridge_is_chosen_on_samples_held_out():
     y = np.arange(50) % 2
     X = rng.normal(size=(50, 30)) + 0.6 * y[:, None] * (np.arange(30) < 8)
     ratios = {}
-    for ridge in (0.0, *_ridges.RIDGES[1:]):
+    for ridge in (0.0, *ridges.RIDGES[1:]):
         z = np.zeros(50)
         for fold in range(5):
             held = np.isin(np.arange(50), np.arange(10 * fold, 10 * fold + 10))
@@ -608,12 +608,12 @@ def test_a_chosen_ridge_generalizes(make):
 
 def test_many_samples_are_not_all_used_to_choose():
     codes = np.array([0] * 9000 + [1] * 999 + [2])
-    some = _ridges.evenly_chosen(codes, 2000)
+    some = ridges.evenly_chosen(codes, 2000)
     assert len(some) <= 2003
     counts = np.bincount(codes[some])
     assert counts[2] == 1
     assert counts[1] == pytest.approx(200, abs=3)
-    np.testing.assert_array_equal(_ridges.in_runs(np.array([0, 0, 1, 1, 0, 0, 0, 2])), [0, 1, 0, 2, 2, 3, 4, -1])
+    np.testing.assert_array_equal(ridges.in_runs(np.array([0, 0, 1, 1, 0, 0, 0, 2])), [0, 1, 0, 2, 2, 3, 4, -1])
 
 
 # ---- the same each time

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from nonneg import Status, maximize_rayleigh
-from nonneg.estimators import rayleigh
+from nonneg.estimators.discriminant import rayleigh
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 
 

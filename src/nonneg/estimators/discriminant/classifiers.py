@@ -10,19 +10,19 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from ..data import as_dense
-from ..data.memory import check_memory
-from ..data.reading import refuse_masked
-from ..exceptions import DataError, IncompatibleError
-from ._discriminants import Discriminant, is_auto
-from ._fisher import Scatter, Summed
-from ._groups import Groups, powers_of, scaled, unscaled
-from ._kernels import check_kernel, kernel_options
-from .annotations import Kernel, KernelParams
-from .atomic import atomic_fit
-from .docstrings import documented
-from .shareable import renamed
-from .validation import validated
+from ...data import as_dense
+from ...data.memory import check_memory
+from ...data.reading import refuse_masked
+from ...exceptions import DataError, IncompatibleError
+from .._kernels import check_kernel, kernel_options
+from ..annotations import Kernel, KernelParams
+from ..atomic import atomic_fit
+from ..docstrings import documented
+from ..shareable import renamed
+from ..validation import validated
+from .base import Discriminant, is_auto
+from .fisher import Scatter, Summed
+from .groups import Groups, powers_of, scaled, unscaled
 
 _COPIES = 4
 """How many matrices of the size of K are there at a time, at least: K, K in units of its columns, and its scatter within."""

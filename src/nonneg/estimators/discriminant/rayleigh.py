@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from ..data.compressed import to_csr
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
-from ..solve.initialization import make_generator
-from ..solve.solution import Status
+from ...data.compressed import to_csr
+from ...exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
+from ...solve.initialization import make_generator
+from ...solve.solution import Status
 
 
 class Form(Protocol):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._fisher import exact, ratio_of
-from ._groups import Groups, Task
+from .fisher import exact, ratio_of
+from .groups import Groups, Task
 
 if TYPE_CHECKING:
-    from ._discriminants import Discriminant
+    from .base import Discriminant
 
 RIDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Shares of the diagonal that are tried; zero stands for as little as there can be."""

@@ -16,16 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
-from ..solve.initialization import make_generator
-from ..solve.progress import current_listener
-from ._fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of, unconstrained
-from ._groups import Groups, Task, scaled
-from ._naming import with_sample_names
-from ._ridges import choose
-from .annotations import Init, RandomState
+from ...exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
+from ...solve.initialization import make_generator
+from ...solve.progress import current_listener
+from .._naming import with_sample_names
+from ..annotations import Init, RandomState
+from ..shareable import Shareable
+from .fisher import Between, EntrywiseBetween, Formed, Metric, Scatter, Summed, definiteness, exact, ratio_of, unconstrained
+from .groups import Groups, Task, scaled
 from .rayleigh import RULES, Entries, Result, check_iterations, oja, rayleigh, read_start
-from .shareable import Shareable
+from .ridges import choose
 
 FORMED = 2000
 """With no more features than this S_W is formed; with more, only products with X are taken."""

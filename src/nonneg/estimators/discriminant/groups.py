@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..data import as_dense
-from ._fisher import Scatter
+from ...data import as_dense
+from .fisher import Scatter
 
 _SAFE = 400
 """Features whose largest entry is beyond 2 to the power of ± this are divided by a power of two, which rounds nothing."""
