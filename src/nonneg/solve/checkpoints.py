@@ -1,7 +1,7 @@
-"""Checkpoints: where a fit stands, written down now and then, whole or not at all, to be gone on with.
+"""Checkpoints: the state of a fit in a file, from which it can be resumed.
 
-A file holds what the fit is of, in words and numbers, and for each start either what it came to or where it stands. It is written
-beside the old one, and takes its place when all of it is on the disk: whatever happens, one of the two is there.
+A file holds the identity of the fit (data, model, settings), and for each start its solution or its state. It is written beside the
+old one and replaces it once it is complete on the disk, so that one of the two is always there.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where to write down how far a fit is, and how often.
+    """A file for the state of a fit, and how often to write it.
 
-    A fit that has ended at `max_iter` goes on from its file with a larger one, to what that would have led to from the beginning.
+    Resuming a fit that hit `max_iter` with a larger one gives the same bits as one long run.
 
     Parameters
     ----------
     path : str or path
-        A file; or a folder, one that is there or a name that ends in "/", in which each fit has a file of its own, named by what it
-        is a fit of, `max_iter` included. Clones, as those of a grid search, need a folder.
+        A file; or a folder (an existing one, or a name that ends in "/"), in which each fit has a file of its own, named after a
+        hash of its data and settings, `max_iter` included. Clones, as those of a grid search, need a folder.
     every : float, default=60
         Seconds between two times; nothing more than that is lost.
     """
@@ -71,24 +71,24 @@ class Checkpoint:
 
     @property
     def exists(self) -> bool:
-        """Whether there may be something to go on from."""
+        """Whether there is a file to resume from."""
         return os.path.exists(self.path)
 
 
 def read_checkpoint(given: Any) -> Checkpoint | None:
-    """What a user gives as `checkpoint`."""
+    """Read the parameter `checkpoint`."""
     if isinstance(given, str) and not given.strip():
         raise IncompatibleError("checkpoint is an empty text; give the path of a file, or of a folder with a slash at its end.")
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
 def hash_of(identity: Mapping[str, Any]) -> str:
-    """A hash of what a fit is of."""
+    """A hash of the identity of a fit."""
     return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=10).hexdigest()
 
 
 def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
-    """What a fit is of: data, by their shape and sums, model, and settings."""
+    """The identity of a fit: data, by their shape and sums, model, and settings."""
     data = problem.user_data
     return {
         "shape of X": list(data.shape),
@@ -104,13 +104,13 @@ def identity_of(problem: Problem, **settings: Any) -> dict[str, Any]:
 
 
 def _blocks_of(data: Data) -> str:
-    """How data that are far are cut: sums over other blocks are the same but for their last digits, which bits depend on."""
+    """The blocks of data out of core: sums over other blocks differ in their last digits, on which bits depend."""
     blocks = data.in_blocks
     return "blocks" if blocks is None else f"{len(blocks[0].stops)} blocks, the first of {blocks[0].stops[0]} rows"
 
 
 def _of_data(data: Data) -> list[Any]:
-    """What tells data of one shape apart, to the last digit: see `_OF_ENTRIES`."""
+    """Numbers that tell data of one shape apart, to the last digit: see `_OF_ENTRIES`."""
     try:
         squares = data.power_sum(2)
     except ValueError:  # some kinds do not know it
@@ -119,11 +119,11 @@ def _of_data(data: Data) -> list[Any]:
 
 
 _HASHED = 2**22
-"""Entries that data are known by at the most; of larger ones, so many in rows that lie evenly apart."""
+"""Entries that are hashed, at most; of larger data, as many in rows that lie evenly apart."""
 
 
 def _of_rows(data: Data) -> str:
-    """A hash of rows: of all of them where that is little work. Data whose entries have changed places have the same sums."""
+    """A hash of rows, of all of them if that is little work: data with permuted entries have the same sums."""
     in_blocks = data.in_blocks  # whose rows are at hand, whether they are samples or features
     items = in_blocks[0] if in_blocks is not None else data if data.costs.has_items else data.items
     if not items.costs.has_items:
@@ -144,7 +144,7 @@ def _described(value: Any) -> Any:
         return value
     if hasattr(value, "indptr"):
         return [list(value.shape), *(_described(part) for part in (value.indptr, value.indices, value.data))]
-    if hasattr(value, "shape") and hasattr(value, "dtype"):  # what is not in memory is told by its name
+    if hasattr(value, "shape") and hasattr(value, "dtype"):  # data out of core have a name
         array = np.ascontiguousarray(to_host(value.toarray() if hasattr(value, "toarray") else value))
         return [list(array.shape), str(array.dtype), hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()]
     return repr(value)
@@ -216,7 +216,7 @@ class CheckpointFile:
         return CheckpointWriter(self, number, None if entry is None else self._opened(entry))
 
     def check_reach(self, n_iter: int) -> None:
-        """Refuse a start that has gone beyond what is asked for now."""
+        """Refuse a start with more iterations than `max_iter` allows now."""
         most = self.identity.get(_MAX_ITER, n_iter)
         if n_iter > most:
             raise DataError(
@@ -247,7 +247,7 @@ class CheckpointFile:
         self._written = time.monotonic()
 
     def close(self) -> None:
-        """Let others have the file."""
+        """Unlock the file."""
         self._lock()
 
 
@@ -336,13 +336,13 @@ def _blobs(stored: Archive) -> dict[int, bytes]:
 _OF_SOLUTION = ("factors", "objective", "history", "n_iter", "status", "scaled_objective", "solver")
 """Attributes of a solution that are stored."""
 _MAX_ITER = "max_iter"
-"""The setting that may be another when a fit is gone on with."""
+"""The setting that may change when a fit is resumed."""
 _OF_ENTRIES = ("least", "largest", "number of non-zeros", "sum of squares", "hash of rows")
-"""What the numbers are that data are known by."""
+"""Names of the numbers that identify data."""
 
 
 def _in_words(name: str, value: Any) -> str:
-    """A part of what a fit is of, for a message."""
+    """A part of the identity of a fit, for a message."""
     if name == "entries of X" and isinstance(value, list) and len(value) == len(_OF_ENTRIES):
         return f"[{', '.join(f'{what} {number}' for what, number in zip(_OF_ENTRIES, value, strict=True))}]"
     text = json.dumps(value, ensure_ascii=False)
@@ -350,7 +350,7 @@ def _in_words(name: str, value: Any) -> str:
 
 
 def replace_file(path: Path, write: Callable[[Any], None]) -> None:
-    """Write a file that takes the place of another when all of it is on the disk; or, if that fails, leave the other as it is."""
+    """Write a file that replaces another once it is complete on the disk; if that fails, the other stays."""
     try:
         with written_whole(path) as unfinished, open(unfinished, "wb") as file:
             write(file)
@@ -359,7 +359,7 @@ def replace_file(path: Path, write: Callable[[Any], None]) -> None:
 
 
 def _locked(path: Path) -> Callable[[], None]:
-    """Have a file for oneself, or refuse; what is returned lets go of it. The system does, if the process ends otherwise."""
+    """Lock a file, or refuse; return a function that unlocks it. The system unlocks it when the process ends."""
     try:
         import fcntl
     except ImportError:  # on Windows
@@ -386,7 +386,7 @@ def _locked(path: Path) -> Callable[[], None]:
             break
         if name.exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(name)):
             break
-        file.close()  # it was removed by the one that had it before, and is not what others would look at
+        file.close()  # its last owner has removed it, and others would lock another file
 
     def release() -> None:
         with suppress(OSError):  # of a folder that may not be written any more; it is let go of when it is closed

@@ -1,12 +1,11 @@
-"""Forms in which X itself stands, where some of its entries are missing: these are filled by the model's own approximation.
+"""Missing entries of X, filled by the model's own approximation between steps, for forms with X as an operand.
 
-Between steps, what is missing in X becomes what X̂ has there. With the Euclidean distance steps and fills lower one and the same
-objective, that of the filled data (it is a majorization of the one over observed entries, see develop/weights), so X is filled and
-has no weights. With other divergences, and where entries have weights, the objective is that over observed entries, and a fill that
-would raise it is not taken.
+Each missing entry takes the value of X̂. With the Euclidean distance steps and fills lower the same objective, that of the filled
+data (a majorizer of the one over observed entries, see develop/weights), so X is filled and has no weights. With other divergences,
+and with weights of entries, the objective is that over observed entries, and a fill that would raise it is rejected.
 
-The same for forms in which X does not stand, where the rule of a constraint is for data without weights: there what weights lack of
-one is made up by X̂.
+Forms without X take the same path if the rule of a constraint is for data without weights: an entry of weight v becomes
+x̂ + v (x − x̂).
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from .run import Solver
 from .signature import Signature
 
 _SHARES = (1.0, 0.25)
-"""Of the way from the last fill to the new one, which are tried."""
+"""Shares of the step from the last fill to the new one that are tried."""
 
 
 @dataclass(frozen=True)
 class Filling(Solver):
-    """The steps of another solver, and a fill after each of them."""
+    """Steps of another solver, each followed by a fill."""
 
     solver: Solver
 
@@ -65,10 +64,10 @@ class Filling(Solver):
         return point
 
     def _made_up(self, point: Point, state: Any) -> Point:
-        """A step without weights, which are made up for, with what is made up brought up to date after it.
+        """A step for data without weights, followed by an update of the values that replace the weights.
 
-        Where some weights are above one, the step may raise the weighted objective although it lowers that without weights. It is
-        then tried with weights divided by the largest of them, with which the one is nowhere above the other; the lower is taken.
+        If some weights are above one, the step may raise the weighted objective while it lowers the unweighted one. It is then
+        tried again with weights divided by the largest, with which the latter majorizes the former; the lower result is taken.
         """
         assert point.problem.partial is not None
         share = 1 / max(point.problem.partial.largest_weight, 1.0)
@@ -89,23 +88,23 @@ class Filling(Solver):
 
 
 def _rounding(point: Point) -> float:
-    """What an objective may rise by without having risen."""
+    """The rounding error of an objective."""
     return float(4 * point.problem.eps * point.objective()[1])
 
 
 def _approaches(problem: Problem) -> bool:
-    """Whether a constraint is only approached, which may take the objective up."""
+    """Whether a constraint is only approached, so that the objective may rise."""
     constraints = (problem.model.constraints[name] for name in problem.learned)
     return any(not constraint.is_free and not constraint.restores_fully for constraint in constraints)
 
 
 def refilled(point: Point, values: LowRank, share: float = 1.0) -> Point:
-    """The same factors, for data that are filled with other values; where weights are made up for, with this share of them."""
+    """The same factors, for data filled with other values; `share` scales the weights that fills replace."""
     return with_filling(point.problem, values, share).point(point.factors)
 
 
 def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Problem:
-    """The same problem, for data that are filled with these values."""
+    """The same problem, for data filled with these values."""
     partial = problem.partial
     assert partial is not None
     values = LowRank(*(as_type(part, problem.namespace.dtype) for part in values))  # products of float32 may be in double precision
@@ -117,7 +116,7 @@ def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Probl
 
 
 def with_first_fill(problem: Problem, factors: dict[str, Any]) -> Problem:
-    """A problem at its beginning: where weights are made up for, what is made up is to be of the factors that it begins with."""
+    """Fill from the starting factors before the first step, if fills replace weights."""
     if problem.partial is None or problem.model.data in problem.model.form.names:
         return problem
     return with_filling(problem, approximation(problem.point(factors)))
@@ -125,7 +124,7 @@ def with_first_fill(problem: Problem, factors: dict[str, Any]) -> Problem:
 
 @dataclass(frozen=True)
 class _Squares:
-    """Stands in for data of which nothing but the sum of squares counts."""
+    """Data of which only the sum of squares counts."""
 
     total: float
 
@@ -137,7 +136,7 @@ class _Squares:
 
 
 def inside(problem: Problem) -> Data:
-    """What stands for X in the form, in the units of the user: filled, where something is missing."""
+    """X as an operand of the form, in the units of the user, with missing entries filled."""
     if problem.partial is None:
         return problem.user_data
     data: Any = problem.data
@@ -146,14 +145,14 @@ def inside(problem: Problem) -> Data:
 
 
 def approximation(point: Point) -> LowRank:
-    """X̂, for a form in which X does not stand."""
+    """X̂, for a form without X."""
     left, right = point.problem.divide(point.problem.model.form)
     point.compute((left, right))
     return LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
 
 
 def _fills(point: Point) -> list[LowRank]:
-    """What may be filled in, the best first: what settles at once, X̂ as it is, and less of it."""
+    """Fills to try, best first: the fixed point, X̂ itself, and a shorter step towards it."""
     problem = point.problem
     form, X, xp = problem.model.form, Letter(problem.model.data), problem.namespace.xp
     left, right = problem.divide(form)
@@ -174,7 +173,7 @@ def _fills(point: Point) -> list[LowRank]:
 
 
 def _settled(point: Point, left: Any, right: Any, is_last: bool) -> LowRank | None:
-    """The fill that another one would not change, where X stands at an end of the form."""
+    """The fixed point of fills, for X at an end of the form."""
     partial = point.problem.partial
     near, far = (right.T, left.T) if is_last else (left, right)
     if len(near) < 2:

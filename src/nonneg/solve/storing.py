@@ -106,7 +106,7 @@ def check_factors(factors: Any, problem: Problem, names: Any) -> None:
 
 
 def read_filling(found: Any, problem: Problem) -> Problem:
-    """The problem with what is missing in its data filled, as it was stored."""
+    """The problem with missing entries filled by stored values."""
     if found is None:
         return problem
     shapes = [np.shape(part) for part in found]
@@ -116,7 +116,7 @@ def read_filling(found: Any, problem: Problem) -> Problem:
 
 
 def _check_run(run: Run) -> None:
-    """Refuse a run whose state is not that of its problem; what is stored of each factor has its shape."""
+    """Refuse a run whose state does not fit its problem: arrays of a factor have its shape."""
     shapes = {name: tuple(run.point.problem.shapes[name]) for name in run.point.problem.learned}
     entries = sum(rows * columns for rows, columns in shapes.values())
     for field, value in vars(run.state).items():

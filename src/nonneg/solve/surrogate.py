@@ -501,7 +501,7 @@ def _begun(data: Data, key: tuple[Any, ...], make: Callable[[Data], Any]) -> Any
     """
 
     def made_of(data: Data) -> tuple[Any, float, bool]:
-        """The surrogate without the data: data that keep what refers to them would never close their file."""
+        """The surrogate without a reference to the data, which would keep their file open."""
         return make(data).in_units_of(None, 1.0), data.facts.peak, data.facts.has_squares(data.namespace)
 
     with np.errstate(all="ignore"):

@@ -48,7 +48,7 @@ STARTS = tuple(NAMES)
 CLUSTERING = frozenset({"kmeans", "angular", "coclusters"})
 """Those that make clusters, for which there must be as many items as components."""
 _LEAST = float(np.finfo(np.float64).eps)
-"""Of the largest entry: what given zeros become. What a run comes to may depend on it, and is not to depend on the precision."""
+"""Share of the largest entry that replaces given zeros; results may depend on it, so it is the same in every precision."""
 
 
 def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], random_state: RandomState = None) -> dict[str, Array]:
@@ -79,7 +79,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
             factors[name] = constraint.restore(xp, value) if is_restored else value
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
-        if problem.model.signed:  # what faces clusters of data of either sign is so too
+        if problem.model.signed:  # factors that face clusters of signed data are signed
             drawn = np.maximum(drawn, np.abs(drawn).max() * _LEAST)
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
         if constraints[name].any_scale:

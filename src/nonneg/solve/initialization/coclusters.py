@@ -34,9 +34,9 @@ _SOFT, _FREE = 0.02, 0.01
 drown in large ones."""
 _ROUNDS = 30
 _RANDOM = 4
-"""Partitions drawn at random that are tried besides those of K-means and of singular vectors, where the data are small."""
+"""Random partitions of small data, tried beside those of K-means and of singular vectors."""
 _SMALL, _FEW = 10**5, 1000
-"""Entries, and rows and columns together, below which data are small: trying more partitions costs little there."""
+"""Entries, and rows plus columns, below which data are small: more partitions cost little."""
 _EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
 """The share that a round must add to what a partition explains for another round: none where the data are small; elsewhere one
 while it is seen which partition is the best, and another for that."""
@@ -45,11 +45,11 @@ _POWERS = 2
 _GRAMS = 2**18
 """Entries of Gram matrices of clusters that are held at a time."""
 _AGAIN = 3
-"""How often each side is clustered anew, given the other, before a partition counts as the best; where the data are small."""
+"""Times that each side of small data is clustered anew, given the other, before a partition counts as the best."""
 
 
 def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
-    """The factors that clusters of rows and of columns make; those of `start` where the form has not both, each with its own."""
+    """Factors of clusters of rows and of columns; those of `start`, each for itself, if the form does not have both."""
     names = _of_rows_and_columns(problem)
     if names is None or any(name not in wanted for name, _ in names):
         return made_by(start, problem, wanted, generator)
@@ -100,7 +100,7 @@ class Table:
         self.sums = [side.sums[kept] for side, kept in zip(items, self.kept, strict=True)]
 
     def evened(self) -> Table:
-        """The same with rows that differ less: of counts, a few long rows would else decide what columns are alike."""
+        """The same with rows of more equal length: of counts, a few long rows would else decide which columns are alike."""
         sums = self.items[0].sums
         scales = 1 / np.sqrt(np.where(sums > 0, sums, 1.0))
         return Table([EvenItems(side, scales) for side in self.items], is_even=True)
@@ -118,7 +118,7 @@ class Table:
         return self.entries < _SMALL and sum(self.shape) < _FEW
 
     def spread(self, own: np.ndarray, side: int) -> np.ndarray:
-        """Rows for what is kept, among rows of zeros for what is not."""
+        """The rows of the kept items, among rows of zeros for the others."""
         whole = np.zeros((self.items[side].shape[0], own.shape[1]))
         whole[self.kept[side]] = own
         return whole
@@ -140,7 +140,7 @@ class Table:
 
 
 class Scaled:
-    """A table divided by the roots of the sums of its rows and columns, as something to be multiplied with."""
+    """A table divided by the roots of the sums of its rows and columns, as an operator."""
 
     def __init__(self, X: Table, side: int) -> None:
         self.X, self.side = X, side
@@ -160,7 +160,7 @@ class Scaled:
 
 
 def _of_rows_and_columns(problem: Problem) -> list[tuple[str, int]] | None:
-    """The factor of the rows and the factor of the columns, with the axis that their items are along; None without one of each."""
+    """The factors of rows and of columns, each with the axis of its items; None without one of each."""
     classes, data = dimension_classes(problem.model), problem.model.data
     sides = outer_sides(problem.model)
     found = [[(name, axis, short) for name, axis, long, short in sides if long == classes[data, side]] for side in (0, 1)]
@@ -171,33 +171,33 @@ def _of_rows_and_columns(problem: Problem) -> list[tuple[str, int]] | None:
 
 @dataclass
 class Side:
-    """The rows, or the columns, by what they have in each cluster of the other side."""
+    """The rows, or the columns, by their sums over each cluster of the other side."""
 
     items: np.ndarray
     """(items, clusters of the other side)."""
     sizes: np.ndarray
-    """How many there are in each cluster of the other side."""
+    """Sizes of the clusters of the other side."""
     labels: np.ndarray
     count: int
 
     @property
     def blocks(self) -> np.ndarray:
-        """What each block has."""
+        """The sum of each block."""
         return np.eye(self.count)[self.labels].T @ self.items
 
     @property
     def entries(self) -> np.ndarray:
-        """How many entries each block has."""
+        """The number of entries of each block."""
         return np.outer(np.bincount(self.labels, minlength=self.count), self.sizes)
 
 
 class Fit(ABC):
-    """What it is to fit a cluster."""
+    """A criterion of clusters."""
 
     has_weights: ClassVar[bool]
     """Whether items of one cluster may be multiples of each other, rather than equal."""
     is_of_counts: ClassVar[bool]
-    """Whether a row with larger sums has more to say, as one of counts has."""
+    """Whether rows with larger sums weigh more, as those of counts do."""
 
     @abstractmethod
     def scores(self, side: Side) -> np.ndarray:
@@ -212,22 +212,22 @@ class Fit(ABC):
 
     @abstractmethod
     def total(self, X: Table) -> float:
-        """What there is to explain."""
+        """The total to explain."""
 
     @abstractmethod
     def clustered(self, side: Side, seed: int) -> np.ndarray:
         """The items clustered anew, whatever their labels were."""
 
     def weights(self, side: Side) -> np.ndarray:
-        """How much each item weighs in its cluster."""
+        """The weight of each item in its cluster."""
         return np.ones(len(side.labels))
 
     def measured(self, side: Side) -> tuple[np.ndarray, float]:
-        """The weights, and what the partition explains with them."""
+        """The weights, and the share of the total that the partition explains with them."""
         return self.weights(side), self.explained(side)
 
     def facing(self, labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
-        """What to multiply the data by for what they have in each cluster of this side."""
+        """The matrix by which the data are multiplied to sum over the clusters of this side."""
         return np.eye(count)[labels]
 
 
@@ -349,13 +349,13 @@ class WeightedSquares(Fit):
 
 
 def fits_for(divergence: Objective) -> tuple[Fit, Fit]:
-    """What it is to fit a cluster whose items are equal, and one whose items have weights."""
+    """The criteria of clusters with equal items, and with weighted items."""
     return (EqualSquares(), WeightedSquares()) if divergence.is_quadratic else (EqualCounts(), WeightedCounts())
 
 
 @dataclass
 class Partition:
-    """Clusters of rows and of columns, the weights of both in their clusters, and what they explain."""
+    """Clusters of rows and of columns, the weights of items in them, and the amount they explain."""
 
     labels: list[np.ndarray]
     weights: list[np.ndarray]
@@ -438,9 +438,9 @@ def _are_weights_real(X: Table, weighted: tuple[Fit, Partition], equal: tuple[Fi
 
 
 _BEYOND_NOISE = 4
-"""How many times as much as noise weights must explain to be taken for real."""
+"""Multiples of the share of noise that weights must explain to be taken for real."""
 _PLAINLY = 2
-"""How many times as much as that they must explain for it to be plain before the best clusters without weights are looked for."""
+"""Multiples of that from which it is plain, and the best clusters without weights are not searched."""
 
 
 def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, generator: Any) -> Partition:
@@ -458,19 +458,19 @@ def _best(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int],
 
 
 def _best_of(X: Table, starts: Iterable[list[np.ndarray]], counts: tuple[int, int], fit: Fit, worth: float) -> Partition:
-    """The one that explains most, of those that each start is improved to."""
+    """The partition that explains most, after each start was improved."""
     improved = [_improved(X, labels, counts, fit, worth) for labels in starts]
     return max(improved, key=lambda partition: _explained_alike(X, partition, fit) if X.is_even else partition.explained)
 
 
 def _explained_alike(X: Table, partition: Partition, fit: Fit) -> float:
-    """What a partition explains of rows that weigh alike."""
+    """The amount that a partition explains, with rows of equal weight."""
     side = _side(X, partition.labels, partition.weights, partition.counts, fit, 0)
     return fit.explained(replace(side, items=side.items / side.items.sum(axis=1, keepdims=True)))
 
 
 def _measured(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: Fit) -> Partition:
-    """A partition as it is, with its weights, and what it explains."""
+    """A partition with its weights and the amount it explains."""
     weights, explained = [np.ones(len(own)) for own in labels], 0.0
     for own in (0, 1):
         weights[own], explained = fit.measured(_side(X, labels, weights, counts, fit, own))
@@ -517,7 +517,7 @@ def _improved(X: Table, labels: list[np.ndarray], counts: tuple[int, int], fit: 
 
 
 def _side(X: Table, labels: list[np.ndarray], weights: list[np.ndarray], counts: tuple[int, int], fit: Fit, own: int) -> Side:
-    """One side by what it has in the clusters of the other."""
+    """One side by its sums over the clusters of the other."""
     other = 1 - own
     items = X.times(fit.facing(labels[other], weights[other], counts[other]), own)
     return Side(items, np.bincount(labels[other], minlength=counts[other]), labels[own], counts[own])

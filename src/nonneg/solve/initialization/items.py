@@ -13,15 +13,15 @@ from ...kernels.namespace import to_host
 
 _DIMENSIONS_PER_CLUSTER = 4
 _LEAST_DIMENSIONS = 32
-"""In which items are compared, where they have more: those in which they differ most."""
+"""Dimensions in which items are compared, at most: those in which they differ most."""
 _OVERSAMPLED = 10
-"""Random directions beyond those that are looked for."""
+"""Random directions beyond the number of singular vectors."""
 _SAFE = (1e-18, 1e18)
 """Between these, sums of squares are numbers in single precision too."""
 
 
 class Items:
-    """Rows (axis 0) or columns (axis 1) of X. What is multiplied with them, and what comes of it, are arrays on the host."""
+    """Rows (axis 0) or columns (axis 1) of X; their products, and the factors of these, are arrays on the host."""
 
     def __init__(self, data: Data, axis: int) -> None:
         data, peak = data.items, data.facts.peak

@@ -94,7 +94,7 @@ def _turned_from(A: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 _EQUAL, _TURNS = 1e-6, 100
-"""By what share singular values, and what a rotation gains, may differ and count as equal; how often a rotation is improved."""
+"""Relative difference below which singular values, or gains of a rotation, count as equal; rotations, at most."""
 
 
 def _filled(factor: np.ndarray, fill: Any) -> np.ndarray:

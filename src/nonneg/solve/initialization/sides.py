@@ -66,4 +66,4 @@ def _means(problem: Problem, outer: dict[str, np.ndarray], middle: list[str]) ->
 
 
 SMOOTHING = 0.2
-"""What is added to indicators, and, relative to their mean, to what faces them: ONL §4.3 after Ding et al. (2006)."""
+"""Added to indicators, and, relative to their mean, to the factors that face them: ONL §4.3 after Ding et al. (2006)."""
