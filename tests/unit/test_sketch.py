@@ -14,7 +14,9 @@ from nonneg.data.sketch import SketchData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.exceptions import IncompatibleError
 from nonneg.solve.problem import bind, point_at
+from nonneg.solve.solvers import Coordinate
 from nonneg.solve.solving import objective_of
+from nonneg.solve.strategy import Options, choose_directly
 from nonneg.solve.surrogate import Kind, kind_for, root_problem
 from nonneg.testing import divergence_value
 
@@ -199,3 +201,26 @@ def test_a_start_is_looked_for_with_a_gram_matrix_if_that_of_the_data_is_there(r
     assert rough.signature.is_formed(parse("X.T X")) == (rows == 40)
     R = np.asarray(rough.data.items.itself(), dtype=float)
     np.testing.assert_allclose(R.T @ R, X.T @ X, rtol=1e-9, atol=1e-9)
+
+
+# ---- the choice of the user
+
+
+@pytest.mark.parametrize(("form", "kind"), [("X W W.T", Kind.SKETCH), ("W W.T X", Kind.SKETCH), ("W H", Kind.LOW_RANK)])
+def test_a_surrogate_is_asked_for_or_forbidden(form, kind):
+    generator = np.random.default_rng(0)
+    X = np.kron(np.eye(3), np.ones((20, 10))) * generator.uniform(0.5, 1.5, (60, 30)) + 0.1 * generator.random((60, 30))
+    objectives = []
+    for solver, expected in ((Coordinate(surrogate=True), kind), ("coordinate", None)):
+        (stage,) = choose_directly(bind(Model(form), X, 3).signature, Options("random", solver)).stages
+        assert stage.on == expected
+        objectives.append(factorize(X, form, 3, solver=solver, random_state=0).objective)
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("form", ["W S H", "W W.T", "W H"])
+def test_a_surrogate_that_cannot_be_is_refused(form):
+    X = np.random.default_rng(0).random((10, 10))
+    X, weights = X @ X.T, np.arange(1.0, 101).reshape(10, 10) if form == "W H" else None
+    with pytest.raises(IncompatibleError, match=r"Coordinate\(surrogate=True\) is for forms such as 'X W W.T' or 'W H'"):
+        factorize(X, form, 2, divergence=2 if form != "W S H" else 1, solver=Coordinate(surrogate=True), weights=weights)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..data import Need
+from ..exceptions import IncompatibleError
 from ..planning.steps import Multiply, SignedPart
 from .initialization.sides import outer_sides
 from .run import Solver
@@ -26,6 +27,7 @@ from .surrogate import (
     is_little,
     kind_for,
     most_rounds,
+    possible_kind,
     side_of,
 )
 
@@ -61,6 +63,10 @@ class Options:
     stopping: Stopping = field(default_factory=Stopping)
     number: int = 0
     is_warm: bool = False
+
+    @property
+    def asks_for_surrogate(self) -> bool:
+        return isinstance(self.solver, Coordinate) and self.solver.surrogate
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,14 @@ def _surrogate(signature: Signature, options: Options) -> Kind | None:
 
     Weights are of entries, and other fills would need another sketch. Without a tolerance a run in memory never comes to its end.
     """
+    if options.asks_for_surrogate:
+        kind = possible_kind(signature)
+        if kind is None:
+            raise IncompatibleError(
+                "Coordinate(surrogate=True) is for forms such as 'X W W.T' or 'W H' of data without weights or missing entries; "
+                f"got {signature.model.form.text!r}{' with weights' if signature.has_weights else ''}. Use solver='auto'."
+            )
+        return kind
     is_certified = bool(options.stopping.tol) or signature.data.out_of_core
     if signature.is_filled or options.solver != "auto" or not is_certified:
         return None
@@ -190,7 +204,7 @@ def _first_pass(signature: Signature, options: Options) -> FirstPass:
     """The sums of the objective; of data out of core also the beginning of a surrogate, for starts or runs."""
     model = signature.model
     sums = FirstPass(model.divergence.totals, signed=model.data in model.signed)
-    if not signature.data.out_of_core or signature.data.weighted or options.solver != "auto":
+    if not signature.data.out_of_core or signature.data.weighted or not (options.solver == "auto" or options.asks_for_surrogate):
         return sums
     twin = signature if Need.ENTRIES not in model.needs else replace(signature, model=euclidean(model) or model)
     if can_compress(twin):

@@ -84,6 +84,15 @@ def kind_for(signature: Signature) -> Kind | None:
     return Kind.SKETCH if data.out_of_core or is_small else None
 
 
+def possible_kind(signature: Signature) -> Kind | None:
+    """The surrogate that can stand for X, whether or not it saves time; None if there is none."""
+    if signature.model.weighted or signature.is_filled:
+        return None
+    if can_compress(signature):
+        return Kind.LOW_RANK
+    return None if side_of(signature) is None else Kind.SKETCH
+
+
 def can_compress(signature: Signature) -> bool:
     """Whether the form begins and ends with learned factors of their own and needs products only."""
     form, model = signature.model.form, signature.model

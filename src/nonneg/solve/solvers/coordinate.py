@@ -90,6 +90,10 @@ class Coordinate(Solver):
         If every factor occurs once, or the only one as F Fᵀ, alone or beside the data, a sweep begins this share of the last step
         further on (after Ang and Gillis, 2019). It grows slowly up to 1, and is halved if the objective would rise; the sweep then
         begins at the current factors. 0 does without.
+    surrogate : bool, default=False
+        Whether to solve on a surrogate: a sketch of X for forms such as ``X W W.T``, a low-rank matrix for forms such as ``W H``,
+        brought up to date by passes over X. ``solver="auto"`` takes one if that saves time or passes; ``solver="coordinate"``
+        takes none.
     """
 
     title: ClassVar[str] = "coordinate descent"
@@ -98,6 +102,7 @@ class Coordinate(Solver):
     enough: float = 1e-3
     refresh: int = 10
     momentum: float = 0.7
+    surrogate: bool = False
     trial: ClassVar[int] = 30
     window: ClassVar[float] = 1 / 5
 
