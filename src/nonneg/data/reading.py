@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -60,18 +60,9 @@ def read_data(
     origin : optional
         The whole of which X is a part; its `place` names the place of an entry.
     """
-    if isinstance(X, Gram):
-        return _read_gram(X, name)
-    if isinstance(X, Signed):
-        return _read_signed(X, name)
-    if isinstance(X, Sketch):
-        sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"), energy=X.energy)
-        if 0 in sketch.shape:
-            raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
-        check_finite(sketch, f"the sketch of {name}")
-        return sketch
-    if isinstance(X, SketchData):
-        return X
+    for kind, read in _GIVEN.items():
+        if isinstance(X, kind):
+            return read(X, name)
     if not isinstance(X, Data) and type(X) is not np.ndarray:
         X = read_weighted(X, name) if isinstance(X, Observed) else opened(matrix_of(opened(X)))
     data = X if isinstance(X, Data) else _wrapped(X, name)
@@ -419,6 +410,14 @@ def _read_signed(X: Signed, name: str) -> SignedData:
     return SignedData(positive, negative, Namespace(np, np.dtype(np.float64), "cpu"))
 
 
+def _read_sketch(X: Sketch, name: str) -> SketchData:
+    sketch = SketchData(*read_matrix(X.rows, f"the sketch of {name}"), energy=X.energy)
+    if 0 in sketch.shape:
+        raise DataError(f"The sketch of {name} is empty: its shape is {tuple(sketch.shape)}.")
+    check_finite(sketch, f"the sketch of {name}")
+    return sketch
+
+
 def _read_gram(X: Gram, name: str) -> GramData:
     label = f"the Gram matrix of {name}"
     if isinstance(X.kernel, Operator):
@@ -451,3 +450,12 @@ _ROUNDED = 2.0
 def _values(data: Any) -> Any:
     """The array, or sparse array, of data that were read from one."""
     return data.values
+
+
+_GIVEN: dict[type, Callable[[Any, str], Data]] = {
+    Gram: _read_gram,
+    Signed: _read_signed,
+    Sketch: _read_sketch,
+    SketchData: lambda sketch, name: sketch,
+}
+"""Readers of arguments that are given in place of X."""
