@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import SpectralClustering
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
 
 from _bench import Bench, processed, threads
 from communities import blogs, lfr, planted
@@ -33,7 +35,7 @@ Clusters = Callable[[Any, int, int], np.ndarray]
 
 def run(bench: Bench) -> None:
     warnings.simplefilter("ignore")
-    for family in (graphs,):
+    for family in (graphs, samples):
         family(bench)
 
 
@@ -121,6 +123,35 @@ def leiden(A: Any, target: np.ndarray, seed: int) -> np.ndarray:
 def real(name: str, seed: int) -> Case:
     graph = load_graph(name, drop_isolated=True)
     return sparse.csr_array(graph.adjacency.maximum(graph.adjacency.T)).astype(float), graph.target
+
+
+# ---- samples
+
+
+def samples(bench: Bench) -> None:
+    """Clusters of samples by the graph of their nearest neighbours, beside SpectralClustering with such a graph and by default."""
+    problems: dict[str, Callable[[int], Case]] = {
+        "blobs of 150, 100, 50, 30, 20": lambda seed: make_blobs([150, 100, 50, 30, 20], random_state=seed),
+        "moons, 300, noise .1": lambda seed: make_moons(300, noise=0.1, random_state=seed),
+        "rings, 300, noise .05": lambda seed: make_circles(300, factor=0.4, noise=0.05, random_state=seed),
+        "wine": lambda seed: scaled(load_wine()),
+        "cancer": lambda seed: scaled(load_breast_cancer()),
+        "digits": lambda seed: scaled(load_digits()),
+    }
+
+    def ours(X: Any, target: np.ndarray, seed: int) -> np.ndarray:
+        return GraphClustering(len(np.unique(target)), kernel="nearest_neighbors", random_state=seed).fit_predict(X)
+
+    def theirs(affinity: str, X: Any, target: np.ndarray, seed: int) -> np.ndarray:
+        return SpectralClustering(len(np.unique(target)), affinity=affinity, random_state=seed).fit_predict(X)
+
+    solvers = {"": ours} | {f"SpectralClustering, {name}": partial(theirs, name) for name in ("nearest_neighbors", "rbf")}
+    for name, case in list(problems.items())[: 1 if bench.quick else None]:
+        compare(bench, name, case, adjusted_rand_index, solvers)
+
+
+def scaled(bunch: Any) -> Case:
+    return minmax_scale(bunch.data), bunch.target
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -18,6 +18,7 @@ from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, BlockModel, KernelProjection, NonnegativeLearning, Refined
 from nonneg.graph.methods.blocks import expected_degrees
+from nonneg.graph.similarities import neighbour_graph
 from nonneg.metrics import purity
 
 pytestmark = pytest.mark.wide(one_in=2)
@@ -127,6 +128,20 @@ def blocks(sizes, chance, seed):
     g, parts = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
     A = np.triu(g.random((len(parts),) * 2) < np.asarray(chance)[parts][:, parts], 1).astype(float)
     return sparse.csr_array(A + A.T), parts
+
+
+class TestNearestNeighbours:
+    def test_rings(self):
+        """Of K-means and of kernel "rbf" the index is 0."""
+        X, rings = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+        model = GraphClustering(2, kernel="nearest_neighbors", random_state=0).fit(X)
+        assert adjusted_rand_score(rings, model.labels_) == 1
+        assert model.method_ == Refined()
+
+    def test_the_graph(self):
+        A = neighbour_graph(np.array([[0.0], [1.0], [3.0]]), 1)
+        np.testing.assert_array_equal(A.toarray(), [[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])
+        assert neighbour_graph(np.eye(3), 10).nnz == 6
 
 
 class TestBlockModels:
@@ -439,6 +454,7 @@ class TestBadParameters:
         ({"similarity": "cut"}, IncompatibleError, "Unknown similarity 'cut'.*'discriminative-kmeans'.*a function of the adj"),
         ({"similarity": 10}, IncompatibleError, "Unknown similarity 10"),
         ({"symmetrize": "min"}, IncompatibleError, "symmetrize can be None, 'mean' or 'max'; got 'min'"),
+        ({"n_neighbors": 0}, IncompatibleError, "n_neighbors must be an int of at least 1; got 0"),
         ({"n_init": 0}, IncompatibleError, "n_init must be an int of at least 1; got 0"),
         ({"n_init": 1.5}, IncompatibleError, "n_init must be an int of at least 1; got 1.5"),
         ({"max_iter": 0}, IncompatibleError, "max_iter must be an int of at least 1; got 0"),

@@ -21,7 +21,7 @@ from ..estimators.atomic import atomic_fit
 from ..estimators.docstrings import documented
 from ..estimators.shareable import Shareable, renamed
 from ..estimators.validation import validated
-from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_number, users_line
+from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_count, is_number, users_line
 from ..plot.graphs import partition as draw_partition
 from ..solve.context import Context
 from ..solve.progress import inner_runs
@@ -41,7 +41,16 @@ from ._reading import (
     undirected,
 )
 from .methods import METHODS, Effort, Method
-from .similarities import SIMILARITIES, DiscriminativeKMeans, Regularized, Similarity, VertexSimilarity, cosine_graph, degrees
+from .similarities import (
+    SIMILARITIES,
+    DiscriminativeKMeans,
+    Regularized,
+    Similarity,
+    VertexSimilarity,
+    cosine_graph,
+    degrees,
+    neighbour_graph,
+)
 
 
 @renamed(affinity="kernel")
@@ -77,7 +86,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         "auto", "refined" and "block-model".
     kernel : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
-        ONL §4.3 has it, or any kernel of `sklearn.metrics.pairwise` that is not negative.
+        ONL §4.3 has it, "nearest_neighbors" for the graph of samples and their nearest neighbours, in which clusters may have any
+        shape, or any kernel of `sklearn.metrics.pairwise` that is not negative. "refined" is what `method="auto"` is for samples.
+    n_neighbors : int, default=10
+        Of kernel="nearest_neighbors", how many of each sample.
     symmetrize : {None, "mean", "max"}, default=None
         What to do with a directed graph: refuse it, take the mean of both ways, or the larger one.
     n_init : int, default=10
@@ -137,6 +149,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     method: str | Method = "auto"
     similarity: str | Callable[[Any], Similarity] = "auto"
     kernel: Kernel = "precomputed"
+    n_neighbors: int = 10
     symmetrize: Literal["mean", "max"] | bool | None = None
     n_init: int = 10
     max_iter: int = 1000
@@ -188,7 +201,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
         """What the names stand for; those that are not known are refused."""
         name = self.method
-        if name == "auto" and not (isinstance(self.similarity, str) and self.similarity == "auto"):
+        is_plain = self._is_precomputed and isinstance(self.similarity, str) and self.similarity == "auto"
+        if isinstance(name, str) and name == "auto" and not is_plain:
             name = "refined"
         method = name if isinstance(name, Method) else find("method", name, METHODS, "a Method")
         similarity = self._similarity(method)
@@ -292,10 +306,12 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         return self.similarity
 
     def _check_kernel(self) -> None:
-        known = ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        known = ("precomputed", "nearest_neighbors", *sorted(PAIRWISE_KERNEL_FUNCTIONS))
         if isinstance(self.kernel, type) or not (callable(self.kernel) or (isinstance(self.kernel, str) and self.kernel in known)):
             names = ", ".join(map(repr, known))
             raise IncompatibleError(f"Unknown kernel {self.kernel!r}. Known names: {names}; or a function of two samples.")
+        if not is_count(self.n_neighbors, 1):
+            raise IncompatibleError(f"n_neighbors must be an int of at least 1; got {self.n_neighbors!r}.")
 
     @property
     def _is_precomputed(self) -> bool:
@@ -333,6 +349,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     def _kernel(self, X: Any) -> Any:
         if isinstance(self.kernel, str) and self.kernel == "cosine":
             return cosine_graph(X)
+        if isinstance(self.kernel, str) and self.kernel == "nearest_neighbors":
+            return neighbour_graph(X, self.n_neighbors)
         return np.asarray(pairwise_kernels(X, metric=self.kernel), dtype=np.float64)
 
     def _settled(self, A: Any, S: Similarity, labels: np.ndarray) -> np.ndarray:
