@@ -28,8 +28,8 @@ def _models() -> dict[str, type]:
     """Models whose rank can be scanned, by name."""
     from ... import estimators, graph, hmm
 
-    parts: dict[str, type] = {name: cls for name, cls in estimators.PARTS.items() if name not in ("svd", "form")}
-    return parts | estimators.COCLUSTERS | {"graph": graph.GraphClustering, "chain": hmm.QNMFHMM}
+    parts = {name: cls for name, cls in estimators.PARTS.items() if name not in ("svd", "form")}
+    return {**parts, **estimators.COCLUSTERS, "graph": graph.GraphClustering, "chain": hmm.QNMFHMM}
 
 
 def _criteria() -> dict[str, type]:
