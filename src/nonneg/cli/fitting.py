@@ -121,6 +121,22 @@ def describe(session: Session, estimator: Any, table: Table | None = None) -> No
         session.say(f"{'ended':<12} {found['status_sentence']}")
 
 
+_PARTS_TOLD, _FOREMOST = 20, 6
+"""Parts whose foremost features are printed, and how many of each."""
+
+
+def tell_foremost(session: Session, estimator: Any, table: Table) -> None:
+    """The foremost features of each part, where features have names."""
+    if table.features is None or table.layout is not None or not hasattr(estimator, "components_"):
+        return
+    from ..selection import top_features
+
+    tops = top_features(estimator, list(map(str, table.features)), _FOREMOST)
+    session.result["top_features"] = [[feature.name for feature in top] for top in tops]
+    for number, names in enumerate(session.result["top_features"][:_PARTS_TOLD], 1):
+        session.say(f"{f'part {number}':<12} {', '.join(names)}")
+
+
 def made(cls: Any, wanted: Mapping[str, Any], assignments: Sequence[str] = ()) -> Any:
     """An estimator with the parameters that were given; the others are left to their defaults."""
     found = {name: value for name, value in wanted.items() if value is not None} | parsed(tuple(assignments))

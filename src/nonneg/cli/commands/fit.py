@@ -136,6 +136,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     fitting.fitted(session, estimator, table.values)
     fitting.keep_names(estimator, table.features)
     fitting.describe(session, estimator, table)
+    fitting.tell_foremost(session, estimator, table)
     about = fitting.about_of(session, data, table, given)
     write_model(estimator, out, about)
     session.wrote("model file", out)
