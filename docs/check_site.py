@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 SITE = Path(__file__).parent / "_build/html"
-PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("**/*.html"))
-GUESTS = ("_static/", "_modules/", "genindex", "search", "sg_execution", "py-modindex")
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("**/*.html") if "_static" not in path.parts)
+GUESTS = ("_modules/", "genindex", "search", "py-modindex")
 LOOKED_AT = [page for page in PAGES if "/generated/" not in page and "gallery/" not in page and not page.startswith(GUESTS)]
 LOOKED_AT += ["gallery/index.html", "gallery/1_parts/plot_1_faces.html", "reference/generated/nonneg.NMF.html"]
 VIEWS = {
@@ -100,7 +100,7 @@ def test_a_page(name, view, browser, rules):
     size, scheme = VIEWS[view]
     page = browser.new_page(viewport=size, color_scheme=scheme, bypass_csp=True)
     said, fetched = [], []
-    page.on("console", lambda message: said.append(message.text))
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: fetched.append(request.url) if not request.url.startswith(("data:", "file:")) else None)
     page.goto((SITE / name).as_uri())

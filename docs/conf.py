@@ -52,6 +52,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"changelog": [], "index": []}
 
 sphinx_gallery_conf = {
@@ -68,5 +69,6 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,
     "capture_repr": (),
 }

@@ -39,6 +39,8 @@ ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
 OF_PAPERS = [name for name in ESTIMATORS if name not in ("ConsensusNMF", "IntegrativeNMF")]
 FACTORIZERS = [cls for name in ESTIMATORS if issubclass(cls := getattr(estimators, name), Factorizer)]
 ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
+MODULES = (nonneg.cells, nonneg.coclusters, nonneg.datasets, nonneg.metrics, nonneg.neuro, nonneg.plot, selection, nonneg.text)
+FUNCTIONS = [name for module in MODULES for name in module.__all__ if callable(getattr(module, name))]
 
 OF_ESTIMATORS = [f"tests/estimators/{name}.py" for name in ("cases", "test_discriminants", "test_integrative")]
 
@@ -68,6 +70,14 @@ PLACES = {
         (ESTIMATORS, "docs/start/which-model.md", text("docs/start/which-model.md")),
         (ESTIMATORS, "docs/reference/api.rst", text("docs/reference/api.rst")),
         (ESTIMATORS, "tests/estimators", "".join(map(text, OF_ESTIMATORS))),
+    ],
+    "public name": [
+        (
+            [name for name in nonneg.__all__ if not inspect.ismodule(getattr(nonneg, name))],
+            "api.rst",
+            text("docs/reference/api.rst"),
+        ),
+        (FUNCTIONS, "docs/reference/api.rst", text("docs/reference/api.rst")),
     ],
     "criterion": [
         ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),

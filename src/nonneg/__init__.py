@@ -13,13 +13,17 @@ if TYPE_CHECKING:
         constraints,
         datasets,
         divergences,
+        exceptions,
         files,
         graph,
+        hmm,
         metrics,
         neuro,
         plot,
+        reporting,
         selection,
         solvers,
+        testing,
         text,
     )
     from .data.given import Gram, Observed
@@ -95,10 +99,12 @@ __all__ = [
     "constraints",
     "datasets",
     "divergences",
+    "exceptions",
     "explain",
     "factorize",
     "files",
     "graph",
+    "hmm",
     "load",
     "maximize_rayleigh",
     "methods",
@@ -106,8 +112,10 @@ __all__ = [
     "neuro",
     "open_data",
     "plot",
+    "reporting",
     "selection",
     "solvers",
+    "testing",
     "text",
 ]
 
@@ -118,13 +126,17 @@ _MODULES = (
     "constraints",
     "datasets",
     "divergences",
+    "exceptions",
     "files",
     "graph",
+    "hmm",
     "metrics",
     "neuro",
     "plot",
+    "reporting",
     "selection",
     "solvers",
+    "testing",
     "text",
 )
 _ELSEWHERE = {
@@ -173,4 +185,4 @@ def _imported(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -20,6 +20,8 @@ from .exceptions import DataError, ShapeError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["block_means", "block_sums", "order", "plot_coclusters", "reordered", "sizes", "top_terms"]
+
 _MARKS = 200_000
 """Non-zeros that a picture shows, at most; of more, so many are drawn at random."""
 

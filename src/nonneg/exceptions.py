@@ -15,6 +15,18 @@ from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
+__all__ = [
+    "DataError",
+    "EmptySamplesWarning",
+    "ExpressionError",
+    "FileError",
+    "IncompatibleError",
+    "MissingLibraryError",
+    "ReadingError",
+    "ShapeError",
+    "Stopped",
+]
+
 T = TypeVar("T")
 
 
