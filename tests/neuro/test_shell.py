@@ -131,20 +131,17 @@ def test_strata_refused(strata, said, table, tmp_path):
     assert error.match(said)
 
 
+def test_strata_are_for_several_ranks(table):
+    assert "--strata is for the choice of a rank" in run("fit", table, "--rank", 2, "--strata", "sex", cwd=table.parent, code=2)
+
+
+def test_a_scan_is_one_subject(table):
+    scan = table.parent / "sub-007" / "anat" / "gm.nii.gz"
+    said = run("fit", scan, scan, "--rank", 1, cwd=table.parent, code=1)
+    assert "sub-007/anat/gm.nii.gz is listed more than once" in said
+
+
 def test_other_criteria_have_no_strata(table):
     assert "--strata is for the criterion halves" in run(
         "rank", table, "--criterion", "gabriel", "--strata", "sex", cwd=table.parent, code=2
     )
-
-
-def test_rank_and_atlas_by_one_command(table, monkeypatch, tmp_path):
-    seen = {}
-    scan = selection.rank_scan
-    monkeypatch.setattr(selection, "rank_scan", lambda *given, **rest: seen.update(rest) or scan(*given, **rest))
-    said = run(
-        "fit", table, "--rank", "2-3", "--strata", "sex", "-o", "m.nonneg", "--atlas", "atlas.nii.gz", "--json", cwd=tmp_path
-    )
-    assert seen["criteria"] == ["halves"]
-    assert seen["y"].tolist() == [row[2] for row in rows(table, "\t")[1:]]
-    assert json.loads(said)["ranks"]["best"] == int(np.asarray(nibabel.load(tmp_path / "atlas.nii.gz").dataobj).max())
-    assert "--strata is for the choice of a rank" in run("fit", table, "--rank", 2, "--strata", "sex", cwd=tmp_path, code=2)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+from ..exceptions import DataError
 
 VOLUMES = (".nii.gz", ".nii")
 SURFACES = (".dscalar.nii", ".dtseries.nii", ".gii", ".mgh", ".mgz")
@@ -36,13 +39,16 @@ def stem(path: Path) -> str:
 
 
 def tell_apart(paths: Sequence[Path]) -> list[str]:
-    """A name for each scan: its stem, or where stems are the same, the folders that differ.
+    """A name for each scan: its stem, or where stems are the same, the folders that differ. A scan that is listed twice is refused.
 
     >>> tell_apart([Path("sub-01/anat/gm.nii.gz"), Path("sub-02/anat/gm.nii.gz")])
     ['sub-01', 'sub-02']
     >>> tell_apart([Path("sub-01_ses-1_T1w.nii"), Path("sub-02_ses-1_T1w.nii")])
     ['sub-01', 'sub-02']
     """
+    twice = [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]
+    if twice:
+        raise DataError(f"{twice[0]} is listed more than once: a scan is one subject.")
     stems = [stem(path) for path in paths]
     if len(paths) > 1 and all(name.startswith("sub-") for name in stems):
         stems = _without_common_entities(stems)

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.sources.base import refuse_link
-from ..exceptions import DataError, FileError
+from ..exceptions import FileError
 from .base import Kind, Source, Wanted
 from .cifti import CIFTI
 from .freesurfer import MGH, Morph
@@ -84,9 +84,6 @@ def list_paths(paths: Sequence[Path]) -> Listing:
         if not path.is_file():
             what = "is a folder" if path.is_dir() else "is not there"
             raise FileNotFoundError(f"There is no scan {path}: it {what}.")
-    twice = [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]
-    if twice:
-        raise DataError(f"{twice[0]} is listed more than once: a scan is one subject.")
     for path in paths:
         if not is_scan(path):
             raise FileError(f"{path} is no scan: .nii, .nii.gz, .gii, .dscalar.nii, .dtseries.nii, .mgh, .mgz, lh.* or rh.* are.")
