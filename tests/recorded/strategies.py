@@ -38,6 +38,7 @@ ESTIMATORS: dict[str, Any] = {
     "SemiNMF": lambda: nonneg.SemiNMF(5),
     "ConvexNMF": lambda: nonneg.ConvexNMF(5),
     "ConsensusNMF": lambda: nonneg.ConsensusNMF(5),
+    "IntegrativeNMF": lambda: nonneg.IntegrativeNMF(5),
     "NonnegativeSparseCoding": lambda: nonneg.NonnegativeSparseCoding(5),
     "PNMF": lambda: nonneg.PNMF(5),
     "PNMF, I-divergence": lambda: nonneg.PNMF(5, divergence="kullback-leibler"),

@@ -184,7 +184,7 @@ class IntegrativeNMF(NMF):
     @property
     def _component_groups(self) -> np.ndarray:
         """The group of each component beyond the shared ones."""
-        own = self._fitted_groups.own
+        own = (self.__dict__.get("_fitted_groups") or self._read_groups(None)).own  # `explain` has one group
         return np.repeat(np.arange(len(own)), own)
 
     def _rank(self, shape: tuple[int, int]) -> Any:
