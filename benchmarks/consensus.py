@@ -3,9 +3,11 @@
 5000 cells × 2000 genes, Poisson, ten planted programs over a shared background (`planted_ranks.planted`). `ConsensusNMF(n_runs=20)`
 is scanned over 6, 8, 10, 12 and 14 programs by stability, and fitted with the number found; scikit-learn's NMF has the planted
 number, with the I-divergence and with the Euclidean distance, and so has cnmf, if the interpreter of an environment with it is
-given. Reported are the cosine of each planted program with its match, and seconds of processor time:
+given. Reported are the cosine of each planted program with its match, and seconds of processor time. Then two batches, with six
+programs of both and two of each, by `IntegrativeNMF`; and a panel of 200 genes for twelve programs: codes of 500 new cells by it
+are compared with those by all genes, and timed. ``--only batches panel`` does these two alone:
 
-    python benchmarks/consensus.py [--cells 5000] [--runs 20] [--cnmf /path/to/python]
+    python benchmarks/consensus.py [--cells 5000] [--runs 20] [--cnmf /path/to/python] [--only programs batches panel]
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import NMF
 
-from nonneg import ConsensusNMF
-from nonneg.selection import match_components, rank_scan
+from nonneg import PNMF, ConsensusNMF, IntegrativeNMF
+from nonneg.selection import match_components, rank_scan, select_features
 from planted_ranks import planted
 
 NUMBERS, PROGRAMS = (6, 8, 10, 12, 14), 10
@@ -64,13 +66,67 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
     return function(), time.process_time() - began
 
 
+def batches(cells: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Counts of two batches, six programs of both and two of each; labels of cells; programs, shared ones first."""
+    _, programs, _ = planted(10, 2000, 10, seed=0)
+    rng, n = np.random.default_rng(1), cells // 2
+    found = []
+    for own in ([6, 7], [8, 9]):
+        allowed, usages = np.array([*range(6), *own]), np.zeros((n, 10))
+        usages[np.arange(n), rng.choice(allowed, n)] = 1.0
+        for _ in range(2):
+            usages[np.arange(n), rng.choice(allowed, n)] += rng.gamma(0.4, 1.0, n) * (rng.random(n) < 0.5)
+        usages *= (rng.lognormal(0.0, 0.4, n) * 400)[:, None] / usages.sum(axis=1, keepdims=True)
+        found.append(sparse.csr_array(rng.poisson(usages @ programs).astype(np.float64)))
+    return sparse.csr_array(sparse.vstack(found)), np.repeat(["first", "second"], n), programs
+
+
+def show_batches(cells: int) -> None:
+    X, labels, programs = batches(cells)
+    model = IntegrativeNMF(6, n_own=2, divergence="kl", random_state=0)
+    _, seconds = timed(lambda: model.fit(X, groups=labels))
+    match = match_components(programs, model)
+    planted_groups = np.repeat([-1, 0, 1], [6, 2, 2])
+    right = int((model.component_groups_[match.order] == planted_groups).sum())
+    print(
+        f"two batches: {right} of 10 programs in their place, cosines from {match.similarity.min():.3f}; {seconds:.1f} s",
+        flush=True,
+    )
+
+
+def show_panel(cells: int) -> None:
+    X, *_ = planted(cells, 2000, 12, seed=0)
+    model = PNMF(12, random_state=0).fit(X[:-500])
+    panel = select_features(model, 200)
+    small, new = model.restrict(panel), X[-500:][:, panel]
+    spent = []
+    for _ in range(5):
+        began = time.perf_counter()
+        codes = small.transform(new)
+        spent.append(time.perf_counter() - began)
+    whole = model.transform(X[-500:])
+    correlations = np.sort([np.corrcoef(codes[:, k], whole[:, k])[0, 1] for k in range(12)])
+    print(f"panel of 200 genes: correlations {', '.join(f'{one:.3f}' for one in correlations)}; {max(spent):.3f} s for 500 cells")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=5000)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--cnmf", metavar="PYTHON")
     parser.add_argument("--folder", type=Path, help="where measurements of the scan are kept")
+    parts = ("programs", "batches", "panel")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     given = parser.parse_args()
+    if "programs" in given.only:
+        show_programs(given)
+    if "batches" in given.only:
+        show_batches(given.cells)
+    if "panel" in given.only:
+        show_panel(given.cells)
+
+
+def show_programs(given: argparse.Namespace) -> None:
     X, programs, _ = planted(given.cells, 2000, PROGRAMS, seed=0)
 
     def told(who: str, components: Any, seconds: float) -> None:
