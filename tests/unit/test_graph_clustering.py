@@ -542,7 +542,8 @@ class TestParameters:
         model = GraphClustering(4, method=NSC(), similarity=DiscriminativeKMeans(5.0), kernel="cosine", n_init=2, tol=0.1)
         parameters = model.get_params()
         assert set(parameters) == {
-            *("n_clusters", "method", "similarity", "kernel", "symmetrize", "n_init", "max_iter", "tol", "random_state"),
+            *("n_clusters", "method", "similarity", "kernel", "n_neighbors"),
+            *("symmetrize", "n_init", "max_iter", "tol", "random_state"),
         }
         again = clone(model)
         assert again is not model

@@ -200,11 +200,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
         """What the names stand for; those that are not known are refused."""
-        name = self.method
+        method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
         is_plain = self._is_precomputed and isinstance(self.similarity, str) and self.similarity == "auto"
-        if isinstance(name, str) and name == "auto" and not is_plain:
-            name = "refined"
-        method = name if isinstance(name, Method) else find("method", name, METHODS, "a Method")
+        if method is METHODS["auto"] and not is_plain:
+            method = METHODS["refined"]
         similarity = self._similarity(method)
         self._check_kernel()
         check_symmetrize(self.symmetrize)
