@@ -556,7 +556,7 @@ class TestMatricesOfOtherLibraries:
         write(Table(convert(VALUES), samples, features), tmp_path / f"X{suffix}")
         monkeypatch.setattr("nonneg.io.large.LARGE", 8)
         near, far = (read(tmp_path / f"X{suffix}", in_blocks=in_blocks) for in_blocks in (False, True))
-        assert (near.costs.out_of_core, far.costs.out_of_core) == (False, True)
+        assert (near.is_far, far.is_far) == (False, True)
         assert far.shape == near.shape == VALUES.shape
         np.testing.assert_array_equal(far.values.itself(), VALUES)
         np.testing.assert_array_equal(far.T.values.itself(), VALUES.T)

@@ -44,7 +44,7 @@ def open_file(path: Path, key: str | None, option: str = "key") -> Source:
     try:
         file = opened(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be read as HDF5: {error}") from error
+        raise FileError(f"{path} cannot be read as HDF5: {error}. It was cut off or altered.") from error
     return _found(h5py, file, key, option)
 
 
