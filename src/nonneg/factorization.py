@@ -64,9 +64,10 @@ def factorize(
         is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
-    solver : {"auto", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"} or Solver
-        See `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance; "newton" for
-        I-, α- and β-divergences up to β = 1, where factors occur once; "quasi-newton" for what else there is; "adaptive"
+    solver : {"auto", "coordinate", "block-coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"}
+        Or an object of `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance, and
+        "block-coordinate" on a device; "newton" for I-, α- and β-divergences up to β = 1, where factors occur once;
+        "quasi-newton" for what else there is; "adaptive"
         where a constraint ties entries together.
     max_iter : int, default=1000
     tol : float, default=1e-5

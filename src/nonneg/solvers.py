@@ -3,8 +3,8 @@
 from .solve.solvers import (
     NAMES,
     Adaptive,
-    Additive,
     AlternatingLeastSquares,
+    BlockCoordinate,
     Coordinate,
     Multiplicative,
     Newton,
@@ -18,8 +18,8 @@ from .solve.solvers import (
 __all__ = [
     "NAMES",
     "Adaptive",
-    "Additive",
     "AlternatingLeastSquares",
+    "BlockCoordinate",
     "Coordinate",
     "Multiplicative",
     "Newton",

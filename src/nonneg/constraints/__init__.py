@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..exceptions import find
 from .base import Constraint, Direction, Entrywise, Fixed, Free, Sides
-from .diagonal import Diagonal
 from .disjoint import Disjoint
 from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
@@ -19,7 +18,6 @@ from .unit import Unit, unit_length
 __all__ = [
     "NAMES",
     "Constraint",
-    "Diagonal",
     "Direction",
     "Disjoint",
     "DoublyStochastic",
@@ -54,7 +52,6 @@ NAMES: dict[str, Constraint] = {
     "unit": Unit("columns"),
     "unit-columns": Unit("columns"),
     "unit-rows": Unit("rows"),
-    "diagonal": Diagonal(),
     "permutation": Permutation(),
     "signed": EitherSign(),
     "fixed": Fixed(),

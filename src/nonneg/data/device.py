@@ -6,7 +6,7 @@ An array in main memory is read as NumPy's without a copy, so that compiled kern
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..kernels.host import as_dense
 from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host
+from ..kernels.projective import RowStep, coordinate_rows
 from .base import Data
 from .dense import DenseData
 from .steps import Request, floor_of
@@ -62,6 +63,24 @@ def has_kernels(namespace: Namespace) -> bool:
     return namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device) and _has_triton()
 
 
+def row_step(namespace: Namespace) -> RowStep:
+    """The step of coordinate descent for all rows at once: a kernel where there is one, else by the array library."""
+    if not has_kernels(namespace) or namespace.dtype != namespace.xp.float32:
+        return coordinate_rows(namespace.xp)
+    from ..kernels import fused
+
+    return fused.coordinate_rows
+
+
+def recorded(namespace: Namespace, function: Callable[..., Sequence[Array]]) -> Callable[..., Sequence[Array]]:
+    """A function of arrays, recorded as a CUDA graph where arrays are PyTorch's, on CUDA; else as it is."""
+    if not (namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device)):
+        return function
+    from ..kernels.recorded import Recorded
+
+    return Recorded(function)
+
+
 def dense(values: Array, namespace: Namespace, unit: float = 1.0) -> DenseData:
     """A dense array as data, where it lies."""
     return (DenseData if namespace.is_host else DeviceData)(values, namespace, unit)
@@ -103,4 +122,6 @@ def as_library(array: Any, library: Namespace) -> Any:
     """A NumPy array of numbers as one of another library, on its device; anything else as it is."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
         return array
+    if array.ndim == 2 and array.flags.f_contiguous:  # transposed on the device: rows and columns in turn take long here
+        return library.xp.asarray(array.T, device=library.device).T
     return library.xp.asarray(np.ascontiguousarray(array), device=library.device)

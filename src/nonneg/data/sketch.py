@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
+from ..exceptions import DataError
 from ..kernels.host import multiplied
 from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Total
@@ -125,6 +126,9 @@ class Nystrom:
     @classmethod
     def of_arrays(cls, data: Data, of: Literal["rows", "columns"], O: np.ndarray, C: np.ndarray) -> Nystrom:  # noqa: E741
         """One that was made already, of which O and C = K O are known."""
+        rows = data.shape[1 if of == "rows" else 0] if data is not None else len(O)
+        if O.shape != C.shape or O.ndim != 2 or len(O) != rows:
+            raise DataError(f"The stored sketch of X does not have {rows} rows. The checkpoint was altered: delete it.")
         made = cls.__new__(cls)
         made.data, made.of, made.O, made.C = data, of, O, C
         return made
@@ -166,13 +170,18 @@ class Nystrom:
         """The same for data in other units."""
         return Nystrom.of_arrays(data, self.of, self.O, self.C if unit == 1 else self.C / unit / unit)
 
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that it is made of, besides X."""
+        return {"O": self.O, "C": self.C}
+
     def copy(self) -> Nystrom:
         """Another one that is added to on its own."""
         return copy(self)
 
     def add(self, W: np.ndarray, KW: np.ndarray | None = None) -> None:
         """Make it exact for W too, by one more pass, or by none if K W is given."""
-        W = np.asarray(W, dtype=np.float64)
+        W = np.asarray(to_host(W), dtype=np.float64)
         if KW is not None:
             inside = self.O.T @ W
             Q, sizes, VT = linalg.svd(W - self.O @ inside, full_matrices=False, check_finite=False)

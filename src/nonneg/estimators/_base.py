@@ -420,7 +420,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.orthogonality_ = {}
         for name, axis in axes.items():
             W = solution.factors[name] if axis == "columns" else solution.factors[name].T
-            self.orthogonality_[name] = Orthogonality(*measure_overlap(W.astype(np.float64)))
+            self.orthogonality_[name] = Orthogonality(*measure_overlap(W))
         return solution
 
     # ---- what follows from the form

@@ -10,6 +10,7 @@ import numpy as np
 from ..constraints import Stochastic
 from ..data import as_dense
 from ..exceptions import ShapeError
+from ..kernels.host import multiplied_in_double
 from ._reading import checked_matrix, mean_with_dead, read_basis
 
 
@@ -69,10 +70,14 @@ def orthogonality_error(W: Any) -> float:
 
 def measure_overlap(W: np.ndarray) -> tuple[float, float]:
     """`orthogonality` and `orthogonality_error` of a matrix that was checked."""
-    alive, columns, r = np.any(W, axis=0), directions(W), W.shape[1]
-    unit = columns / np.linalg.norm(columns, axis=0)
+    largest, r = np.max(W, axis=0), W.shape[1]
+    alive = largest > 0
+    is_plain = alive.all() and 1e-100 < float(largest.min()) <= float(largest.max()) < 1e100
+    columns = W if is_plain else directions(W)
+    products = multiplied_in_double(columns.T, columns)
+    lengths = np.sqrt(np.diag(products))
     R = np.ones((r, r))  # NNP Eq. 64, less its diagonal: cosines between columns, 1 for a column of zeros
-    R[np.ix_(alive, alive)] = np.minimum(unit.T @ unit, 1.0)  # rounding may put it above one
+    R[np.ix_(alive, alive)] = np.minimum(products / lengths / lengths[:, None], 1.0)  # rounding may put it above one
     np.fill_diagonal(R, 0.0)
     return float(1 - np.sum(R) / (r * (r - 1))) if r > 1 else 1.0, float(np.linalg.norm(R))  # NNP Eq. 65, PNMF Eq. 38
 

@@ -153,6 +153,7 @@ class Problem:
         """Constant products computed so far."""
         self._lock = RLock()
         self._compiled: dict[Any, Executable] = {}
+        self._derived: dict[Any, Any] = {}
         self.planner = signature.planner
 
     def on(
@@ -183,7 +184,7 @@ class Problem:
         other, divergence = copy(self), self.model.divergence
         other.data, other.filling = data, filling
         other.constant = divergence.constant(data) + (divergence.constant(besides) if besides is not None else 0.0)
-        other._formed, other._compiled, other._lock = {}, {}, RLock()
+        other._formed, other._compiled, other._derived, other._lock = {}, {}, {}, RLock()
         return other
 
     @property
@@ -241,6 +242,12 @@ class Problem:
         if key not in self._compiled:
             self._compiled[key] = compile_plan(self, plan(), known, sides, fuses=self.data.in_blocks is not None)
         return self._compiled[key]
+
+    def derived(self, make: Callable[[Problem], Any]) -> Any:
+        """The result of a function of the problem, computed once."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return self._derived[make]
 
     def divide(self, word: Word) -> tuple[Word, Word]:
         """Cut a form at its narrowest place."""

@@ -14,8 +14,8 @@ from .initialization.sides import outer_sides
 from .run import Solver
 from .signature import FORMED, Signature
 from .solution import Explanation, Step, Took
-from .solvers import Coordinate, best_solver, solver_for
-from .starts import Euclidean, Given, Named, OnSurrogate, Projective, Search, Start
+from .solvers import BlockCoordinate, Coordinate, best_solver, solver_for
+from .starts import Batch, Euclidean, Given, Named, OnSurrogate, Projective, Search, Start
 from .stopping import Stopping
 from .surrogate import (
     PER_COMPONENT,
@@ -31,7 +31,7 @@ from .surrogate import (
     side_of,
 )
 
-SEARCH: tuple[Start, ...] = (Search(), Named("angular"), Named("angular"), Named("angular"), Named("kmeans"))
+SEARCH: tuple[Start, ...] = (Search(), Batch(), Named("angular"), Named("angular"), Named("angular"), Named("kmeans"))
 """Starts of a factor F beside the data as F Fᵀ: a search, or the best of clusters."""
 PROJECTIVE: tuple[Start, ...] = (Projective(), Named("kmeans"))
 """Starts of W H with one orthogonal factor: its projective form, or clusters."""
@@ -142,7 +142,7 @@ def _surrogate(signature: Signature, options: Options) -> Kind | None:
     is_certified = bool(options.stopping.tol) or signature.data.out_of_core
     if signature.is_filled or options.solver != "auto" or not is_certified:
         return None
-    return kind_for(signature) if isinstance(best_solver(signature), Coordinate) else None
+    return kind_for(signature) if isinstance(best_solver(signature), Coordinate | BlockCoordinate) else None
 
 
 def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind | None) -> tuple[tuple[Start, ...], int, str]:
@@ -155,7 +155,7 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         candidates = default_starts(signature)
     if options.number and is_chosen and not any(start.varies for start in candidates):
         candidates = (RANDOM,)  # singular vectors are the same each time: restarts begin at random
-    first = candidates[0]
+    made = [start for start in candidates if not isinstance(start, Named)]
     named = tuple(start for start in candidates if isinstance(start, Named))
     if signature.data.out_of_core and kind is None:
         candidates = () if named[0] == RANDOM else (OnSurrogate(named[0].name),)
@@ -166,8 +166,8 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         candidates = (Euclidean(NNDSVDA.name),)
     else:
         candidates = ()
-    for start in (*candidates, first):
-        if not isinstance(start, Named) and start.applies(signature, solver):
+    for start in (*candidates, *made):
+        if start.applies(signature, solver):
             return (start,), 0, start.why
     return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
 

@@ -26,9 +26,9 @@ from ..data import Data, Total
 from ..data.blocks import Interrupted
 from ..data.low_rank import Compression
 from ..data.profile import Need
+from ..data.projection import Projection
 from ..data.sketch import Nystrom, in_single_precision, of_gram
 from ..divergences import Beta
-from ..exceptions import DataError
 from ..kernels.namespace import Array, Namespace, to_host
 from ..kernels.threads import suited_to
 from ..model import Model
@@ -300,7 +300,7 @@ class Surrogate(ABC):
 
 
 class Sketch(Surrogate):
-    """A Nyström sketch of X, exact for the Gram matrix times W at the points of the last `agree_at`.
+    """A sketch of X (Nyström, or a projection on a device), exact for the Gram matrix times W at the points of the last `agree_at`.
 
     Parameters
     ----------
@@ -320,29 +320,27 @@ class Sketch(Surrogate):
         self.problem = problem
         self._pending: list[Point] = []
         self._side: Side = side
+        sketch: Any = Nystrom if problem.signature.data.on_host or problem.signature.data.out_of_core else Projection
         if arrays:
-            n = data.shape[1 if side == "rows" else 0]
-            if {np.shape(array) for array in arrays.values()} != {(n, np.shape(arrays["O"])[-1])}:
-                raise DataError(f"The stored sketch of X does not have {n} rows. The checkpoint was altered: delete it.")
-            self._nystrom = Nystrom.of_arrays(data, side, arrays["O"], arrays["C"])
+            self._made = sketch.of_arrays(data, side, **arrays)
         elif problem.signature.data.out_of_core:
-            self._nystrom = begun_sketch(data, side, problem.signature.rank).copy()
+            self._made = begun_sketch(data, side, problem.signature.rank).copy()
         else:
-            self._nystrom = Nystrom(data, side, PER_COMPONENT * problem.signature.rank, np.random.default_rng(seed))
+            self._made = sketch(data, side, PER_COMPONENT * problem.signature.rank, np.random.default_rng(seed))
         if problem.signature.data.out_of_core and (side == "rows") not in problem.signature.data.one_pass_grams:
             self.passes_a_round = 2
         self._small: Problem | None = None
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        return {"O": self._nystrom.O, "C": self._nystrom.C}
+        return dict(self._made.arrays)
 
     @property
     def small(self) -> Problem:  # type: ignore[override]
         for point in self._pending:
             self._refine(point)
         if self._pending or self._small is None:
-            self._sketch = self._nystrom.sketch
+            self._sketch = self._made.sketch
             self._small, self._pending = self.problem.on(self._sketch), []
         return self._small
 
@@ -362,7 +360,7 @@ class Sketch(Surrogate):
         W = Word([Letter(name, is_transposed)])
         out_of_core = self.problem.signature.data.out_of_core
         KW = to_host(point.product(_gram(self.problem.model, self._side) + W)) if out_of_core else None
-        self._nystrom.add(to_host(point.value(W)), KW)
+        self._made.add(point.value(W), KW)
 
     def judge(self, rounds: Rounds, point: Point, *, is_over: bool, first: int) -> tuple[Rounds, bool]:
         if not is_over and point.kkt_residual() > _STATIONARY:

@@ -6,7 +6,7 @@ from ...exceptions import find
 from ..run import Solver, State
 from ..signature import Signature
 from ..stopping import Stopping
-from .additive import Additive
+from .block_coordinate import BlockCoordinate
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
 from .multiplicative import Adaptive, Multiplicative
@@ -16,8 +16,8 @@ from .quasi_newton import QuasiNewton
 __all__ = [
     "NAMES",
     "Adaptive",
-    "Additive",
     "AlternatingLeastSquares",
+    "BlockCoordinate",
     "Coordinate",
     "Multiplicative",
     "Newton",
@@ -33,6 +33,7 @@ __all__ = [
 
 NAMES: dict[str, Solver] = {
     "coordinate": Coordinate(),
+    "block-coordinate": BlockCoordinate(),
     "newton": Newton(),
     "quasi-newton": QuasiNewton(),
     "adaptive": Adaptive(),
@@ -41,7 +42,7 @@ NAMES: dict[str, Solver] = {
 }
 
 
-_IN_MEMORY = Coordinate(), Newton(), QuasiNewton(), Adaptive()
+_IN_MEMORY = Coordinate(), BlockCoordinate(), Newton(), QuasiNewton(), Adaptive()
 _OUT_OF_CORE = Coordinate(), QuasiNewton(together=True), Adaptive()
 """Candidates for "auto". Out of core an iteration is one pass: Newton's steps, entry by entry, would take two."""
 

@@ -1,0 +1,129 @@
+"""Coordinate descent in blocks of rows: the step, what it lowers, and fits on a device."""
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from nonneg import OPNMF, factorize, solvers
+from nonneg.data import read_data
+from nonneg.data.projection import Projection
+from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.kernels.coordinates import linear_rows
+from nonneg.kernels.projective import Projective, coordinate_rows
+from nonneg.solve.starts.batch import _merging
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def on_device(X):
+    return array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
+
+
+def to_host(array):
+    return np.asarray(array.to_device(array_api_strict.Device("CPU_DEVICE")))
+
+
+def objective(R, F, penalty=0.0):
+    return np.sum((R - F @ (F.T @ R)) ** 2) / 2 - np.sum(R * R) / 2 + penalty * F.sum()
+
+
+def test_rows_move_as_by_the_compiled_kernel(rng):
+    F, C, A = rng.random((30, 5)), rng.random((30, 5)), rng.random((9, 5))
+    Q = A.T @ A
+    expected = F.copy()
+    linear_rows(0, 30, expected, Q, C, 0.2, 0.0, 0, 3, 0.0)
+    np.testing.assert_allclose(coordinate_rows(np)(F, C, Q, 0.2, 3), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_component_without_curvature_stays(rng):
+    Q = np.diag([1.0, 0.0])
+    found = coordinate_rows(np)(np.ones((4, 2)), np.full((4, 2), 3.0), Q, 0.0, 2)
+    np.testing.assert_array_equal(found, [[3.0, 1.0]] * 4)
+
+
+@pytest.mark.parametrize("xp", [np, array_api_strict], ids=["numpy", "strict"])
+@pytest.mark.parametrize("penalty", [0.0, 0.3])
+def test_no_sweep_raises_the_objective_and_the_number_is_that_of_the_factor(xp, penalty, rng):
+    R, F = rng.random((41, 9)), rng.random((3, 41, 4)) * np.array([1e-3, 1.0, 1e3])[:, None, None]
+    descent = Projective(xp, xp.asarray(R), coordinate_rows(xp), 4, 2, penalty)
+    progress, before = descent.begin(xp.asarray(F), 0.7), np.inf
+    for _ in range(40):
+        progress = descent.advance(progress)
+        values = np.asarray(progress.numbers)[:, 1]
+        np.testing.assert_allclose(values, [objective(R, one, penalty) for one in np.asarray(progress.F)], rtol=1e-9, atol=1e-9)
+        assert (values <= before + 1e-12 * abs(values)).all()
+        before = values
+    assert (values < -0.1 * np.sum(R * R)).all()
+
+
+def test_points_of_a_batch_do_not_change_each_other(rng):
+    R, F = rng.random((20, 6)), rng.random((2, 20, 3))
+    descent = Projective(np, R, coordinate_rows(np), 3, 2)
+    both, alone = descent.begin(F, 0.7), descent.begin(F[1], 0.7)
+    for _ in range(5):
+        both, alone = descent.advance(both), descent.advance(alone)
+    np.testing.assert_allclose(both.F[1], alone.F, rtol=1e-10)
+
+
+@pytest.mark.parametrize("of", ["rows", "columns"])
+def test_a_projection_is_exact_for_added_factors_and_never_above(of, rng):
+    X, W = rng.random((12, 40)), rng.random((40 if of == "rows" else 12, 3))
+    K = X.T @ X if of == "rows" else X @ X.T
+    made = Projection(read_data(X), of, 4, rng)
+    made.add(W)
+    R = np.asarray(made.sketch.values)
+    sketched = R.T @ R if of == "rows" else R @ R.T
+    np.testing.assert_allclose(sketched @ W, K @ W, rtol=1e-9)
+    assert np.linalg.eigvalsh(K - sketched).min() > -1e-9 * np.linalg.norm(K)
+    again = Projection.of_arrays(made.data, of, **made.arrays)
+    np.testing.assert_array_equal(again.sketch.values, made.sketch.values)
+    with pytest.raises(DataError, match="altered"):
+        Projection.of_arrays(made.data, of, made.Q[:-1], made.C)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((300, 60), np.float64), ((60, 300), np.float32), ((40, 2000), np.float32)],
+    ids=["formed", "whole", "sketch"],
+)
+def test_fits_on_a_device_come_as_low_as_on_the_host(shape, dtype, rng):
+    X = (rng.random((shape[0], 4)) @ rng.random((4, shape[1])) ** 3 + 0.1 * rng.random(shape)).astype(dtype)
+    host, device = (OPNMF(4, random_state=0).fit(Z) for Z in (X, on_device(X)))
+    assert "blocks of rows" in str(device.strategy_)
+    assert device.status_.value == "converged"
+    assert device.objective_ <= 1.0005 * host.objective_
+    settings = {"random_state": 0, "max_iter": 3, "tol": 0}
+    again, device = (OPNMF(4, **settings).fit(on_device(X)) for _ in range(2))
+    np.testing.assert_array_equal(to_host(again.components_), to_host(device.components_))
+
+
+def test_the_search_finds_planted_parts(rng):
+    parts = np.kron(np.eye(8), rng.random(50) + 0.2)
+    X = rng.exponential(size=(60, 8)) @ parts + 0.1 * rng.random((60, 400))
+    found = OPNMF(len(parts), random_state=0).fit(on_device(X))
+    components = to_host(found.components_)
+    lengths = np.linalg.norm(components, axis=1)[:, None] * np.linalg.norm(parts, axis=1)
+    assert (components @ parts.T / lengths).max(axis=0).min() > 0.95
+
+
+def test_a_merged_pair_keeps_its_leading_direction(rng):
+    A = rng.random((30, 4))
+    A[:, 3] = A[:, 1] * 1.1 + 0.01 * rng.random(30)
+    merged = _merging(A.T @ A, 0)
+    assert list(np.flatnonzero(~merged.any(axis=0))) == [3]
+    np.testing.assert_allclose(np.linalg.norm(A @ merged[:, 1]), np.linalg.norm(A[:, [1, 3]], 2), rtol=1e-9)
+
+
+def test_it_is_refused_where_rows_or_entries_depend_on_each_other(rng):
+    X = rng.random((20, 10))
+    for form, options in (("W H", {}), ("X W W.T", {"divergence": "kl"}), ("X W W.T", {"constraints": {"W": "orthogonal"}})):
+        with pytest.raises(IncompatibleError, match="in blocks cannot be used"):
+            factorize(X, form, 3, solver="block-coordinate", **options)
+    with pytest.raises(IncompatibleError, match="blocks must be an int"):
+        solvers.BlockCoordinate(blocks=0)
+    found = factorize(X, "X W W.T", 3, solver="block-coordinate", random_state=0)
+    assert found.objective <= 1.01 * factorize(X, "X W W.T", 3, random_state=0).objective
