@@ -72,6 +72,12 @@ def test_hdf5_in_memory_and_in_blocks(is_old, tmp_path):
     np.testing.assert_allclose(model.transform(blocks), model.transform(X.toarray()[genes].T.astype(float)), rtol=1e-6, atol=1e-8)
 
 
+def test_features_without_types(tmp_path):
+    with h5py.File(write_hdf5(tmp_path / "filtered.h5"), "r+") as file:
+        del file["matrix/features/feature_type"]
+    check(files.read(tmp_path / "filtered.h5"), range(12))
+
+
 def test_as_scanpy_reads_them(tmp_path):
     scanpy = pytest.importorskip("scanpy", reason="scanpy brings forty packages, too many for a development install")
     folder = write_folder(tmp_path / "filtered")

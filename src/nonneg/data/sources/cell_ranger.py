@@ -40,7 +40,7 @@ def matrix_in(group: Any, name: str, stamped: str) -> Source:
     symbols = _text(group["features/name" if is_new else "gene_names"])
     barcodes = partial(_barcodes, group, n_cells)
     found.columns, found.name_rows = unique_names(symbols) if len(symbols) == n_genes else None, barcodes
-    types = _text(group["features/feature_type"]) if is_new else []
+    types = _text(group["features/feature_type"]) if "features/feature_type" in group else []
     places = genes_among(types)
     return found if places is None or len(types) != n_genes else Selected(found, None, places)
 
