@@ -40,6 +40,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "nonneg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_theme_options = {
     "header_links_before_dropdown": 7,
