@@ -363,6 +363,7 @@ def test_data_that_cannot_be_scanned():
         rank_scan(QNMFHMM(), np.full((4, 4), 0.5), [1])
 
 
+@pytest.mark.filterwarnings("ignore::nonneg.exceptions.EmptySamplesWarning")  # some samples of the data are zero
 @pytest.mark.parametrize("estimator", [NMF(), OPNMF(), NMF(divergence="kullback-leibler")], ids=str)
 def test_entries_held_out_one_by_one(estimator):
     scan = rank_scan(estimator, mixed(2), [1, 2, 3], criteria=Speckled(2), random_state=0)
