@@ -19,7 +19,7 @@ from .base import Effort, Method, Partitioned
 from .pod import discretised, eigenrows
 from .refined import Refined
 
-_BUDGET = 1e9
+_BUDGET = 1e8
 """Entries and parts of vertices that shakes may go over, about."""
 _SHAKES = 100
 """From each start, at most."""
