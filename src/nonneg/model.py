@@ -130,11 +130,7 @@ class Model:
         self.learned = tuple(name for name in factors if self.constraints[name].is_learned)
         self.fixed = tuple(name for name in factors if not self.constraints[name].is_learned)
         if not self.learned:
-            raise ExpressionError(
-                f"There is nothing to learn in the form {self.form.text!r}: "
-                + (f"{' and '.join(self.fixed)} {'is' if len(self.fixed) == 1 else 'are'} fixed and " if self.fixed else "")
-                + f"{data} is the data. Name a factor to be learned, as in 'W H'."
-            )
+            raise self._nothing_to_learn()
         if not self.divergence.approximates and self.form.count(data) != 1:
             raise ExpressionError(
                 f"divergence='trace' needs a form with the data once in it, such as 'W.T {data} W'; got {self.form.text!r}."
@@ -165,6 +161,13 @@ class Model:
             for name, rule in self.rules.items()
         )
         """The rules as sums of words, for planning."""
+
+    def _nothing_to_learn(self) -> ExpressionError:
+        fixed = f"{' and '.join(self.fixed)} {'is' if len(self.fixed) == 1 else 'are'} fixed and " if self.fixed else ""
+        return ExpressionError(
+            f"There is nothing to learn in the form {self.form.text!r}: {fixed}{self.data} is the data. Name a factor to be "
+            "learned, as in 'W H'."
+        )
 
     @property
     def needs(self) -> frozenset[Need]:

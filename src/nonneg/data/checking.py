@@ -110,7 +110,7 @@ def refuse_nan(data: WeightedDense, name: str) -> None:
 
 def check_observed(data: Data, name: str) -> None:
     """Refuse data of which nothing is known."""
-    if count_missing(data) == data.shape[0] * data.shape[1]:
+    if data.costs.weighted and count_missing(data) == data.shape[0] * data.shape[1]:
         raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
 

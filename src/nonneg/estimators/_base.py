@@ -202,7 +202,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         before = 0 if X.log is None else X.log.before
         with told_to_callbacks(self, self._n_starts) if vars(self).get("_skl_callbacks") else nullcontext(), context.watching(X):
             solution = self._fit(X, context)
-        X = imputed_by(X, solution.data)
+        X = imputed_by(X, solution.data) if X.costs.weighted else X
         if X.log is not None:
             X.log.before = before  # nested fits reset it
         scaled = in_scale(solution, self._norm)
@@ -275,12 +275,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
-        solutions = [self._finished(imputed_by(X, solution.data), solution) for solution in solutions]
+        is_weighted = X.costs.weighted
+        solutions = [self._finished(imputed_by(X, found.data) if is_weighted else X, found) for found in solutions]
         for solution in solutions:
             solution.factors.update((name, to_host(factor)) for name, factor in solution.factors.items())
         self.objectives_ = np.array([solution.objective for solution in solutions])
         found = self._chosen(X, solutions)
-        return self._hardened(imputed_by(X, found.data), found)
+        return self._hardened(imputed_by(X, found.data) if is_weighted else X, found)
 
     @property
     def _n_starts(self) -> int:

@@ -149,12 +149,7 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
     """Starts to try, rounds that they share, and why."""
     if isinstance(options.init, Mapping):
         return (Given(options.init, is_warm=options.is_warm),), 0, ""
-    is_chosen = isinstance(options.init, tuple) or options.init == "auto"
-    candidates = options.init if isinstance(options.init, tuple) else (Named(options.init),)
-    if options.init == "auto":
-        candidates = default_starts(signature)
-    if options.number and is_chosen and not any(start.varies for start in candidates):
-        candidates = (RANDOM,)  # singular vectors are the same each time: restarts begin at random
+    candidates = _candidates(signature, options)
     made = [start for start in candidates if not isinstance(start, Named)]
     named = tuple(start for start in candidates if isinstance(start, Named))
     if signature.data.out_of_core and kind is None:
@@ -170,6 +165,15 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         if start.applies(signature, solver):
             return (start,), 0, start.why
     return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
+
+
+def _candidates(signature: Signature, options: Options) -> tuple[Start, ...]:
+    """The starts to try. Singular vectors are the same each time: restarts after the first begin at random."""
+    init = options.init
+    assert not isinstance(init, Mapping)
+    found = init if isinstance(init, tuple) else default_starts(signature) if init == "auto" else (Named(init),)
+    is_chosen = isinstance(init, tuple) or init == "auto"
+    return (RANDOM,) if options.number and is_chosen and not any(start.varies for start in found) else found
 
 
 def default_starts(signature: Signature) -> tuple[Start, ...]:
@@ -255,9 +259,9 @@ def explain_strategy(
     dtype = getattr(data.dtype, "__name__", None) or str(data.dtype).rsplit(".", 1)[-1]  # of numpy.float32 and of torch.float32
     collected = ["extremes"]
     for kind, power in first.totals:
-        of = "X" if power == 1 else "X²" if power == 2 else f"X^{power:g}"
+        of = {1.0: "X", 2.0: "X²"}.get(power, f"X^{power:g}")
         collected.append(f"Σ{of}" if kind == "power" else f"Σ{of} ln X")
-    if first.surrogate is Kind.SKETCH and first.side is not None:
+    if first.side is not None:
         collected.append(f"{PER_COMPONENT * first.size} directions of {_SIDES[first.side]}")
     if first.surrogate is Kind.LOW_RANK:
         collected.append(f"{first.size} directions of rows and of columns")
