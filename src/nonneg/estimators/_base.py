@@ -173,6 +173,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     _made_of: ClassVar[tuple[type, ...]] = (Orthogonality,)
     _reconstructs: ClassVar[bool] = True
     """Whether codes can be mapped back to samples."""
+    _takes_signs: ClassVar[bool] = False
+    """Whether X may have negative entries."""
     _begins_euclidean: ClassVar[bool] = False
     """Whether runs minimise the Euclidean distance, and `_finished` goes on with the divergence of the model."""
 
@@ -251,12 +253,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
             warn_of_empty(self, given, is_fit=reset)
         return data
-
-    @property
-    def _takes_signs(self) -> bool:
-        """Whether X may have negative entries."""
-        model = self._model()
-        return model.data in model.signed
 
     def _checked(self, X: Any, **settings: Any) -> Data:
         """X as data, its signs checked."""

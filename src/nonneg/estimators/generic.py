@@ -138,6 +138,11 @@ class Factorization(Factorizer):
         """The model, which prints the rules that follow from it."""
         return self._model()
 
+    @property
+    def _takes_signs(self) -> bool:  # type: ignore[override]
+        model = self._model()
+        return model.data in model.signed
+
     def _model(self) -> Model:
         return Model(self.form, self.divergence, self.constraints, signed=self.signed, split=self.split)
 

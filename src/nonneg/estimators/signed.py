@@ -24,6 +24,7 @@ class _Signed(Factorizer):
         What to do about NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
     """
 
+    _takes_signs: ClassVar[bool] = True
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _auto_init: ClassVar[str | tuple[Start, ...]] = (Named("kmeans"),)
     _clustered: ClassVar[tuple[int, ...]] = (0,)
