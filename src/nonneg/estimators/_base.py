@@ -392,7 +392,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
         if is_known and not (X.costs.weighted and counts_filled(model, X)):
             return float(np.sqrt(2 * solution.objective))
-        return error_of(self._data(X), Model(model.form, model.divergence), solution.factors)
+        signed = {name: constraint for name, constraint in model.constraints.items() if constraint.is_signed}
+        plain = Model(model.form, model.divergence, signed).with_signs(model.signed)
+        return error_of(self._data(X), plain, solution.factors)
 
     _norm: ClassVar[str] = "l2"
     """The norm by which components of free factors are one."""
