@@ -1,6 +1,6 @@
 # make demo    parts of drawn faces from the command line, with a page to look at
-# make test    linters, types, and tests: all kinds of them, a part of the widest grids
-# make test-all    the same with all of the grids, before an issue is resolved
+# make test    linters, types, and tests, but for what carries the mark wide (tests/README.md)
+# make test-all    all of the tests
 # make docs-test    the site in Chromium: links, console, other hosts, widths, axe
 # make test-floors  the tests with the lowest versions that pyproject.toml allows
 # make dist    wheel and sdist, checked, and the wheel tried in an empty environment
