@@ -17,8 +17,7 @@ INTRODUCTION = """# Which start and solver run by default
 
 What `fit` does with default parameters and five components, as `nonneg.explain(estimator, X)` prints it. A descent ends when
 it is steady within `tol`, or at `max_iter`. A test computes this page anew and compares. Not on it are those
-with loops of their own: singular vectors, discriminants, chains, graphs and imputation; nor
-`IntegrativeNMF`, whose samples have groups.
+with loops of their own: singular vectors, discriminants, chains, graphs and imputation.
 
 | data | shape and storage |
 |---|---|
