@@ -181,6 +181,7 @@ ATTRIBUTES: dict[str, Check] = {
     "history_": value(History),
     "status_": value(Status),
     "solver_": value(str),
+    "method_": value(object),
     "strategy_": value(Explanation | None),
     "objective_": value(float),
     "objectives_": numbers("starts", is_finite=False),
