@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 
 def as_markup(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
     for i, line in enumerate(lines):
-        line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line) if re.match(r"\w+ : ", line) else line
+        line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line) if re.match(r"\w+ : |.*of shape \(", line) else line
         line = re.sub(r"(?<!\S)\|(?=\d)", r"\\|", line)
         lines[i] = line
     if "References" in lines:
