@@ -8,7 +8,8 @@ from sphinx.application import Sphinx
 
 def as_markup(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
     for i, line in enumerate(lines):
-        line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line) if re.match(r"\w+ : |.*of shape \(", line) else line
+        if not line.lstrip().startswith((">>>", "...", "..")):
+            line = re.sub(r"(?<=\w)_(?=[,)])(?=[^`]*$)", r"\\_", line)
         line = re.sub(r"(?<!\S)\|(?=\d)", r"\\|", line)
         lines[i] = line
     if "References" in lines:
