@@ -26,20 +26,22 @@ _PROGRAMS = 512
 def _raise(x, EXPONENT: tl.constexpr):
     """x^EXPONENT, of x > 0; zero to a positive power is zero."""
     if EXPONENT == 0:
-        return tl.full(x.shape, 1.0, x.dtype)
-    if EXPONENT == 1:
-        return x
-    if EXPONENT == 2:
-        return x * x
-    if EXPONENT == -1:
-        return 1.0 / x
-    if EXPONENT == -2:
-        return 1.0 / (x * x)
-    if EXPONENT == 0.5:
-        return tl.sqrt(x)
-    if EXPONENT == -0.5:
-        return 1.0 / tl.sqrt(x)
-    return tl.where(x > 0, tl.exp2(EXPONENT * tl.log2(tl.maximum(x, 1e-38))), 0.0)
+        y = tl.full(x.shape, 1.0, x.dtype)
+    elif EXPONENT == 1:
+        y = x
+    elif EXPONENT == 2:
+        y = x * x
+    elif EXPONENT == -1:
+        y = 1.0 / x
+    elif EXPONENT == -2:
+        y = 1.0 / (x * x)
+    elif EXPONENT == 0.5:
+        y = tl.sqrt(x)
+    elif EXPONENT == -0.5:
+        y = 1.0 / tl.sqrt(x)
+    else:
+        y = tl.where(x > 0, tl.exp2(EXPONENT * tl.log2(tl.maximum(x, 1e-38))), 0.0)
+    return y  # the only one: some versions of Triton refuse a return within an `if`
 
 
 @triton.jit
