@@ -3,6 +3,7 @@
 from .solve.solvers import (
     NAMES,
     Adaptive,
+    Additive,
     AlternatingLeastSquares,
     BlockCoordinate,
     Coordinate,
@@ -18,6 +19,7 @@ from .solve.solvers import (
 __all__ = [
     "NAMES",
     "Adaptive",
+    "Additive",
     "AlternatingLeastSquares",
     "BlockCoordinate",
     "Coordinate",

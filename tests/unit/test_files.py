@@ -180,6 +180,7 @@ TAKES_BLOCKS = {
         (
             "NMF",
             "ConsensusNMF",
+            "IntegrativeNMF",
             "SemiNMF",
             "ConvexNMF",
             "PNMF",

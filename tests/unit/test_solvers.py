@@ -205,7 +205,7 @@ def test_solvers_by_name(name):
 def test_unknown_solvers_are_told_the_known_ones(unknown):
     with pytest.raises(
         IncompatibleError,
-        match=r"Unknown solver .* Known names: 'coordinate', 'newton', 'quasi-newton', 'adaptive', 'multiplicative'",
+        match=r"Unknown solver .* Known names: 'coordinate', 'block-coordinate', 'newton', 'quasi-newton', 'adaptive', 'mult",
     ):
         get_solver(unknown)
 

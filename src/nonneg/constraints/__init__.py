@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..exceptions import find
 from .base import Constraint, Direction, Entrywise, Fixed, Free, Sides
+from .diagonal import Diagonal
 from .disjoint import Disjoint
 from .near_orthogonal import FixedMultiplier, NearOrthogonal
 from .orthogonal import Orthogonal
@@ -18,6 +19,7 @@ from .unit import Unit, unit_length
 __all__ = [
     "NAMES",
     "Constraint",
+    "Diagonal",
     "Direction",
     "Disjoint",
     "DoublyStochastic",
@@ -52,6 +54,7 @@ NAMES: dict[str, Constraint] = {
     "unit": Unit("columns"),
     "unit-columns": Unit("columns"),
     "unit-rows": Unit("rows"),
+    "diagonal": Diagonal(),
     "permutation": Permutation(),
     "signed": EitherSign(),
     "fixed": Fixed(),

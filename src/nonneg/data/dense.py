@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..kernels.host import gram_multiplied, in_double, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace, to_host
 from .base import Data, Facts, Total
+from .profile import Costs
 from .steps import Descent, ElementwiseOperand, Request, Sweep, Unreached
 from .visiting import Pass, row_blocks, share_out
 
@@ -34,6 +35,7 @@ _PLAIN: tuple[Total, ...] = (("power", 1), ("power", 2))
 class DenseData(Data):
     """A dense array of any library, in units of `unit`."""
 
+    costs: ClassVar[Costs] = Costs(is_array=True)  # type: ignore[misc]
     values: Array
     namespace: Namespace
     unit: float = 1.0

@@ -42,6 +42,8 @@ class Costs:
     """Whether entries have weights, 0 for missing values."""
     out_of_core: bool = False
     """Whether X is in files or on a cluster, so that a pass takes long."""
+    is_array: bool = False
+    """Whether X is one dense array, in memory or on a device."""
     bounded: bool = True
     """Whether divergences are at least zero; not so from a similarity that is no kernel."""
     has_items: bool = True

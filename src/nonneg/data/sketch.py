@@ -34,6 +34,7 @@ class SketchData(DenseData):
     def costs(self) -> Costs:  # type: ignore[override]
         known, form = ("RᵀR ≈ XᵀX", "'X W W.T'") if self.of == "rows" else ("R Rᵀ ≈ X Xᵀ", "'W W.T X'")
         return Costs(
+            is_array=True,
             gives=frozenset({Need.COLUMN_GRAM if self.of == "rows" else Need.ROW_GRAM}),
             refusal=f"Only a sketch R with {known} is known of this data, not its entries: use a form and a divergence that need "
             f"no more, such as {form} with 'euclidean'.",

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..data import Data, Sketch, as_dense, read_data
 from ..data.weighted import LowRank, count_rows, has_gaps
-from ..exceptions import ShapeError
+from ..exceptions import IncompatibleError, ShapeError, is_number
 from ..kernels.host import above_floor
 from ..kernels.namespace import to_host
 from ..model import Model
@@ -63,6 +63,7 @@ class OnlineMixin(Factorizer):
     """`partial_fit`, in memory that does not depend on how many samples there are."""
 
     _made_of: ClassVar[tuple[type, ...]] = (Stream,)
+    forgetting: float
 
     @property
     def _has_sketch(self) -> bool:
@@ -115,6 +116,8 @@ class OnlineMixin(Factorizer):
         if not begun:
             self.fit(X)
         self._check_numbers()
+        if not is_number(self.forgetting) or self.forgetting < 0:
+            raise IncompatibleError(f"forgetting must be a number that is not negative; got {self.forgetting!r}.")
         X = self._read(X, reset=False)
         if begun and self.n_components not in (None, "auto", self.components_.shape[0]):
             raise ShapeError(
@@ -134,7 +137,7 @@ class OnlineMixin(Factorizer):
             solution = self._hardened(read_data(Sketch(sketch)), solution)
             objective = solution.objective + max(stream.energy - float(np.sum(sketch * sketch, dtype=np.float64)), 0.0) / 2
         else:
-            stream, objective = averaged_step(X, model, solver, stream)
+            stream, objective = averaged_step(X, model, solver, stream, forgetting=self.forgetting)
             solution = Solution({"W": stream.W}, objective, self.history_, 1, self.status_, model)
             solution = self._hardened(X, solution)
             objective = solution.objective
@@ -227,28 +230,30 @@ def _reduced(sketch: np.ndarray, block: Any, most: int) -> np.ndarray:
     return V[: len(sketch)].T @ sketch + np.asarray(block.T @ V[len(sketch) :]).T
 
 
-def averaged_step(X: Data, model: Any, solver: Any, stream: Stream, codes: Any = None) -> tuple[Stream, float]:
+def averaged_step(
+    X: Data, model: Any, solver: Any, stream: Stream, codes: Any = None, forgetting: float = 0.6
+) -> tuple[Stream, float]:
     """One step along the averages of both sides of the rule, NNP Eq. 38; the objective is that of the batch, before the step.
 
-    With codes of the batch the step is of H in W H, which the stream has transposed.
+    With codes of the batch the step is of H in W H, which the stream has transposed. A batch counts in the averages by the power
+    `forgetting` of its share of all samples seen; 0 leaves nothing of earlier batches, and the printed step.
     """
     name, is_turned, n, W = "W" if codes is None else "H", codes is not None, X.shape[0], stream.W
     rule, constraint = model.rules[name], model.constraints[name]
     point = point_at(model, X, {"W": codes, "H": W.T} if is_turned else {"W": W})
     sides = [side.T if is_turned else side for side in map(to_host, point.sides(name))]
-    weight = (n / stream.n_samples) ** _FORGETTING
+    weight = (n / stream.n_samples) ** forgetting
     # Averaged as they act, times W: features not seen so far have next to nothing in W, and huge ratios.
     numerator, denominator = (
         average + weight * (W * side / n - average)
         for average, side in zip((stream.numerator, stream.denominator), sides, strict=True)
     )
     exponent = solver.exponent if isinstance(solver, Multiplicative) and solver.exponent else rule.exponent
-    multiplier = np.clip(rule.law.multiplier(np, numerator, denominator, exponent), 1 / _LARGEST, _LARGEST)
+    multiplier = rule.law.multiplier(np, numerator, denominator, exponent)
+    multiplier = np.clip(multiplier, 1 / _LARGEST, _LARGEST) if forgetting else multiplier
     stepped = (constraint.T if is_turned else constraint).restore(np, above_floor(np, W * multiplier))
     return replace(stream, W=stepped, numerator=numerator, denominator=denominator), point.objective()[0]
 
 
-_FORGETTING = 0.6
-"""A batch counts in the averages by this power of its share of all samples seen."""
 _LARGEST = 10.0
 """By what one batch may multiply an entry."""

@@ -49,6 +49,10 @@ class PNMF(OnlineMixin, Factorizer):
     fixed_components : array of shape (n_fixed, n_features), default=None
         Components that are known and stay as they are; those that are learned come after them. n_components counts
         both, and must be given. They act as X w wᵀ, so they should have unit length.
+    forgetting : float, default=0.6
+        Of `partial_fit` where both sides of the rule are averaged (``solver="paper"``, and divergences other than the Euclidean
+        distance): a batch counts by this power of its share of all samples seen. 0 is the printed step, NNP Eq. 38, which
+        forgets earlier batches; 1 is the plain mean.
 
     Attributes
     ----------
@@ -85,6 +89,7 @@ class PNMF(OnlineMixin, Factorizer):
 
     divergence: Divergence = "euclidean"
     fixed_components: ArrayLike | None = None
+    forgetting: float = 0.6
 
     _paper: ClassVar[Procedure] = Procedure(Multiplicative(exponent=1, rescale=True))
     _auto_init: ClassVar[str | tuple[Start, ...]] = SEARCH

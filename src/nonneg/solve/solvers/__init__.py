@@ -6,6 +6,7 @@ from ...exceptions import find
 from ..run import Solver, State
 from ..signature import Signature
 from ..stopping import Stopping
+from .additive import Additive
 from .block_coordinate import BlockCoordinate
 from .coordinate import Coordinate
 from .least_squares import AlternatingLeastSquares
@@ -16,6 +17,7 @@ from .quasi_newton import QuasiNewton
 __all__ = [
     "NAMES",
     "Adaptive",
+    "Additive",
     "AlternatingLeastSquares",
     "BlockCoordinate",
     "Coordinate",

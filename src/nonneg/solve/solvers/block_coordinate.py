@@ -71,8 +71,8 @@ class BlockCoordinate(Solver):
         model, data = signature.model, signature.data
         if not model.divergence.is_quadratic:
             return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
-        if len(model.learned) != 1 or model.weighted or data.out_of_core:
-            return "it takes one learned factor, and data in memory without weights"
+        if len(model.learned) != 1 or model.weighted or not data.is_array:
+            return "it takes one learned factor, and one array without weights"
         (name,) = model.learned
         subproblem, terms = signature.derived(subproblems)[name], model.constraints[name].entrywise
         if not isinstance(subproblem, Quadratic) or not subproblem.is_gram_of_data or not math.isinf(data.gram_size):
