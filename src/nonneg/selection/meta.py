@@ -37,7 +37,7 @@ def meta_components(models: Any, n_clusters: int | str = "auto", *, min_share: f
     models : list, or dict by name, of fitted estimators, of tables or of arrays (n_components, n_features)
         Where all have names of features, those that all have are compared; otherwise all have the same features.
     n_clusters : int or "auto", default="auto"
-        How many clusters to make. "auto" takes the number of highest mean silhouette.
+        How many clusters to make. "auto" takes the number of highest mean silhouette, the largest of equal ones.
     min_share : float, default=0.5
         Clusters with components of a smaller share of the fits, or of a single fit, are left out.
 
@@ -114,4 +114,5 @@ def _clustered(points: np.ndarray, n_clusters: int | str, least: int) -> np.ndar
     if n_clusters != "auto":
         raise IncompatibleError(f"n_clusters must be an int of at least 1, or 'auto'; got {n_clusters!r}.")
     tried = [k_means(points, count) for count in range(max(2, least // 2), max(3, min(len(points), 3 * least)))]
-    return max(tried, key=lambda clusters: float(silhouettes(points, clusters).mean()))
+    # A pair that is not alike has the silhouette of two single components, 0: of equal means the most clusters.
+    return max(tried, key=lambda clusters: (round(float(silhouettes(points, clusters).mean()), 6), int(clusters.max())))
