@@ -623,6 +623,21 @@ def test_objectives_of_onl_table_2(name, least):
     assert model.objective_ == pytest.approx(np.trace(W.T @ S @ W))
 
 
+@pytest.mark.parametrize("name", ["path", "grid", "tree", "cycle"])
+def test_sides_of_a_bipartite_graph_are_no_communities(name):
+    networkx = pytest.importorskip("networkx")
+    graphs = {
+        "path": networkx.path_graph(10),
+        "grid": networkx.grid_2d_graph(6, 6),
+        "tree": networkx.balanced_tree(2, 5),
+        "cycle": networkx.cycle_graph(20),
+    }
+    A = networkx.to_numpy_array(graphs[name])
+    labels = GraphClustering(2, random_state=0).fit(A).labels_
+    assert np.bincount(labels).min() > 0
+    assert (A * (labels[:, None] != labels)).sum() <= 0.12 * A.sum()
+
+
 def test_the_default_does_not_cut_off_two_blogs():
     """Two blogs are linked to each other only: that is the best normalised cut, and tells nothing of the other 1222."""
     blogs = graph_at_hand("PolBlogs", drop_isolated=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ...constraints import unit_length
 from ...data.eigenvectors import leading
@@ -37,8 +38,6 @@ _PAIRS = 1.15
 to 4.4 times in graphs with edges between them."""
 _BULK = 2.0
 """Eigenvalues of a random graph with mean degree d are within 2 / √d of zero, but for the largest."""
-_WHOLE = 0.999
-"""The least eigenvalue of a bipartite graph is minus the largest."""
 _STARTS = 5
 """Of rates of pairs, at most: their likelihood has more maxima."""
 
@@ -59,7 +58,8 @@ class BlockModel(Method):
         What B has: "parts" has an entry for each part, and one for all pairs of different parts; "pairs" has one for each pair, so
         that vertices of a part may have their edges to another. "auto" is "pairs" where these explain half as much again, and
         "parts" elsewhere; and where a graph has more triangles than its parts explain, as have graphs of neighbours in space,
-        in which parts may have any shape, it is `Refined`, the normalised cut. So it is for graphs with loops, and dense ones.
+        in which parts may have any shape, it is `Refined`, the normalised cut. So it is for graphs with loops, and dense ones, and
+        for bipartite ones (paths, trees, grids), whose two sides explain all edges and are no communities.
     """
 
     similarity: ClassVar[str] = "regularized"
@@ -73,8 +73,8 @@ class BlockModel(Method):
         if S.entries is None or S.weights is None or S.outer is not None:
             raise IncompatibleError("A block model is made of edges: use similarity='regularized' or 'normalized'.")
         A = sparse.csr_array(scaled(S.entries, np.sqrt(S.weights)))
-        is_cut = self.rates == "auto" and (count == 1 or bool(A.diagonal().any()) or 2 * A.nnz > S.n**2)
-        if is_cut:
+        is_plain = count > 1 and not A.diagonal().any() and 2 * A.nnz <= S.n**2
+        if self.rates == "auto" and not (is_plain and _has_odd_cycle(A)):
             return _cut(S, count, generator, effort)
         A = A * (A.sum() / (A.data**2).sum())  # so that weights have the variance of counts
         found: list[_Blocks] = []
@@ -140,18 +140,23 @@ def expected_degrees(A: Any, labels: np.ndarray, count: int) -> np.ndarray:
 def _by_magnitude(S: Similarity, count: int, generator: np.random.Generator, effort: Effort, bulk: float) -> list[np.ndarray]:
     """Partitions by eigenvectors of the eigenvalues largest in magnitude.
 
-    With a `bulk`, there are none unless an eigenvalue is below −`bulk`, nor of bipartite graphs, whose two sides are known.
+    With a `bulk`, there are none unless an eigenvalue is below −`bulk`.
     """
     from sklearn.cluster import KMeans
 
     vectors = leading(Operator(S.n, lambda W: S @ (S @ W)), count, generator)[1]
     values = np.linalg.eigvalsh(vectors.T @ (S @ vectors))
-    is_bipartite = count > 2 and values[0] < -_WHOLE * values[-1]
-    if bulk and (values[0] >= -bulk or is_bipartite):
+    if bulk and values[0] >= -bulk:
         return []
     rows = unit_length(np, vectors, "rows")
     draws = generator.integers(2**31, size=min(effort.n_init, _STARTS))
     return [KMeans(count, n_init=1, random_state=int(draw)).fit_predict(rows).astype(np.int64) for draw in draws]
+
+
+def _has_odd_cycle(A: sparse.csr_array) -> bool:
+    """Whether a graph is not bipartite: its double cover has fewer than two components for each of its own."""
+    cover = sparse.block_array([[None, A], [A, None]], format="csr")
+    return bool(connected_components(cover, directed=False)[0] < 2 * connected_components(A, directed=False)[0])
 
 
 def _has_more_triangles(A: sparse.csr_array, blocks: _Blocks, count: int) -> bool:
