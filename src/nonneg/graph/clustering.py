@@ -72,8 +72,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         "auto" is a block model: the partition under which the edges are most likely, if each part has a density of its own and
         all pairs of parts share one; or each pair has its own ("block-model", W B Wᵀ), where that explains much more, as in
         graphs with edges between parts. Where a graph has more triangles than parts explain, as graphs of nearest neighbours
-        have, where it is bipartite, has loops or is dense, and for any `similarity` that is named, "auto" is "refined": the trace is made large
-        by moves of single vertices from eigenvectors, random numbers and √ONL, and partitions are shaken.
+        have, where it is bipartite, has loops or is dense, and for any `similarity` that is named, "auto" is "refined": the trace
+        is made large by moves of single vertices from eigenvectors, random numbers and √ONL, and partitions are shaken.
         "onl", "sqrt-onl", "nl", "sqrt-nl" are the rules ONL Eq. 39–42; "nsc" is non-negative spectral clustering; "kernel-pnmf"
         kernel PNMF (QNMF §5.1); "kernel-kmeans" ONL Eq. 43; "pod" eigenvectors with the best discretisation.
         Or an object of `nonneg.graph.methods`.
