@@ -136,10 +136,10 @@ def coherence(words: Any, X: Any, names: Any = None) -> np.ndarray:
     """
     X = _matrix(X)
     _, names = with_names(None, names)
-    place = {name: number for number, name in enumerate(read_names(None, names, X.shape[1]))}
+    place = {str(name): number for number, name in enumerate(read_names(None, names, X.shape[1]))}
     found = []
     for topic in words:
-        own = topic.words if isinstance(topic, Topic) else list(topic)
+        own = [str(word) for word in (topic.words if isinstance(topic, Topic) else topic)]
         unknown = [word for word in own if word not in place]
         if unknown or len(own) < 2:
             raise DataError(

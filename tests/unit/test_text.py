@@ -105,6 +105,18 @@ def test_blocks_of_documents_and_words():
     assert block_table(pipeline, texts).equals(block_table(pipeline[-1], X, vectorizer))
 
 
+def test_words_are_numbers_of_columns_where_there_are_no_names():
+    vectorizer = CountVectorizer()
+    X = vectorizer.fit_transform(TEXTS)
+    model = NMF(3, random_state=0).fit(X)
+    called = topics(model, vectorizer, X=X)
+    for corpus in (X, X.toarray()):
+        numbered = topics(model, X=corpus)
+        words = [[vectorizer.get_feature_names_out()[int(word)] for word in topic.words] for topic in numbered]
+        assert words == [topic.words for topic in called]
+        assert [topic.coherence for topic in numbered] == [topic.coherence for topic in called]
+
+
 def test_mistakes():
     vectorizer = CountVectorizer()
     X = vectorizer.fit_transform(TEXTS)
