@@ -143,6 +143,14 @@ class TestWhatOthersWrite:
         assert (found.samples.tolist(), found.features.tolist()) == (ROWS, COLUMNS)
         np.testing.assert_array_equal(found.values.toarray(), VALUES)
 
+    def test_a_layer_that_is_not_there_beside_a_none(self, tmp_path):
+        anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+        anndata.AnnData(VALUES, layers={"counts": VALUES}).write_h5ad(tmp_path / "X.h5ad")
+        with h5py.File(tmp_path / "X.h5ad", "r+") as file:
+            file["uns"]["base"] = h5py.Empty("f4")  # as scanpy's log1p leaves one
+        with pytest.raises(DataError, match=r"has no matrix 'count'; it has .*'layers/counts'"):
+            read(tmp_path / "X.h5ad", variable="count")
+
     def test_pandas(self, tmp_path):
         pandas = pytest.importorskip("pandas")
         pytest.importorskip("pyarrow")

@@ -193,7 +193,7 @@ def _arrays_in(h5py: Any, group: Any) -> dict[str, tuple[int, ...]]:
         if path.startswith(inside):
             return
         if isinstance(item, h5py.Dataset):
-            if item.dtype.kind in "fiub":
+            if item.shape is not None and item.dtype.kind in "fiub":  # no shape: None, as scanpy keeps it in uns
                 found[path] = tuple(item.shape)
         elif is_sparse_matrix(Inside(item)):
             inside = (*inside, f"{path}/")
