@@ -113,6 +113,12 @@ def test_the_number_of_parts_is_suggested():
         GraphClustering("all").fit(A + A.T)
 
 
+def test_a_suggested_number_that_nothing_speaks_for_warns():
+    with pytest.warns(UserWarning, match="n_clusters='auto': .* nothing here is reproduced, and 2 is only the smallest"):
+        model = GraphClustering("auto", random_state=0).fit(pytest.importorskip("networkx").les_miserables_graph())
+    assert model.n_clusters_ == 2
+
+
 def test_a_picture_with_names():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

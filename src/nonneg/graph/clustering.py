@@ -67,7 +67,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=8
         How many parts. "auto" takes the number that `nonneg.selection.rank_scan` finds, from 2 to 12, by how well partitions of
-        subgraphs agree. Fewer may come out where S_ii ≤ 0, so that a part of few vertices can be worth nothing or less.
+        subgraphs agree, and warns if they agree at no number. Fewer may come out where S_ii ≤ 0, so that a part of few vertices
+        can be worth nothing or less.
     method : str or Method, default="auto"
         "auto" is a block model: the partition under which the edges are most likely, if each part has a density of its own and
         all pairs of parts share one; or each pair has its own ("block-model", W B Wᵀ), where that explains much more, as in
@@ -233,6 +234,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         selection = import_module("nonneg.selection")  # which scans the estimators of this package
         own = clone(self).set_params(n_clusters=1, kernel="precomputed", symmetrize=None)
         scan = selection.rank_scan(own, A, "auto", random_state=int(generator.integers(2**31)))
+        if not next(iter(scan.choices_.values())).is_supported:
+            warnings.warn(f"n_clusters='auto': {scan.why_}", stacklevel=users_line())
         return int(scan.best_)
 
     @property

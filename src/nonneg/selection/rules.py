@@ -14,6 +14,8 @@ class Choice(NamedTuple):
     rank: Any
     """An int; where samples and features have ranks of their own, a pair of them."""
     why: str
+    is_supported: bool = True
+    """Whether the curve speaks for it; else it is only the smallest rank scanned."""
 
 
 def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, tolerance: float, baseline: np.ndarray) -> Choice:
@@ -89,6 +91,7 @@ def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what:
             ranks[0],
             f"The {what} is below {threshold:g} at every rank{note}: nothing here is reproduced, and {ranks[0]} is only the "
             "smallest rank scanned.",
+            False,
         )
     place = int(above[-1])
     rank = ranks[place]

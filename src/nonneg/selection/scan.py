@@ -354,7 +354,8 @@ class RankScan:
     ) -> None:
         self.criteria, self.axes, self.found_, self._most = criteria, axes, found, most
         self.choices_ = {one.name: self._choice(one) for one in criteria}
-        self.best_, self.why_ = self.choices_[criteria[0].name]
+        first = self.choices_[criteria[0].name]
+        self.best_, self.why_ = first.rank, first.why
         agree = [name for name, choice in self.choices_.items() if choice.rank == self.best_][1:]
         differ = [f"{name!r} says {choice.rank}" for name, choice in self.choices_.items() if choice.rank != self.best_]
         also = [f"{', '.join(map(repr, agree))} say{'s' if len(agree) == 1 else ''} the same"] if agree else []

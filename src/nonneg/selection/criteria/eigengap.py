@@ -62,5 +62,7 @@ class Eigengap(Criterion):
         others = np.delete(gaps, place)
         beside = f", {gaps[place] / others.max():.2g} times the next largest" if len(others) and others.max() > 0 else ""
         if not gaps[place] > 0:
-            return Choice(ranks[place], f"No {self.label} is more than rounding; {ranks[place]} is only the smallest rank scanned.")
+            return Choice(
+                ranks[place], f"No {self.label} is more than rounding; {ranks[place]} is only the smallest rank scanned.", False
+            )
         return Choice(ranks[place], f"The {self.label} is largest after the first {ranks[place]}: {gaps[place]:.3g}{beside}.")
