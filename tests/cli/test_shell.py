@@ -23,6 +23,7 @@ from scipy import sparse
 
 import nonneg
 import nonneg_papers
+from nonneg.estimators.storing import write_model
 from nonneg.exceptions import FileError
 from nonneg.plot.views import column_labels
 
@@ -953,7 +954,8 @@ class TestOutputs:
         os.link(tmp_path / "X.npy", tmp_path / "hard.npy")
         (tmp_path / "chain.txt").write_text("abab\nbaba\n")
         (tmp_path / "classes.txt").write_text("\n".join("ab" * 4))
-        nonneg.NMF(2, random_state=0).fit(X).save(tmp_path / "Z.nonneg")
+        (tmp_path / "sites.csv").write_text("site\n" + "a\nb\n" * 4)
+        write_model(nonneg.NMF(2, random_state=0).fit(X), tmp_path / "Z.nonneg", {"data": [str(tmp_path / "X.npy")]})
         (tmp_path / "Z.html").write_bytes((tmp_path / "Z.nonneg").read_bytes())
         return tmp_path
 
@@ -977,6 +979,9 @@ class TestOutputs:
             "partition square.csv -k 2 --labels square.csv",
             "match square.csv square.csv -o square.csv",
             "hmm chain.txt -k 2 --decoded chain.txt",
+            "rank X.npy -r 1-2 --strata sites.csv:site -o sites.csv",
+            "export Z.nonneg --loadings X.npy",
+            "export Z.nonneg --components X.npy --loadings a.csv",
         ],
     )
     def test_inputs_are_not_replaced(self, words, data):

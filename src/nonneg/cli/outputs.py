@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,9 @@ class Output(click.Path):
             kind_to_write(path)
 
 
-def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -> list[Path]:
+def check_outputs(
+    ctx: click.Context, others: Iterable[tuple[str, Path]] = (), also_read: Iterable[tuple[str, Path]] = ()
+) -> list[Path]:
     """Fill in default names of outputs, and refuse outputs that are inputs, or each other.
 
     Parameters
@@ -53,6 +55,8 @@ def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -
     ctx : click.Context
     others : iterable of (label, path)
         Outputs that are no option of their own.
+    also_read : iterable of (label, path)
+        Inputs that are no option of their own.
 
     Returns
     -------
@@ -62,6 +66,7 @@ def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -
     from ..exceptions import FileError
 
     inputs = [found for param in ctx.command.params if param.type is PATH for found in _given(ctx, param)]
+    inputs += also_read
     for param in ctx.command.params:
         if isinstance(param.type, Output) and param.type.ending and ctx.params[str(param.name)] is None:
             ctx.params[str(param.name)] = Path(f"{stem_of(inputs[0][1])}{param.type.ending}")
@@ -72,11 +77,7 @@ def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -
                 param.type.check(path)
                 outputs.append((label, path))
     outputs += others
-    for label, path in outputs:
-        read = next(((name, given) for name, given in inputs if _replaces(path, given)), None)
-        if read is not None:
-            does = "replace" if path.exists() else "become a part of"
-            raise FileError(f"{label} {path} would {does} {read[1]}, which {read[0]} names, an input. Give another name.")
+    refuse_inputs(outputs, inputs)
     outputs += [found for param in ctx.command.params if param.type is FOLDER for found in _given(ctx, param)]
     for (label, path), (other, second) in combinations(outputs, 2):
         if _is_same(path, second):
@@ -84,6 +85,16 @@ def check_outputs(ctx: click.Context, others: Iterable[tuple[str, Path]] = ()) -
                 f"{label} {path} and {other} {second} are one file: the second would replace the first. Give two names."
             )
     return [path for _, path in outputs]
+
+
+def refuse_inputs(outputs: Iterable[tuple[str, Path]], inputs: Iterable[tuple[str, Path]]) -> None:
+    """Refuse outputs that are inputs; both are labels with paths."""
+    from ..exceptions import FileError
+
+    for (label, path), (name, given) in product(outputs, inputs):
+        if _replaces(path, given):
+            does = "replace" if path.exists() else "become a part of"
+            raise FileError(f"{label} {path} would {does} {given}, which {name} names, an input. Give another name.")
 
 
 def stem_of(path: Path) -> str:

@@ -163,7 +163,9 @@ class Session:
             raise OSError("The working directory was deleted, so that no file can be named in it: go to another.") from None
         checkpoint = parsed(ctx.params.get("assignments", ())).get("checkpoint")
         others = [("--set checkpoint", Path(checkpoint))] if isinstance(checkpoint, str) else []
-        self.replaced = {path.resolve() for path in check_outputs(ctx, others) if path.exists()}
+        table = (ctx.params.get("strata") or "").rpartition(":")[0]
+        also_read = [("--strata", Path(table))] if table else []
+        self.replaced = {path.resolve() for path in check_outputs(ctx, others, also_read) if path.exists()}
 
     def wrote(self, what: str, path: Any) -> None:
         """Note a file that is there now."""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..options import PATH, file_option, shell_command
+from ..outputs import refuse_inputs
 from ..running import Session
 
 
@@ -46,6 +47,9 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     form = Table(np.zeros((1, count)), features=about.get("features"), layout=layout)
     if given["atlas"] and (layout is None or not layout.is_brain):
         raise click.UsageError(f"--atlas is for brains, and {model} was fitted to other data; --labels writes the same as a table.")
+    paths = data or tuple(Path(path) for path in about.get("data", ()))
+    if given["loadings"] and not data:
+        refuse_inputs([(f"--{name}", path) for name, path in given.items() if path], [(str(model), path) for path in paths])
     if given["components"]:
         writing.write_components(parts_of(estimator), form, given["components"])
         session.wrote("components", given["components"])
@@ -56,7 +60,6 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         writing.write_labels(column_labels(estimator), form.features, given["labels"], "feature")
         session.wrote("labels", given["labels"])
     if given["loadings"]:
-        paths = data or tuple(Path(path) for path in about.get("data", ()))
         lost = next((path for path in paths if not path.exists()), None)
         if not paths or lost is not None:
             where = "is not known" if lost is None else f"is no longer there ({lost})"
