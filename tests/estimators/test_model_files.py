@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -189,8 +190,28 @@ class TestWhatIsRefused:
 
     def test_a_newer_version(self, path):
         self.altered(path, lambda content: content.update(version=VERSION + 1, nonneg="9.0"))
-        with pytest.raises(FileError, match=r"newer nonneg, 9.0, in version 2 .* Update nonneg"):
+        with pytest.raises(FileError, match=r"newer nonneg, '9.0', in version 2 .* Update nonneg"):
             load(path)
+
+    @pytest.mark.parametrize("version", [0, -1])
+    def test_a_version_that_never_was(self, version, path):
+        self.altered(path, lambda content: content.update(version=version))
+        with pytest.raises(FileError, match=f"its version is {version}, and the first is 1"):
+            load(path)
+
+    @pytest.mark.filterwarnings("ignore:Duplicate name")
+    def test_two_members_of_one_name(self, path):
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("model.json", archive.read("model.json"))
+        with pytest.raises(FileError, match=r"2 files called 'model\.json'"):
+            load(path)
+
+    def test_a_folder_and_a_pipe(self, tmp_path):
+        with pytest.raises(FileError, match="is a folder; give a file"):
+            load(tmp_path)
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(FileError, match="is a pipe or a device; give a file"):
+            load(tmp_path / "pipe")
 
     def test_classes_of_others(self, path):
         self.altered(path, lambda content: content["estimator"].update({"of": "Popen"}))

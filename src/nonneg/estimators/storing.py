@@ -63,8 +63,11 @@ def read_model(path: Any, classes: Mapping[str, type]) -> Stored:
         Classes by name, as `known_classes` gives them.
     """
     path = Path(path)
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "a pipe or a device"
+        raise FileError(f"{path} is {what}; give a file that `save` or the command line has written.")
     label = str(path)
     with altered_files_refused(label, "a saved model"):
         archive = read_archive(path, FORM, label, classes)

@@ -152,10 +152,12 @@ def read_archive(file: str | Path | BinaryIO, form: Form, label: str, classes: M
 def _check_version(content: Any, form: Form, label: str) -> None:
     if not isinstance(content, dict) or content.get("format") != form.name or type(content.get("version")) is not int:
         raise form.refuse(label, f"its {form.member} does not say so")
+    if content["version"] < 1:
+        raise form.refuse(label, f"its version is {content['version']}, and the first is 1")
     if content["version"] > form.version:
         raise FileError(
-            f"{label} was written by a newer nonneg, {content.get('nonneg')}, in version {content['version']} of its form; this "
-            f"one reads versions up to {form.version}. Update nonneg to open it."
+            f"{label} was written by a newer nonneg, {shown(content.get('nonneg'))}, in version {content['version']} of its form; "
+            f"this one reads versions up to {form.version}. Update nonneg to open it."
         )
 
 

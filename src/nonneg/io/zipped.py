@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -32,7 +33,7 @@ def opened(path: Path | Any, label: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_members(archive: zipfile.ZipFile, label: str) -> None:
-    """Refuse names that lead out of the archive, and more content than there is memory for."""
+    """Refuse names that lead out of the archive or stand for several files, and more content than there is memory for."""
     members = archive.infolist()
     if len(members) > _MEMBERS:
         raise FileError(f"{label} is an archive of {len(members)} files, more than any that is read here.")
@@ -42,6 +43,11 @@ def check_members(archive: zipfile.ZipFile, label: str) -> None:
             raise FileError(f"{label} is an archive with a file called {member.filename!r}, outside of it; it is not read.")
         if member.flag_bits & 1:
             raise FileError(f"{label} is an archive with a password on {member.filename!r}; it is not read.")
+    name, count = Counter(member.filename for member in members).most_common(1)[0] if members else ("", 0)
+    if count > 1:
+        raise FileError(
+            f"{label} is an archive with {count} files called {name!r}, of which one would hide the others; it is not read."
+        )
     refuse_too_large(sum(member.file_size for member in members), label)
 
 
