@@ -1,4 +1,4 @@
-"""The picture of the README, 25 parts of the ORL faces: `python benchmarks/picture.py docs/images/faces.png`."""
+"""The picture of the README, 12 parts of drawn faces: `python benchmarks/picture.py docs/images/faces.png`."""
 
 import sys
 
@@ -9,17 +9,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from nonneg import OPNMF
-from nonneg_papers import load_orl
+from nonneg.datasets import make_faces
+
+_PARTS = 12
 
 
 def main(path: str) -> None:
-    faces = load_orl()
+    faces = make_faces(400)
     height, width = faces.feature_shape
-    model = OPNMF(25, random_state=0).fit(faces.data)
+    model = OPNMF(_PARTS, random_state=0).fit(faces.data)
     codes = model.transform(faces.data)
     order = np.argsort(-codes.mean(axis=0))
     parts = [model.components_[k] for k in order]
-    colours = plt.get_cmap("turbo")(np.linspace(0.05, 0.95, 25))[:, :3]
+    colours = plt.get_cmap("turbo")(np.linspace(0.05, 0.95, _PARTS))[:, :3]
     mixed = np.ones((height, width, 3))
     labels = model.components_[order].argmax(axis=0).reshape(height, width)
     for k, part in enumerate(parts):
@@ -38,9 +40,9 @@ def main(path: str) -> None:
     atlas = figure.add_subplot(grid[0, 8].get_gridspec()[:, 8])
     draw(atlas, mixed, None)
     grid[0, 0].set_title("faces", loc="left")
-    grid[1, 0].set_title("the same, made of 25 parts", loc="left")
+    grid[1, 0].set_title(f"the same, made of {_PARTS} parts", loc="left")
     grid[0, 4].set_title("eight of the parts", loc="left")
-    atlas.set_title("all 25")
+    atlas.set_title(f"all {_PARTS}")
     figure.savefig(path, dpi=90)
 
 
