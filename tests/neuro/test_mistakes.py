@@ -80,7 +80,7 @@ ON_DISK = {
     "scan damaged": (damage, "sub-3_gm.*(cut off|unpacked)"),
     "scan that is text": (lambda f: (f / "scans" / SCAN).write_text("age,sex\n1,f\n"), "sub-3_gm"),
     "scan empty": (lambda f: (f / "scans" / SCAN).write_bytes(b""), "sub-3_gm.* is empty"),
-    "scan missing": (lambda f: (f / "scans" / SCAN).unlink(), "sub-3_gm"),
+    "scan missing": (lambda f: (f / "scans" / SCAN).unlink(), r"There is no scan \S*sub-3_gm\.nii\.gz\.$"),
     "scan with NaN": (nan, r"(sub-3|s3).* 1, 2, 3"),
     "scan z-scored": (
         lambda f: spoil(nibabel.Nifti1Image(np.asarray(volume(3).dataobj) - 1, AFFINE), f / "scans" / SCAN),
@@ -101,7 +101,7 @@ ON_DISK = {
         r"mask\.nii\.gz is .*zero",
     ),
     "mask of four dimensions": (lambda f: spoil(volume(shape=(5, 6, 7, 3)), f / "mask.nii.gz"), r"mask\.nii\.gz has 3 volumes"),
-    "mask missing": (lambda f: (f / "mask.nii.gz").unlink(), "mask.nii.gz"),
+    "mask missing": (lambda f: (f / "mask.nii.gz").unlink(), r"There is no file \S*mask\.nii\.gz\.$"),
     "mask that is text": (lambda f: (f / "mask.nii.gz").write_text("a,b\n1,2\n"), "mask"),
 }
 
@@ -165,6 +165,7 @@ IN_PYTHON = {
         lambda f: fit(f, [volume(0, AFFINE - 1000 * np.eye(4, k=3)), volume(1)], resample=True),
         "image 1 cannot be resampled to the mask",
     ),
+    "confounds a column": (lambda f: fit(f, f / "table.csv", "age"), r"columns of the scans are a list: \['age'\]"),
     "confounds of fewer subjects": (lambda f: fit(f, confounds=SIX[:5]), "confounds has 5 rows for 6 subjects"),
     "confounds missing": (lambda f: fit(f, confounds=SIX.replace({7.0: np.nan})), "'age' is missing for s5"),
     "confounds constant": (lambda f: fit(f, confounds=SIX.assign(site="a")), "'site' is a for all subjects"),

@@ -83,7 +83,7 @@ def test_parcellation(scans, maps):
     model = OPNMFParcellation(3, random_state=0).fit(scans)
     assert model.loadings_.index.tolist() == [f"sub-{number:02d}" for number in range(1, 13)]
     assert model.components_.shape == (3, 60)
-    assert compare_atlases(values_of(model.labels_img_)[0], LABELS).dice == 1
+    assert compare_atlases(model, LABELS).dice == 1
     components = values_of(model.components_img_)
     assert components.shape == (3, 70)
     assert components[:, 5:65] == pytest.approx(model.components_)
@@ -94,6 +94,7 @@ def test_parcellation(scans, maps):
     path = scans[0].parents[1] / f"parts{'.mgh' if name.startswith('lh.') else name.removeprefix('thickness')}"
     model.components_img_.to_filename(path)
     assert files.read(path).values == pytest.approx(components[:, 5:65])
+    assert compare_atlases(path, model).ari == 1
 
 
 def test_images_in_memory_and_masks(scans):
@@ -143,6 +144,7 @@ def test_surface_images_of_nilearn(maps):
     assert isinstance(model.labels_img_, SurfaceImage)
     found = np.concatenate([model.labels_img_.data.parts[side].ravel() for side in ("left", "right")])
     assert compare_atlases(found, LABELS).dice == 1
+    assert compare_atlases(model.components_img_, model).ari == 1
     assert model.transform(image) == pytest.approx(model.loadings_.to_numpy())
 
 

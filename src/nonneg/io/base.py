@@ -38,7 +38,7 @@ class Wanted:
 
 _MEANINGLESS = {
     "variable": "it holds one array, so that there is no variable to choose.",
-    "mask": "a mask is for volumes, NIfTI.",
+    "mask": "a mask is for volumes, NIfTI, or a table with a column of their paths.",
     "ignore": "its columns cannot be left out by name, which can be done with tables of text and Parquet.",
 }
 """Why a field of `Wanted` makes no sense."""

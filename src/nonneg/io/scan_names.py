@@ -39,12 +39,16 @@ def stem(path: Path) -> str:
 
 
 def tell_apart(paths: Sequence[Path]) -> list[str]:
-    """A name for each scan: its stem, or where stems are the same, the folders that differ. A scan that is listed twice is refused.
+    """A name for each scan: its stem, or where stems are the same, the folders that differ; of one scan, its folder sub-*.
+
+    A scan that is listed twice is refused.
 
     >>> tell_apart([Path("sub-01/anat/gm.nii.gz"), Path("sub-02/anat/gm.nii.gz")])
     ['sub-01', 'sub-02']
     >>> tell_apart([Path("sub-01_ses-1_T1w.nii"), Path("sub-02_ses-1_T1w.nii")])
     ['sub-01', 'sub-02']
+    >>> tell_apart([Path("sub-01/anat/gm.nii.gz")])
+    ['sub-01']
     """
     twice = [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]
     if twice:
@@ -52,6 +56,8 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
     stems = [stem(path) for path in paths]
     if len(paths) > 1 and all(name.startswith("sub-") for name in stems):
         stems = _without_common_entities(stems)
+    if len(paths) == 1 and not stems[0].startswith("sub-"):
+        return [next((part for part in reversed(paths[0].parent.parts) if part.startswith("sub-")), stems[0])]
     if _are_unique(stems):
         return stems
     rows = [[*path.parent.parts, name] for path, name in zip(paths, stems, strict=True)]

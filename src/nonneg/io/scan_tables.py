@@ -82,8 +82,7 @@ def list_paths(paths: Sequence[Path]) -> Listing:
     """Scans that are given by their paths, each there, and once."""
     for path in paths:
         if not path.is_file():
-            what = "is a folder" if path.is_dir() else "is not there"
-            raise FileNotFoundError(f"There is no scan {path}: it {what}.")
+            raise FileNotFoundError(f"There is no scan {path}{': it is a folder' if path.is_dir() else ''}.")
     for path in paths:
         if not is_scan(path):
             raise FileError(f"{path} is no scan: .nii, .nii.gz, .gii, .dscalar.nii, .dtseries.nii, .mgh, .mgz, lh.* or rh.* are.")

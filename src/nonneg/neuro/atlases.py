@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, needed
+from ..io import Source
 from ..io.nifti import check_alike
 from .images import label_of, opened
+from .vertices import kind_of_surface
 
 
 class AtlasComparison(NamedTuple):
@@ -34,7 +37,8 @@ def compare_atlases(a: Any, b: Any, *, resample: bool = False) -> AtlasCompariso
     Parameters
     ----------
     a, b : image, path, array of labels or fitted OPNMFParcellation
-        Whole numbers, 0 for no part. Images of four dimensions are components: each voxel belongs to the largest.
+        Volumes or maps on a surface: whole numbers, 0 for no part. Images of four dimensions, or of several maps, are components:
+        each voxel or vertex belongs to the largest.
     resample : bool, default=False
         Whether an image b that lies elsewhere is resampled to a, by nearest neighbours; by default it is refused.
 
@@ -95,20 +99,31 @@ def _compared(a: np.ndarray, b: np.ndarray) -> AtlasComparison:
 
 
 def _image_of(atlas: Any, name: str) -> Any:
-    """An image, or an array of labels."""
-    if hasattr(atlas, "labels_img_"):
-        return atlas.labels_img_
-    if isinstance(atlas, str | os.PathLike) or hasattr(atlas, "dataobj"):
-        return opened(atlas, label_of(atlas, 0) if isinstance(atlas, str | os.PathLike) else name)
-    return atlas
+    """An image of a volume, or an array of labels."""
+    atlas = getattr(atlas, "labels_img_", atlas)
+    is_path = isinstance(atlas, str | os.PathLike)
+    label = label_of(atlas, 0) if is_path else name
+    if hasattr(atlas, "mesh"):
+        return _hard(np.concatenate(list(atlas.data.parts.values())))
+    kind = kind_of_surface(atlas)
+    if kind is not None:
+        return _hard((kind.rows(Source(Path(atlas)))[0] if is_path else np.asarray(kind.rows_of(atlas, label))).T)
+    return opened(atlas, label) if is_path or hasattr(atlas, "dataobj") else atlas
+
+
+def _hard(maps: np.ndarray) -> np.ndarray:
+    """The number of the largest of several maps, counted from 1, 0 where none is positive; a single map as it is."""
+    if maps.ndim == 1 or maps.shape[-1] == 1:
+        return maps
+    return np.where(maps.max(axis=-1) > 0, maps.argmax(axis=-1) + 1, 0)
 
 
 def _labels_of(image: Any, name: str) -> np.ndarray:
     """Labels in one row, 0 for none."""
     with altered_files_refused(name, "NIfTI"):
         values = np.asarray(image.dataobj if hasattr(image, "dataobj") else image)
-    if values.ndim == 4 and values.shape[3] > 1:
-        return np.where(values.max(axis=3) > 0, values.argmax(axis=3) + 1, 0).ravel()
+    if values.ndim == 4:
+        values = _hard(values)
     if values.dtype.kind not in "fiub" or not np.isfinite(values).all() or (values != np.rint(values)).any():
         raise DataError(
             f"{name} holds numbers that are not whole: an atlas has one label a voxel, components have four dimensions."

@@ -116,6 +116,10 @@ def read_covariates(confounds: Any, scans: Scans, subjects: Sequence[str]) -> di
     scans : Scans
     subjects : list of str
     """
+    if isinstance(confounds, str) and confounds in scans.columns and not Path(confounds).exists():
+        raise DataError(
+            f"confounds={confounds!r} is read as the path of a table; columns of the scans are a list: [{confounds!r}]."
+        )
     if isinstance(confounds, str | os.PathLike):
         columns: Any = _matched(read_columns(Path(confounds)), subjects, str(confounds))
     elif hasattr(confounds, "columns") and hasattr(confounds, "to_dict"):

@@ -159,6 +159,8 @@ def altered_files_refused(label: str, kind: str, others: Iterable[str] = ()) -> 
         said = "" if free is None else f", of which {readable(free)} are free"
         raise FileError(f"{label} holds more than fits into memory{said}.") from error
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.errno is None:  # ours: another file that this one names, a mask, a scan
+            raise
         if error.errno is not None:  # the system's: a lock, a right that is missing
             raise FileError(f"{label} cannot be read: {error}.") from error
         raise FileError(f"{label} is not a whole file of {kind}: {error}. It was cut off or altered.") from error
