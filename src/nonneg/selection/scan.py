@@ -215,7 +215,7 @@ class Work:
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         limit = max(1, effective_n_jobs(-1) // workers) if workers > 1 else None
         count, listener = 0, current_listener()
-        sizes = [float(np.sum(rank)) for _, _, rank in tasks]  # what a fit costs grows with the rank, about as much
+        sizes = [_cost(rank) for _, _, rank in tasks]
         worked, to_work = 0.0, sum(sizes)
         timed_from, is_announced = None, False
 
@@ -231,7 +231,7 @@ class Work:
             place = f"part {number + 1} of {len(parts[one.name])}"
             listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
             name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
-            found, is_kept, size = self.store.read(name), True, float(np.sum(rank))
+            found, is_kept, size = self.store.read(name), True, _cost(rank)
             if found is None:
                 is_kept = False
                 with limited(limit), listening(Inner(listener)):
@@ -307,6 +307,11 @@ class Work:
     def _seed(self, *words: Any) -> int:
         """A seed of its own for each measurement, whatever else is measured and in which order."""
         return int(self._generator(*words).integers(2**31))
+
+
+def _cost(rank: Rank) -> float:
+    """What a fit costs, up to a factor: of 2000 × 500 entries, at rank 12 about 1.8 times as much as at rank 2."""
+    return 10.0 + float(np.sum(rank))
 
 
 def _possible(choice: Choice, largest: int, most: float) -> Choice:
