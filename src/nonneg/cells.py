@@ -302,7 +302,7 @@ def _storable(value: Any) -> Any:
 
 
 def markers(
-    adata: Any, *, key: str = "nmf", by: str = "lift", count: int = 20, layer: str | None = None, use_raw: bool = False
+    adata: Any, *, key: str = "nmf", by: str = "lift", count: int = 20, layer: str | None = None, use_raw: bool | None = None
 ) -> Any:
     """The marker genes of each program, a DataFrame with a column for each.
 
@@ -316,12 +316,15 @@ def markers(
         How genes are ranked, as in `nonneg.selection.top_features`.
     count : int, default=20
         The most genes of a program.
-    layer, use_raw
-        The matrix that was factorized.
+    layer, use_raw : optional
+        The matrix to rank genes by; by default the one that was factorized.
     """
     import pandas
 
     components, names = _results(adata, key)
+    if layer is None and use_raw is None:
+        fitted = adata.uns[key].get("params", {})
+        layer, use_raw = fitted.get("layer"), bool(fitted.get("use_raw", False))
     of_genes = adata.raw if use_raw else adata
     place = {str(name): number for number, name in enumerate(of_genes.var_names)}
     X = of_genes.X if layer is None else adata.layers[layer]

@@ -134,6 +134,13 @@ def test_every_estimator_takes_an_anndata(name, adata):
         assert one.transform(made).shape[0] == 30
 
 
+@pytest.mark.parametrize("which", [{"layer": "counts"}, {"use_raw": True}])
+def test_markers_are_of_the_matrix_that_was_factorized(adata, which):
+    cells.nmf(adata, 3, **which, **FITTED)
+    assert cells.markers(adata, count=5).equals(cells.markers(adata, count=5, **which))
+    assert not cells.markers(adata, count=5).equals(cells.markers(adata, count=5, use_raw=False))
+
+
 def test_markers(adata):
     cells.nmf(adata, 3, layer="counts", **FITTED)
     model = by_hand(COUNTS)
