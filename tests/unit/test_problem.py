@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nonneg import Model
+from nonneg import Model, factorize
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
+from nonneg.exceptions import DataError
 from nonneg.planning import canonical
 from nonneg.solve.execute import compile_plan
 from nonneg.solve.signature import infer_shapes
@@ -218,3 +219,10 @@ def test_a_plan_is_made_ready_once(rng, monkeypatch):
     for _ in range(6):
         point = solver.step(point, state)
     assert len(made) <= 4  # of two factors, with and without what the last step has left
+
+
+def test_factors_that_do_not_fit_into_memory_are_refused():
+    """A sparse X of three entries may have any shape."""
+    X = sparse.csr_array((np.ones(3), np.arange(3), np.arange(4)), shape=(3, 2**50))
+    with pytest.raises(DataError, match=r"X is 3 × 1125899906842624, so that W and H would take .* of memory are free"):
+        factorize(X, "W H", 2)

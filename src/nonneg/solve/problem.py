@@ -16,6 +16,7 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data import Data, as_dense, read_data
+from ..data.memory import available_bytes, readable
 from ..data.weighted import Levelled, Partial, has_gaps, has_weights, imputed, imputed_by, levelled
 from ..data.weighted import absorbed as multiplied_in
 from ..exceptions import DataError, IncompatibleError, ShapeError
@@ -385,6 +386,7 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
     horizon = horizon if partial is None else 1  # products of X change with every fill
     given = read_init({} if init is None else init, model, data.namespace)
     shapes = infer_shapes(model, data.shape, rank, {name: array.shape for name, array in given.items()})
+    _refuse_too_large(model, data, shapes)
     units = choose_units(model, data if level is None else level.data)
     of_fixed = {name: unit for name, unit in units.factors.items() if name in model.fixed}
     if any(float(abs(given[name]).max()) / data.namespace.largest ** (1 / 4) > unit for name, unit in of_fixed.items()):
@@ -402,6 +404,22 @@ def bind(model: Model, X: Any, rank: Any = None, init: str | Mapping[str, Any] |
         user_data=data,
         partial=partial if partial is None or units.data == 1 else partial.in_units(units.data),
     )
+
+
+def _refuse_too_large(model: Model, data: Data, shapes: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse factors that do not fit into memory: a sparse X of any shape takes a few bytes."""
+    needed = 8 * sum(rows * columns for rows, columns in shapes.values())
+    available = available_bytes() if needed > _LARGE and data.namespace.is_host else None
+    if available is not None and needed > available:
+        rows, columns = data.shape
+        raise DataError(
+            f"{model.data} is {rows} × {columns}, so that {' and '.join(shapes)} would take {readable(needed)}, and "
+            f"{readable(available)} of memory are free. Leave out empty rows and columns, or learn fewer components."
+        )
+
+
+_LARGE = 2**30
+"""Bytes of factors from which the memory that is free is asked for."""
 
 
 def read_init(init: str | Mapping[str, Any], model: Model, namespace: Namespace) -> dict[str, Array]:
