@@ -9,7 +9,7 @@ from nonneg.solve import initialization
 SOLVERS = tuple(f'"{name}"' for name in ("auto", *solvers.NAMES))
 DESCENDING = tuple(source for source in SOLVERS if source != '"least-squares"')
 """Solvers that promise descent."""
-PARTICULAR = '"coordinate"', '"newton"'
+PARTICULAR = '"coordinate"', '"block-coordinate"', '"newton"'
 """Solvers that refuse some weights, and some places of data, and say so."""
 STARTS = tuple(f'"{name}"' for name in ("auto", "auto", *initialization.NAMES))
 CONSTRAINTS = tuple(name for name, constraint in constraints.NAMES.items() if not constraint.is_signed)

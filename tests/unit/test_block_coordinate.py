@@ -127,3 +127,11 @@ def test_it_is_refused_where_rows_or_entries_depend_on_each_other(rng):
         solvers.BlockCoordinate(blocks=0)
     found = factorize(X, "X W W.T", 3, solver="block-coordinate", random_state=0)
     assert found.objective <= 1.01 * factorize(X, "X W W.T", 3, random_state=0).objective
+
+
+def test_missing_entries_are_filled_between_steps(rng):
+    X = rng.random((12, 3)) @ rng.random((3, 8))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    settings = {"max_iter": 40, "tol": 0, "random_state": 0, "missing": "ignore"}
+    found, expected = (factorize(X, "X W W.T", 3, solver=solver, **settings) for solver in ("block-coordinate", "coordinate"))
+    assert found.objective <= 1.05 * expected.objective

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import overload
 
+from nonneg.exceptions import IncompatibleError
+
 READY, FORM, DERIVED = "ready", "by form", "derived"
 """A name of its own; a form to be given; a step of a derivation, of no use by itself."""
 
@@ -68,7 +70,7 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
     if not isinstance(search, str):
         raise TypeError(f"search must be a text, part of a method's name; got {search!r}.")
     if status is not None and status not in known:
-        raise ValueError(f"status must be one of {', '.join(map(repr, known))}; got {status!r}.")
+        raise IncompatibleError(f"status must be one of {', '.join(map(repr, known))}; got {status!r}.")
     return Methods([row for row in _TABLE if search.lower() in row.method.lower() and status in (None, row.status)])
 
 

@@ -93,7 +93,8 @@ class BlockCoordinate(Solver):
         F, is_turned = point.value(subproblem.F), subproblem.letter.transposed
         if state.last:
             last = state.last[name].T if is_turned else state.last[name]
-            progress = Progress(F, last, xp.stack([state.momentum, state.value]))
+            value = xp.full_like(state.momentum, xp.inf) if state.value is None else state.value  # of other fills
+            progress = Progress(F, last, xp.stack([state.momentum, value]))
         else:
             progress = projective.begin(F, self.momentum)
         found = Progress(*advance(*progress))
