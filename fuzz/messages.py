@@ -23,14 +23,13 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "init": (
         '"nothing"',
         "3",
-        "None",
         "{'Q': np.ones((2, 2))}",
         "-np.ones((2, 4))",
         "[['a', 'b']]",
         "np.full((2, 4), np.nan)",
         "object()",
     ),
-    "solver": ('"cd"', '"mu"', '"nothing"', "3", "None", "[]"),
+    "solver": ('"nothing"', "3", "None", "[]"),
     "n_init": ("-1", "1.5", '"two"', "None", "True"),
     "max_iter": ("-1", "1.5", '"many"', "None", "True", "np.inf"),
     "tol": _NUMBER,
@@ -179,6 +178,8 @@ def _data(t: Trial) -> None:
         (*parts.ESTIMATORS, "factorize", "fit_pairs", "graph.GraphClustering", "match_graphs", "NonnegativeLDA", "sequences")
     )
     if "-1.0" in wrong and name in ("NonnegativeLDA", "KernelPNMF"):
+        return
+    if '"a", "b"' in wrong and "graph" in name.lower():  # two edges between names
         return
     if name == "sequences" and wrong in ("'X'", "np.ones(4)", "[[1.0, 2.0], [3.0]]"):
         return
