@@ -46,5 +46,5 @@ def data_words(*names: str) -> tuple[str, ...]:
 def _is_meant(error: Exception) -> bool:
     """Whether it comes from a `raise` here or in scikit-learn, rather than out of something that was computed."""
     *_, last = traceback.extract_tb(error.__traceback__)
-    is_known = "/nonneg/" in last.filename or "/sklearn/" in last.filename
+    is_known = any(folder in last.filename for folder in ("/nonneg/", "/nonneg_papers/", "/sklearn/"))
     return is_known and (last.line or "").lstrip().startswith("raise")
