@@ -90,11 +90,17 @@ def oja(A: Form, B: Form, start: np.ndarray, max_iter: int, tol: float) -> Resul
         new = w * np.divide(positive, below, out=np.zeros_like(w), where=below > 0)
         if not np.isfinite(new).all() or not new.any():
             return Result(w, quotient(A, B, w), n_iter, "negative")
-        change = np.linalg.norm(new / np.linalg.norm(new) - w / np.linalg.norm(w))
+        change = np.linalg.norm(_of_length_one(new) - _of_length_one(w))
         w = new
         if tol and change <= tol:
             return Result(w, quotient(A, B, w), n_iter, "tol")
     return Result(w, quotient(A, B, w), max_iter, "max_iter")
+
+
+def _of_length_one(w: np.ndarray) -> np.ndarray:
+    """W ≥ 0 over its length; squares of w itself may be no floats."""
+    w = w / w.max()
+    return np.asarray(w / np.linalg.norm(w))
 
 
 RULES = {"rayleigh": rayleigh, "oja": oja}
