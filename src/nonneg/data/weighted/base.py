@@ -152,8 +152,11 @@ class Partial(Weighted):
         return 1.0
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
-        """The known entries of some rows of data on the host, zeros among them, a few rows at a time."""
-        raise NotImplementedError
+        """The known entries of some rows of data on the host, zeros among them, a few rows at a time.
+
+        Of data in blocks, each block is asked for its own.
+        """
+        raise self.costs.refuse({Need.ENTRIES})
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         """Fixed point of the imputation: codes Y = X L with missing X imputed by Y R; or the same of Xᵀ. None with weights.
