@@ -197,7 +197,9 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
     passes      the first; none in an iteration
     """
     if isinstance(estimator, str | Model):
-        return _explain_model(_model(estimator, None, None), X, rank, weights=weights, **options)
+        model = _model(estimator, None, None)
+        data = read_weighted(opened(X), model.data, missing=options.pop("missing", "raise"), weights=weights)
+        return _explain_model(model, data, rank, **options)
     if isinstance(estimator, Objective):
         return estimator.explain(X, **options)
     if isinstance(estimator, type) or not hasattr(estimator, "_explain"):
@@ -211,18 +213,15 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
 
 def _explain_model(
     model: Model,
-    X: Any,
+    data: Any,
     rank: Any,
     *,
-    weights: Any = None,
-    missing: str = "raise",
     init: str | Mapping[str, Any] = "auto",
     solver: str | Solver = "auto",
     max_iter: int = 1000,
     tol: float = 1e-5,
 ) -> Explanation:
     options = _read_options(init, solver, Stopping(tol=tol, max_iter=max_iter))
-    data = read_weighted(opened(X), model.data, missing=missing, weights=weights)
     signature = signature_of(model, data, rank, init if isinstance(init, Mapping) else None, max_iter)
     strategy = (choose if init == "auto" else choose_directly)(signature, options)
     return explain_strategy(signature, strategy, model.line)

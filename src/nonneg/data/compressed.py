@@ -45,36 +45,37 @@ def check_sparse(matrix: Any, name: str) -> None:
 
 
 def _problem_of(matrix: Any) -> str | None:
-    match matrix.format:
-        case "coo":
-            if any(axis.shape != matrix.data.shape or axis.dtype.kind not in "iu" for axis in matrix.coords):
-                described = " and ".join(f"{axis.shape} of {axis.dtype}" for axis in matrix.coords)
-                return f"entries of shape {matrix.data.shape} are stored, with indices of shape {described}"
-            return next(
-                (found for axis, size in zip(matrix.coords, matrix.shape, strict=True) if (found := _outside(axis, size))), None
-            )
-        case "csr":
-            return _problem_compressed(matrix, *matrix.shape)
-        case "csc":
-            return _problem_compressed(matrix, *matrix.shape[::-1])
-        case "bsr":
-            height, width = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
-            if not height or not width or matrix.shape[0] % height or matrix.shape[1] % width:
-                return f"blocks of {height} × {width} do not tile it"
-            return _problem_compressed(matrix, matrix.shape[0] // height, matrix.shape[1] // width)
-        case "lil":
-            indices, entries = (np.fromiter(map(len, lists), np.int64) for lists in (matrix.rows, matrix.data))
-            if indices.shape != (matrix.shape[0],) or not np.array_equal(indices, entries):
-                return "each row needs a list of indices and one of entries, of one length"
-            return _problem_converted(matrix.tocsr)
-        case "dok":
-            return _problem_converted(matrix.tocoo)
-        case "dia":
-            offsets = matrix.offsets
-            if matrix.data.ndim != 2 or offsets.shape != (len(matrix.data),) or offsets.dtype.kind not in "iu":
-                return f"{len(matrix.data)} diagonals are stored, with {len(offsets)} offsets of {offsets.dtype}"
-            if offsets.size and not -_FARTHEST < int(offsets.min()) <= int(offsets.max()) < _FARTHEST:
-                return f"an offset is {offsets[abs(offsets.astype(float)).argmax()]}"
+    find = _PROBLEMS.get(matrix.format)
+    return None if find is None else find(matrix)
+
+
+def _problem_of_coo(matrix: Any) -> str | None:
+    if any(axis.shape != matrix.data.shape or axis.dtype.kind not in "iu" for axis in matrix.coords):
+        described = " and ".join(f"{axis.shape} of {axis.dtype}" for axis in matrix.coords)
+        return f"entries of shape {matrix.data.shape} are stored, with indices of shape {described}"
+    return next((found for axis, size in zip(matrix.coords, matrix.shape, strict=True) if (found := _outside(axis, size))), None)
+
+
+def _problem_of_bsr(matrix: Any) -> str | None:
+    height, width = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
+    if not height or not width or matrix.shape[0] % height or matrix.shape[1] % width:
+        return f"blocks of {height} × {width} do not tile it"
+    return _problem_compressed(matrix, matrix.shape[0] // height, matrix.shape[1] // width)
+
+
+def _problem_of_lil(matrix: Any) -> str | None:
+    indices, entries = (np.fromiter(map(len, lists), np.int64) for lists in (matrix.rows, matrix.data))
+    if indices.shape != (matrix.shape[0],) or not np.array_equal(indices, entries):
+        return "each row needs a list of indices and one of entries, of one length"
+    return _problem_converted(matrix.tocsr)
+
+
+def _problem_of_dia(matrix: Any) -> str | None:
+    offsets = matrix.offsets
+    if matrix.data.ndim != 2 or offsets.shape != (len(matrix.data),) or offsets.dtype.kind not in "iu":
+        return f"{len(matrix.data)} diagonals are stored, with {len(offsets)} offsets of {offsets.dtype}"
+    if offsets.size and not -_FARTHEST < int(offsets.min()) <= int(offsets.max()) < _FARTHEST:
+        return f"an offset is {offsets[abs(offsets.astype(float)).argmax()]}"
     return None
 
 
@@ -103,3 +104,14 @@ def _outside(indices: np.ndarray, size: int) -> str | None:
     if not indices.size or ((least := indices.min()) >= 0 and indices.max() < size):
         return None
     return f"an index is {least if least < 0 else indices.max()}, outside 0 … {size - 1}"
+
+
+_PROBLEMS: dict[str, Callable[[Any], str | None]] = {
+    "coo": _problem_of_coo,
+    "csr": lambda matrix: _problem_compressed(matrix, *matrix.shape),
+    "csc": lambda matrix: _problem_compressed(matrix, *matrix.shape[::-1]),
+    "bsr": _problem_of_bsr,
+    "lil": _problem_of_lil,
+    "dok": lambda matrix: _problem_converted(matrix.tocoo),
+    "dia": _problem_of_dia,
+}

@@ -158,19 +158,10 @@ class SparseData(Data):
     def visit(self, U: Any, V: Any | None, requests: Sequence[Request], log_power: float | None = None) -> tuple[list[Array], Any]:
         if V is not None and V.shape[0] < min(self.shape):  # narrow: a fixed factor, which is small, and not X itself
             U, V = as_dense(U), as_dense(V)
-        is_exact = not self.is_pattern and self.values.dtype == np.float32 and is_small(math.prod(self.shape))
-        has_sparse = V is None or sparse.issparse(U) or sparse.issparse(V)
-        at_non_zeros: _Way = self._gathered if is_exact or has_sparse else self._sampled
-
-        def way(request: Request) -> _Way:
-            if not (self.is_pattern or request.operand.on_pattern):
-                return self._everywhere
-            is_plain = request.operand.exponents is not None and request.matrix is not None and not sparse.issparse(request.matrix)
-            return at_non_zeros if is_plain else self._gathered
-
+        at_non_zeros = self._way_at_non_zeros(U, V)
+        ways = [self._way_of(request, at_non_zeros) for request in requests]
         without_data = self._gathered if self.is_pattern else self._everywhere
         way_of_logarithm = None if log_power is None else at_non_zeros if log_power else without_data
-        ways = [way(request) for request in requests]
         results: dict[int, Array] = {}
         logarithm = None
         for compute in (self._sampled, self._gathered, self._everywhere):
@@ -181,6 +172,19 @@ class SparseData(Data):
                 results.update(zip(where, products, strict=True))
                 logarithm = logarithm if power is None else total
         return [results[i] for i in range(len(requests))], logarithm
+
+    def _way_at_non_zeros(self, U: Any, V: Any | None) -> _Way:
+        is_exact = not self.is_pattern and self.values.dtype == np.float32 and is_small(math.prod(self.shape))
+        has_sparse = V is None or sparse.issparse(U) or sparse.issparse(V)
+        return self._gathered if is_exact or has_sparse else self._sampled
+
+    def _way_of(self, request: Request, at_non_zeros: _Way) -> _Way:
+        """The pass that serves a request: at non-zeros, with the operand stored or not, or at all entries."""
+        operand, _, matrix = request
+        if not (self.is_pattern or operand.on_pattern):
+            return self._everywhere
+        is_plain = operand.exponents is not None and matrix is not None and not sparse.issparse(matrix)
+        return at_non_zeros if is_plain else self._gathered
 
     def _sampled(
         self, U: Array, V: Array, requests: Sequence[Request], log_power: float | None

@@ -66,22 +66,27 @@ def open_source(X: Any, key: str | None = None) -> Source:
     if isinstance(X, list | tuple):
         parts = [open_source(each, key) for each in X]
         return parts[0] if len(parts) == 1 else Stacked(parts)
-    if not isinstance(X, str | os.PathLike):
-        library = _library(X)
-        found: Source | None = _kind(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
-        if found is None and isinstance(X, np.memmap):
-            raise DataError(
-                "This array is a part of one that is mapped from a file, and no file that rows can be read from. Map the whole, or "
-                "give it to fit as it is."
-            )
-        if found is None and library == "anndata":
-            raise DataError("This AnnData is in memory, and no file: give it, or one of its layers, to fit.")
-        if found is None and hasattr(X, "shape"):
-            raise DataError(f"open_data is for files, and a {library}.{type(X).__name__} is none: give it to fit as it is.")
-        if found is None:
-            raise DataError(f"{type(X).__module__}.{type(X).__name__} is neither a file nor anything that rows can be read from.")
+    return _of_path(Path(X), key) if isinstance(X, str | os.PathLike) else _of_handle(X, key)
+
+
+def _of_handle(X: Any, key: str | None) -> Source:
+    library = _library(X)
+    found: Source | None = _kind(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
+    if found is not None:
         return found
-    path = Path(X)
+    if isinstance(X, np.memmap):
+        raise DataError(
+            "This array is a part of one that is mapped from a file, and no file that rows can be read from. Map the whole, or "
+            "give it to fit as it is."
+        )
+    if library == "anndata":
+        raise DataError("This AnnData is in memory, and no file: give it, or one of its layers, to fit.")
+    if hasattr(X, "shape"):
+        raise DataError(f"open_data is for files, and a {library}.{type(X).__name__} is none: give it to fit as it is.")
+    raise DataError(f"{type(X).__module__}.{type(X).__name__} is neither a file nor anything that rows can be read from.")
+
+
+def _of_path(path: Path, key: str | None) -> Source:
     kind = KINDS.get(path.suffix.lower())
     if kind is None and path.is_dir() and _kind("parquet").is_folder(path):
         kind = "parquet"

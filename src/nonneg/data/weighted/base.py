@@ -217,25 +217,28 @@ def has_weights(data: Data) -> bool:
     return isinstance(data, Weighted) and getattr(data, "weights", None) is not None
 
 
-def settle(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    x: np.ndarray,
-    left: Array,
-    right: Array,
-    C: np.ndarray | None,
-    prior: Array,
-    out: np.ndarray,
-) -> None:
-    """Write the codes of the fixed point of the imputation to `out`; see `settled_rows`."""
+class Entries(NamedTuple):
+    """Entries of each row, as in a CSR array: those that are known, or the places of those that are missing, without data."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+
+
+def settle(entries: Entries | sparse.csr_array, left: Array, right: Array, C: np.ndarray | None, prior: Array) -> np.ndarray:
+    """The codes of the fixed point of the imputation; see `settled_rows`."""
     from ...kernels.coordinates import settled_rows
     from ...kernels.threads import over_rows
 
     L, R = (np.ascontiguousarray(part, dtype=np.float64) for part in (left, right.T))
     one, whole = np.eye(L.shape[1]), np.sum(L * R, axis=0)
     K, given = (one - R.T @ L, np.empty((0, 0))) if C is None else (one, C)
-    work, prior = indptr + np.arange(len(indptr)), np.asarray(prior, np.float64)
-    over_rows(settled_rows, work, indptr, indices, x, L, R, K, given, C is not None, whole, _LITTLE, _RIDGE, prior, out)
+    x = np.empty(0) if C is not None else entries.data
+    work, prior = entries.indptr + np.arange(len(entries.indptr)), np.asarray(prior, np.float64)
+    out = np.empty((len(entries.indptr) - 1, left.shape[1]))
+    rows = entries.indptr, entries.indices, x
+    over_rows(settled_rows, work, *rows, L, R, K, given, C is not None, whole, _LITTLE, _RIDGE, prior, out)
+    return out
 
 
 def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array, prior: Array) -> np.ndarray:
@@ -254,27 +257,26 @@ def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array,
 
 _LITTLE, _RIDGE = 1e-3, 1e-9
 """Minimum observed share of a component's squares for a code; ridge towards the prior otherwise."""
+_NO_REST = np.empty((0, 0)), np.empty((0, 0))
 
 
 def sweep_entries(
     F: Array,
     B: Array,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    x: np.ndarray,
+    entries: Entries | sparse.csr_array,
     weights: np.ndarray,
     options: tuple[float, float, int, int, float],
-    G: np.ndarray | None = None,
-    C: np.ndarray | None = None,
+    rest: tuple[np.ndarray, np.ndarray] = _NO_REST,
 ) -> None:
-    """Go over the rows of F with the entries of X that are given; rows are shared out among threads. See `weighted_rows`."""
+    """Go over the rows of F with the entries of X that are given, or with those that are missing and the `rest`.
+
+    Rows are shared out among threads. See `weighted_rows`.
+    """
     from ...kernels.coordinates import weighted_rows
     from ...kernels.threads import over_rows
 
-    none = np.empty((0, 0))
-    entries = indptr, indices, x, weights
-    products = (none, none) if G is None else (G, C)
-    over_rows(weighted_rows, indptr + np.arange(len(indptr)), F, np.ascontiguousarray(B), *entries, *products, *options)
+    rows = entries.indptr, entries.indices, entries.data, weights
+    over_rows(weighted_rows, entries.indptr + np.arange(len(entries.indptr)), F, np.ascontiguousarray(B), *rows, *rest, *options)
 
 
 @dataclass(frozen=True)

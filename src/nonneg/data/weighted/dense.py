@@ -21,6 +21,7 @@ from ..visiting import row_blocks
 from .base import (
     Blend,
     DataTerm,
+    Entries,
     Levelled,
     LowRank,
     Partial,
@@ -99,7 +100,7 @@ class WeightedDense(Partial, DenseData):
         """Go over some rows by their known entries."""
         for rows, known in self.known(which):
             weights, own = self._weighted_block(rows)[1], np.ascontiguousarray(F[rows])
-            sweep_entries(own, B, known.indptr, known.indices, known.data, weights[weights > 0], options)
+            sweep_entries(own, B, known, weights[weights > 0], options)
             F[rows] = own
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
@@ -116,28 +117,27 @@ class WeightedDense(Partial, DenseData):
         return data
 
     @cached_property
-    def _gaps(self) -> tuple[np.ndarray, np.ndarray]:
-        """The missing entries of each row, in compressed rows."""
+    def _gaps(self) -> Entries:
+        """The missing entries of each row, without data."""
         counts, columns = [np.zeros(1, np.int64)], []
         for rows in row_blocks(*self.shape, "cpu"):
             gaps = np.isnan(self.values[rows])
             counts.append(gaps.sum(axis=1))
             columns.append(np.nonzero(gaps)[1])
-        return np.cumsum(np.concatenate(counts)), np.concatenate(columns)
+        return Entries(np.cumsum(np.concatenate(counts)), np.concatenate(columns), np.empty(0, self.values.dtype))
 
     def _sweep_without_missing(self, F: Array, B: Array, options: tuple[float, float, int, int, float]) -> None:
         """Go over the rows by B Bᵀ and X Bᵀ less the terms of missing entries; rows that miss most entries, by known ones.
 
         Of these, nearly nothing would be left, or nothing at all but rounding.
         """
-        mostly = np.flatnonzero(2 * np.diff(self._gaps[0]) > self.shape[1])
+        mostly = np.flatnonzero(2 * np.diff(self._gaps.indptr) > self.shape[1])
         before = F[mostly]
         C = np.empty(F.shape)
         for rows in row_blocks(*self.shape, "cpu"):
             C[rows] = _without_nan(self._block(rows)) @ B
         wide = B.astype(np.float64)
-        indptr, indices = self._gaps
-        sweep_entries(F, B, indptr, indices, np.empty(0, F.dtype), np.empty(0, F.dtype), options, wide.T @ wide, C)
+        sweep_entries(F, B, self._gaps, np.empty(0, F.dtype), options, (wide.T @ wide, C))
         F[mostly] = before
         self._sweep_observed(F, B, options, mostly)
 
@@ -167,12 +167,10 @@ class WeightedDense(Partial, DenseData):
             return None
         if not self.namespace.is_host:
             return self._settled_by_sums(left, right, prior, transposed)
-        data, out = self._turned if transposed else self, np.empty((self.shape[int(transposed)], left.shape[1]))
-        C = np.empty(out.shape)
+        data, C = self._turned if transposed else self, np.empty((self.shape[int(transposed)], left.shape[1]))
         for rows in row_blocks(*data.shape, "cpu"):
             C[rows] = _without_nan(data._block(rows)) @ left
-        settle(*data._gaps, np.empty(0), left, right, C, prior, out)
-        return LowRank(data.namespace.asarray(out), right)
+        return LowRank(data.namespace.asarray(settle(data._gaps, left, right, C, prior)), right)
 
     def _settled_by_sums(self, left: Array, right: Array, prior: Array, transposed: bool) -> LowRank:
         """The same on a device: an elementwise pass sums up the small systems."""

@@ -70,16 +70,15 @@ class ObservedData(Partial, SparseData):
 
     def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
         X = self._transposed if transposed else self.values
-        sweep_entries(F, B, X.indptr, X.indices, X.data, self._weights(transposed), options)
+        sweep_entries(F, B, X, self._weights(transposed), options)
 
     # ---- X itself
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         if self.weights is not None:
             return None
-        X, out = self._transposed if transposed else self.values, np.empty((self.shape[int(transposed)], left.shape[1]))
-        settle(X.indptr, X.indices, X.data, left, right, None, prior, out)
-        return LowRank(self.namespace.asarray(out), right)
+        codes = settle(self._transposed if transposed else self.values, left, right, None, prior)
+        return LowRank(self.namespace.asarray(codes), right)
 
     def filled(self, values: LowRank) -> Data:
         """The data with missing entries filled, without weights: X̂ + V∘(X − X̂), of which only the second term is stored."""
