@@ -157,7 +157,7 @@ _ELSEWHERE = {
     "methods": "papers",
     "open_data": "data.opening",
 }
-"""Where names are that are not those of modules, nor of estimators."""
+"""Modules of names that are neither modules nor estimators."""
 
 
 def __getattr__(name: str) -> Any:
@@ -172,7 +172,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """A module of the package. Meanwhile no garbage is collected: what modules are made of stays, and to look through it again and
+    """A module of the package. Meanwhile no garbage is collected: the objects of modules stay, and to look through them again and
     again, while scikit-learn and others are imported, takes an eighth of the time.
     """
     collects = gc.isenabled()

@@ -1,4 +1,4 @@
-"""Single cells: factorizations of an AnnData in scanpy's manner, results where scanpy looks for them.
+"""Single cells: factorizations of an AnnData in scanpy's manner, results in scanpy's slots.
 
 Cells are samples and genes are features. Each function leaves codes in ``obsm["X_nmf"]``, components in ``varm["nmf"]``, and
 parameters, objective and status in ``uns["nmf"]``; "nmf" is `key_added`. Any estimator of the library takes an AnnData, too, and

@@ -1,4 +1,4 @@
-"""What co-clusters look like: the matrix in their order, their sizes and means, their top terms, a picture.
+"""Views of co-clusters: the matrix in their order, their sizes and means, their top terms, a picture.
 
 Every function takes the data and anything that has ``row_labels_`` and ``column_labels_``: an estimator of this library, or one of
 scikit-learn's, once it is fitted.
@@ -27,7 +27,7 @@ _MARKS = 200_000
 
 
 class Order(NamedTuple):
-    """Rows and columns with those of one cluster beside each other, and where clusters end."""
+    """Rows and columns with those of one cluster beside each other, and the ends of clusters."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -48,7 +48,7 @@ def order(model: Any) -> Order:
 
 
 def reordered(X: Any, model: Any) -> Any:
-    """X with its rows and columns in the order of their clusters; sparse where X is.
+    """X with its rows and columns in the order of their clusters; sparse if X is.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def top_terms(X: Any, model: Any, feature_names: Any = None, n_terms: int = 10) 
     X : array or sparse array of shape (n_samples, n_features)
     model : fitted co-clusterer
     feature_names : sequence, optional
-        What to call the features; their numbers if there are no names.
+        Names of the features; by default their numbers.
     n_terms : int
         How many, at most. Features that are zero throughout a block are left out.
     """
@@ -146,7 +146,7 @@ def top_terms(X: Any, model: Any, feature_names: Any = None, n_terms: int = 10) 
 
 
 def plot_coclusters(X: Any, model: Any, ax: Axes | None = None, **options: Any) -> Axes:
-    """A picture of X in the order of its co-clusters, with lines between them: shades where X is dense, dots where it is sparse.
+    """A picture of X in the order of its co-clusters, with lines between them: shades for dense X, dots for sparse X.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _matching(X: Any, model: Any) -> Any:
 
 
 def _counts(model: Any) -> tuple[int, int]:
-    """How many clusters of rows and of columns there are, empty ones included where the model says so."""
+    """How many clusters of rows and of columns there are, with the model's empty ones."""
     rows, columns = _labels(model)
     return getattr(model, "_shape", None) or (int(rows.max()) + 1, int(columns.max()) + 1)
 

@@ -1,7 +1,7 @@
 """Errors, each with its own name, and checks of arguments that raise them.
 
-All of them are `ValueError`, so code written for scikit-learn catches them. A message says what was given, why it
-cannot be, and what would be. `Stopped` is none of them: it is a `KeyboardInterrupt`.
+All of them are `ValueError`, so code written for scikit-learn catches them. A message names the given value, the
+reason against it, and valid ones. `Stopped` is none of them: it is a `KeyboardInterrupt`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class IncompatibleError(ValueError):
 
 
 class FileError(DataError):
-    """A file that is not what it should be: empty, cut off, of another kind, or more than can be held."""
+    """A file that cannot be read: empty, cut off, of another kind, or too large."""
 
 
 class ReadingError(FileError):
@@ -56,11 +56,11 @@ class ReadingError(FileError):
     Parameters
     ----------
     text : str
-        What is in the way, and what to do, without the option.
+        The obstacle and the remedy, without the option.
     option : str
         The name of the option.
     value : str or list of str
-        What may be given for it.
+        Its valid values.
     """
 
     def __init__(self, text: str, option: str, value: Any) -> None:
@@ -76,7 +76,7 @@ class MissingLibraryError(DataError, ImportError):
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after what was found so far has been kept: in the estimator, or as `solution`."""
+    """Ctrl-C, with the result so far kept: in the estimator, or as `solution`."""
 
     solution: Any = None
 
@@ -101,7 +101,7 @@ def is_one_of(value: Any, names: Iterable[str]) -> bool:
 
 
 SOLVERS_OF_SCIKIT_LEARN = {"cd": "coordinate", "mu": "multiplicative"}
-"""What scikit-learn's NMF calls otherwise."""
+"""Names of scikit-learn's NMF for values here."""
 
 
 def unknown(kind: str, given: Any, names: Iterable[str], otherwise: str = "") -> IncompatibleError:
@@ -129,13 +129,13 @@ def find(kind: str, given: Any, known: Mapping[str, T], otherwise: str) -> T:
     Parameters
     ----------
     kind : str
-        What is being looked up, for the message.
+        Kind of the name, for the message.
     given : object
-        What the user gave, a name or not.
+        The given value, a name or not.
     known : dict
         The objects by name.
     otherwise : str
-        What may be given in place of a name.
+        Alternatives to a name.
     """
     found = known.get(_plain(given)) if isinstance(given, str) else None
     if found is None:
@@ -152,7 +152,7 @@ def needed(module: str, extra: str, what: str) -> Any:
     extra : str
         The extra of this package that installs it.
     what : str
-        What needs it, as the beginning of a sentence.
+        The feature that needs it, as the beginning of a sentence.
     """
     try:
         return import_module(module)

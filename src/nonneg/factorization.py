@@ -61,18 +61,17 @@ def factorize(
         A name or an object of `nonneg.constraints` for each factor that has one. A ``"fixed"`` one takes its value from `init`.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or dict of arrays, default="auto"
         How to start, or starting values by name; factors that are not named start at random. "auto"
-        is what suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
+        suits the form: a search among components, clusters, co-clusters or singular vectors. "kmeans"
         starts from clusters of the rows and columns of X: it leaves the plateau that quadratic forms such as ``L L.T X R R.T`` have
         around random starts. Zeros become tiny, so that they can grow again.
     solver : {"auto", "coordinate", "block-coordinate", "newton", "quasi-newton", "adaptive", "multiplicative", "least-squares"}
-        Or an object of `nonneg.solvers`. "auto" (default) is "coordinate" where that can be used, with the Euclidean distance, and
-        "block-coordinate" on a device; "newton" for I-, α- and β-divergences up to β = 1, where factors occur once;
-        "quasi-newton" for what else there is; "adaptive"
-        where a constraint ties entries together.
+        Or an object of `nonneg.solvers`. "auto" (default) is "coordinate" if that can be used, with the Euclidean distance, and
+        "block-coordinate" on a device; "newton" for I-, α- and β-divergences up to β = 1, if factors occur once;
+        "adaptive" if a constraint ties entries together; else "quasi-newton".
     max_iter : int, default=1000
     tol : float, default=1e-5
-        Stop when the objective changes by at most `tol` times its value between two checks, or when what is left to gain, as its
-        curve tells, is at most 600 · `tol` of it (and at most 0.6 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
+        Stop when the objective changes by at most `tol` times its value between two checks, or when its extrapolated
+        remaining decrease is at most 600 · `tol` of it (and at most 0.6 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
     step_tol : float, default=0
         Stop also when one iteration changes no factor by more than `step_tol` times its norm, as the codes of OPNMF do.
     check_every : int, default=10
@@ -81,16 +80,16 @@ def factorize(
         For the start; the same seed gives the same result.
     callback : callable, optional
         Called at every check with a `Progress`; returning True stops the run. Ctrl-C does so, too, and then raises
-        KeyboardInterrupt with what was found as its `solution`.
+        KeyboardInterrupt with the result as its `solution`.
     checkpoint : str, path or Checkpoint, optional
         A file in which the run is written down every minute, to be gone on with by the same call; see `nonneg.Checkpoint`.
     weights : array of the shape of X, or pair of arrays (rows, columns), default=None
-        By which the loss of each entry is multiplied, not negative; of a pair, by both. An integer weight of a row, or of a column,
-        is what as many copies of it would be. An entry of weight 0 is missing, whatever stands there. A sparse array of weights has
-        none where nothing is stored. None in place of one of a pair stands for ones. A path, an open file or a memory map,
-        too, which is read as X is; for X in files or on Dask also a Dask array.
+        Non-negative factors of the loss of each entry; of a pair, both. An integer weight of a row, or of a column,
+        stands for as many copies of it. An entry of weight 0 is missing, whatever stands there. Entries
+        that a sparse array of weights does not store are 0. None in place of one of a pair stands for ones. A path, an open file
+        or a memory map, too, which is read as X is; for X in files or on Dask also a Dask array.
     missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, about what is masked in a masked array, and about NA in a table. With "ignore" it has no part in the
+        Treatment of NaN, masked entries of a masked array, and NA in a table. With "ignore" they have no part in the
         objective. See `Observed` for sparse data.
 
     Returns
@@ -177,7 +176,7 @@ def explain(estimator: Any, X: Any, rank: int | Sequence[int] | None = None, *, 
     -------
     Explanation
         The model, the first pass over X, each stage with its reason, memory and passes; ``print`` shows them in lines. After a fit
-        the same is in ``strategy_``, or in ``Solution.strategy``, with what each stage took.
+        the same is in ``strategy_``, or in ``Solution.strategy``, with the time of each stage.
 
     See Also
     --------

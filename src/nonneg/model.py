@@ -51,7 +51,7 @@ class Rule:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """Where the papers print it."""
+        """Equation in the papers."""
         return tuple(citations(self.subject.keys, self.exponent, simplified=self.is_simplified))
 
     @property
@@ -72,7 +72,7 @@ class Rule:
 
 
 class Model:
-    """What is approximated by what, in which sense, under which constraints.
+    """Form, divergence and constraints of a factorization.
 
     Parameters
     ----------
@@ -84,10 +84,10 @@ class Model:
     constraints : dict, optional
         For each factor that has one, a name or an object of `nonneg.constraints`.
     data : str, default="X"
-        What the form calls the data.
+        Name of the data in the form.
     signed : iterable of str, optional
         Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
-        data, where a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
+        data, if a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
     split : {"joint", "separate"}, default="joint"
         How matrices of either sign enter a rule, as the difference of two matrices without negative entries. "joint" splits the
         whole product between two occurrences of the factor, as in (XᵀX Hᵀ)⁺, and does not form XᵀX. "separate" splits matrices of
@@ -171,7 +171,7 @@ class Model:
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the rules and the objective use of the data, as their words say."""
+        """Words of the data in the rules and the objective."""
         if self.middles.operands or self.divergence.log_powers:
             return frozenset({Need.ENTRIES})
         X = Letter(self.data)
@@ -187,7 +187,7 @@ class Model:
         return parts | {Need.PRODUCTS}
 
     def _with_signs(self, given: Iterable[str] | None) -> frozenset[str]:
-        """Every matrix that may have negative entries; an error where one cannot."""
+        """Every matrix that may have negative entries; refuses those that cannot."""
         learned = {name for name in self.learned if self.constraints[name].is_signed}
         signed = learned | set(({self.data} if learned else ()) if given is None else given)
         for name in signed:
@@ -208,7 +208,7 @@ class Model:
         return frozenset(signed | ({self.data} if self.divergence.signed else set()))
 
     def with_signs(self, signed: Iterable[str]) -> Model:
-        """The same model where it is exactly these of the given matrices that have negative entries."""
+        """The same model with negative entries in exactly these of the given matrices."""
         learned = {name for name in self.learned if self.constraints[name].is_signed}
         if self.signed == learned | set(signed) or self.divergence.signed:
             return self
@@ -237,7 +237,7 @@ class Model:
         )
 
     def _check_weights(self) -> None:
-        """Refuse weights where the comparison is no sum over entries, or X̂ may be of either sign."""
+        """Refuse weights if the comparison is no sum over entries, or X̂ may be of either sign."""
         if not self.divergence.approximates:
             raise IncompatibleError(
                 f"{self.divergence!r} compares no entries of {self.data}, so there is nothing that weights, or missing values, "
@@ -270,7 +270,7 @@ class Model:
         return {name: get_constraint(c) for name, c in constraints.items() if c is not None}
 
     def check_given(self, names: Iterable[str]) -> None:
-        """Refuse starting values of what is not a factor."""
+        """Refuse starting values of names that are no factor."""
         for name in names:
             if name not in self.constraints:
                 raise IncompatibleError(

@@ -135,7 +135,7 @@ class Objective:
     Notes
     -----
     The free rule is W ∘ (∇⁻/∇⁺)^η (ONL Eq. 9, 18; QNMF Theorem 1), the orthogonal one W ∘ [(∇⁻ + WWᵀ∇⁺)/(∇⁺ + WWᵀ∇⁻)]^η (ONL Eq.
-    12, 20; QNMF Theorem 3). ONL maximises: its ∇⁺ and ∇⁻ change places. Where parts are texts, WᵀW = I is used and common words
+    12, 20; QNMF Theorem 3). ONL maximises: its ∇⁺ and ∇⁻ change places. If parts are texts, WᵀW = I is used and common words
     are cancelled (ONL Fig. 4), unless the constraint is ``Orthogonal(steps=1)``.
     """
 
@@ -173,7 +173,7 @@ class Objective:
         known = {} if bounds is None else _by_name(bounds, self.learned, "bounds", _read_bounds)
         self.rules = {name: self._rule(name, *parts[name], known.get(name)) for name in self.learned}
 
-    # ---- what is given
+    # ---- parameters
 
     def _names(self, positive: Any, negative: Any) -> tuple[str, ...]:
         """The factors, in the order of the parts, or of appearance."""
@@ -193,7 +193,7 @@ class Objective:
         return found or ("W",)
 
     def _parts(self, factor: str, positive: Any, negative: Any) -> tuple[Sum, Sum]:
-        """∇⁺ and ∇⁻ of what is minimised, as sums of words; a function is a word of one letter."""
+        """∇⁺ and ∇⁻ of the minimised objective, as sums of words; a function is a word of one letter."""
         if positive is None:
             assert self._traces is not None
             gradient = derivative_of_trace(self._traces, factor).rewritten(lambda word: symmetric(word, self._symmetric))
@@ -310,10 +310,10 @@ class Objective:
         Parameters
         ----------
         start : array, or shape (rows, columns), or dict of these by factor
-            Where to begin; a shape stands for random numbers, uniform in (0, 1).
+            Start; a shape stands for random numbers, uniform in (0, 1).
         solver : {"auto", "adaptive", "line-search", "multiplicative"} or Solver, default="auto"
-            "auto" is "adaptive", exponents that grow from the proven one, where bounds are known; "line-search" where they are not;
-            and "multiplicative", with the proven exponent or else 1/2, where J is not given.
+            "auto" is "adaptive", exponents that grow from the proven one, if bounds are known; "line-search" if they are not;
+            and "multiplicative", with the proven exponent or else 1/2, if J is not given.
         n_init : int, default=1
             Starts; the best end is returned.
         max_iter : int, default=5000
@@ -328,7 +328,7 @@ class Objective:
         Returns
         -------
         Solution
-            ``status`` is "unchecked" where the run came to rest and J is not given.
+            ``status`` is "unchecked" if the run came to rest and J is not given.
         """
         if not is_count(n_init, 1):
             raise IncompatibleError(f"n_init must be an int of at least 1; got {n_init!r}.")
@@ -506,7 +506,7 @@ def _read_factor(name: str, one: Any) -> Any:
 
 
 class OwnProblem:
-    """A user's objective with factors of given shapes: what a run asks of a problem."""
+    """A user's objective with factors of given shapes, as a problem of a run."""
 
     def __init__(self, model: Objective, factors: Mapping[str, Array]) -> None:
         self.model, self.learned = model, model.learned
@@ -662,7 +662,7 @@ def _number(value: Any) -> float:
 
 @dataclass(frozen=True)
 class _Guarded(Solver):
-    """A solver that stays where a rule has a negative side, and says why."""
+    """A solver that stops at a negative side of a rule, and says why."""
 
     solver: Solver
 
@@ -696,7 +696,7 @@ def _checked(problem: OwnProblem, factors: Mapping[str, Array]) -> OwnPoint:
 
 
 _STEP, _AGREES = 1 / 3, 1e-2
-"""The power of eps that is the step of a central difference, and by what share of ∇⁺ + ∇⁻ that may differ from the parts."""
+"""Step of a central difference, as a power of eps, and its tolerance, as a share of ∇⁺ + ∇⁻."""
 
 
 def _compare(point: OwnPoint, factor: str) -> None:

@@ -1,6 +1,6 @@
 """The five papers, and which of their rules the engine derives.
 
-A rule is recognised by what it is a rule for: the form, the divergence and the constraints, whatever the factors are called.
+A rule is recognised by its form, divergence and constraints, whatever the names of factors.
 `tests/equations` derives each one and compares it with the paper, as text and as numbers.
 """
 
@@ -26,7 +26,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Published:
-    """A rule of the papers: what it is for, where it stands, and the exponent it is printed with."""
+    """A rule of the papers: its model, its equation, and its printed exponent."""
 
     form: str
     factor: str
@@ -122,7 +122,7 @@ Key = tuple[Word, str, Objective, tuple[tuple[str, Constraint], ...], str]
 
 @dataclass(frozen=True)
 class Subject:
-    """What a rule is for: the factor, and the model around it.
+    """Subject of a rule: the factor, and the model around it.
 
     Attributes
     ----------
@@ -145,13 +145,13 @@ class Subject:
     @property
     def keys(self) -> list[Key]:
         """The same whatever its matrices are called and whichever way round they are written."""
-        # What is only kept in scale counts as free in the papers.
+        # Factors kept in scale count as free in the papers.
         constraints = {name: Free() if c.needs_both_parts else c for name, c in self.constraints.items()}
         return [_key(word, self.factor, self.divergence, constraints, self.data, self.signs) for word in (self.form, self.form.T)]
 
 
 def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[str, Constraint], data: str, signs: str) -> Key:
-    """The form with its matrices renamed in order of appearance, each written untransposed where it first appears."""
+    """The form with its matrices renamed in order of appearance, each written untransposed at its first place."""
     first: dict[str, Letter] = {}
     for letter in form:
         first.setdefault(letter.name, letter)
@@ -166,7 +166,7 @@ def _key(form: Word, factor: str, divergence: Objective, constraints: Mapping[st
 
 @cache
 def _published_keys() -> list[Key]:
-    """What each published rule is a rule for, in their order."""
+    """Subjects of the published rules, in their order."""
     return [_published_key(published) for published in PUBLISHED]
 
 
@@ -178,7 +178,7 @@ def _published_key(published: Published) -> Key:
 
 
 def citations(wanted: list[Key], exponent: float, *, simplified: bool = False) -> list[str]:
-    """Where the papers print a rule, those with the theory's exponent first; a form is looked for as it is, then transposed."""
+    """Equations of a rule, those with the theory's exponent first; a form is looked for as it is, then transposed."""
     for number, key in enumerate(wanted):
         found = [published for published, its in zip(PUBLISHED, _published_keys(), strict=True) if its == key]
         found.sort(key=lambda published: abs(published.exponent - exponent) > 1e-12)

@@ -1,6 +1,6 @@
 """Checks that any model can be put through: objectives that never rise, K.K.T. conditions, gradients.
 
-What they compare with is computed a second time, dense and naive: values and derivatives from the textbook formulas, products from
+The reference is computed a second time, dense and naive: values and derivatives from the textbook formulas, products from
 left to right. Nothing of the engine is used for it but the form, read as a word.
 """
 
@@ -30,14 +30,14 @@ __all__ = ["assert_kkt", "assert_monotone", "check_gradient", "dense_gradient", 
 
 
 def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
-    """Assert that the objective never rose from one check to the next; where it is maximised, that it never fell.
+    """Assert that the objective never rose from one check to the next; if it is maximised, that it never fell.
 
     Parameters
     ----------
     solution : Solution
         Of a run with ``check_every=1``, if no step is to be missed.
     rtol : float
-        What counts as rounding, relative to the largest value in the history. An objective is a difference of sums, known to a few
+        Tolerance for rounding, relative to the largest value in the history. An objective is a difference of sums, known to a few
         hundred times the dtype's epsilon of them: the default is for float64, float32 needs about 1e-4. With 0 no rise is let pass.
     """
     values = solution.history.objective * (-1.0 if solution.model.divergence.maximised else 1.0)
@@ -61,7 +61,7 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
     ----------
     model : Model
         Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian,
-        with the multipliers that fit best where F is not zero.
+        with the multipliers that fit best on the support of F.
     X : array or sparse array
     factors : dict of arrays
         Of all factors, as in ``solution.factors``.
@@ -104,7 +104,7 @@ def check_gradient(
     rank : int or sequence of int, optional
         Of the factors, if they are to be drawn.
     factors : dict of arrays, optional
-        Where to check; drawn from [0.5, 1.5) by default, fixed factors too.
+        Point of the check; drawn from [0.5, 1.5) by default, fixed factors too.
     random_state : int, Generator or RandomState
         To draw them with.
     tol : float
@@ -204,7 +204,7 @@ def divergence_parts(
 
 
 def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The gradient ∇⁺ − ∇⁻ of what is minimised by a factor, and the sum ∇⁺ + ∇⁻ it is small against, QNMF Eq. 9.
+    """The gradient ∇⁺ − ∇⁻ of the objective by a factor, and the sum ∇⁺ + ∇⁻ it is small against, QNMF Eq. 9.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]
 
 
 def _occurrences(form: Word, factor: str, middle: np.ndarray, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Σ over the occurrences of a factor of leftᵀ · middle · rightᵀ, transposed where the occurrence is."""
+    """Σ over the occurrences of a factor of leftᵀ · middle · rightᵀ, transposed like the occurrence."""
     total = np.zeros_like(matrices[factor])
     for left, occurrence, right in form.around(factor):
         piece = reduce(matmul, [*_arrays(left.T, matrices), middle, *_arrays(right.T, matrices)])
@@ -243,7 +243,7 @@ def _central_differences(model: Model, factor: str, matrices: Mapping[str, np.nd
 
 
 def _multipliers(constraint: Constraint, factor: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """What the conditions on the sums add up to at each entry: λ, or λ + μ, fitted to the gradient where the factor is not zero."""
+    """Multipliers of the sums at each entry: λ, or λ + μ, fitted to the gradient on the support of the factor."""
     if constraint.is_free or constraint.is_signed:
         return np.zeros_like(gradient)
     rows, columns = np.indices(factor.shape)

@@ -36,7 +36,7 @@ class Topic(NamedTuple):
 
     words: list[str]
     share: float
-    """The part of all that the components explain; nan where the model does not keep codes."""
+    """The part of all that the components explain; nan if the model does not keep codes."""
     coherence: float
     """NPMI of its words; nan without X."""
 
@@ -91,7 +91,7 @@ def topics(model: Any, names: Any = None, *, X: Any = None, count: int = 10, by:
     count : int, default=10
         Words of a topic.
     by : {"weight", "lift", "zscore"}, default="weight"
-        What ranks the words, as in `nonneg.selection.top_features`.
+        Criterion of the ranking, as in `nonneg.selection.top_features`.
 
     Returns
     -------
@@ -120,9 +120,9 @@ def coherence(words: Any, X: Any, names: Any = None) -> np.ndarray:
     words : list of lists of words, or Topics
         Two words at least in each.
     X : array or sparse array of shape (n_documents, n_words)
-        Counts, of which it matters only where they are zero; of other documents than those that were fitted, too.
+        Counts, of which only zeros matter; also of other documents than the fitted ones.
     names : vectorizer, or sequence of words, optional
-        What the columns of X are called; by default numbers.
+        Names of the columns of X; by default numbers.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def _counted(model: Any, X: Any) -> Any:
 
 
 def _fits(pipeline: Any, X: Any) -> bool:
-    """Whether something has the columns of the last step of a pipeline, rather than being what its first step takes."""
+    """Whether something has the columns of the last step of a pipeline, rather than those of the input of its first step."""
     return getattr(X, "ndim", 0) == 2 and X.shape[1] == read_components(pipeline[-1]).shape[1]
 
 
@@ -225,7 +225,7 @@ def _matrix(X: Any) -> Any:
 
 
 def _shares(model: Any, count: int) -> np.ndarray:
-    """What part of all that is explained each component makes up."""
+    """The share of each component in the explained variance."""
     codes = codes_of_fit(model, count)
     if codes is None:
         return np.full(count, np.nan)

@@ -21,7 +21,7 @@ from .running import Session, legible, parsed, shell
 
 
 def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") -> Any:
-    """An estimator after its fit, or after as much of it as Ctrl-C left; what it warns of is said in a line."""
+    """An estimator after its fit, or its part before Ctrl-C; warnings are printed in a line each."""
     with told(session):
         getattr(estimator, method)(*data)
     if session.interrupted and hasattr(estimator, "objectives_"):
@@ -34,7 +34,7 @@ def fitted(session: Session, estimator: Any, *data: Any, method: str = "fit") ->
 
 
 def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: bool) -> str:
-    """What Ctrl-C left of several starts."""
+    """The sentence about an interrupted fit of several starts."""
     if done == of:
         return f"Stopped by the user when all {of} starts had ended; the best of them is kept as it is."
     where = f"in start {done + 1} of {of}" if len(unfinished) <= 1 else f"when {done} of {of} starts had ended"
@@ -49,7 +49,7 @@ def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: boo
 
 @contextmanager
 def told(session: Session) -> Iterator[None]:
-    """Work of which progress is shown; when it began, how long it took and what it warned of are kept, and the last is said."""
+    """Work of which progress is shown; its beginning, duration and warnings are kept, and the warnings printed."""
     session.result["began"] = datetime.now().astimezone().isoformat(timespec="seconds")
     began, before = time.perf_counter(), session.result.get("warnings", [])
     with warnings.catch_warnings(record=True) as caught:
@@ -67,7 +67,7 @@ def told(session: Session) -> Iterator[None]:
 def about_of(
     session: Session, data: Sequence[Path], table: Table | None, reading: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What a model file and a report say of a fit beside the estimator; of the options of reading, those that were given."""
+    """Fields of a model file and a report beside the estimator; of the options of reading, the given ones."""
     about: dict[str, Any] = {"command": shell(), "data": [legible(str(path)) for path in data]}
     chosen = {name: (reading or {}).get(name) for name in (*_READING, "label")}
     chosen["negative"] = "clip" if (reading or {}).get("negative") == "clip" else None
@@ -126,7 +126,7 @@ _PARTS_TOLD, _FOREMOST = 20, 6
 
 
 def tell_foremost(session: Session, estimator: Any, table: Table) -> None:
-    """The foremost features of each part, where features have names."""
+    """The foremost features of each part, if features have names."""
     if table.features is None or table.layout is not None or not hasattr(estimator, "components_"):
         return
     from ..selection import top_features
@@ -164,7 +164,7 @@ def divergence_of(text: str) -> Any:
 
 
 def number_or_text(text: str | None) -> Any:
-    """What names and numbers alike can be given for."""
+    """Parameters that take names and numbers alike."""
     try:
         return None if text is None else float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read and check what a command is given: tables, graphs, sequences."""
+"""Read and check the input of a command: tables, graphs, sequences."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def read_table(
     Parameters
     ----------
     negative : {"raise", "clip", "keep"}
-        What to do about cells below zero.
+        Treatment of cells below zero.
     missing : {"raise", "ignore"}
-        What to do about cells that are NaN.
+        Treatment of NaN.
     in_blocks : bool
-        Whether large files may be left where they lie; they are checked as they are read.
+        Whether large files may be left on disk; they are checked as they are read.
     is_fitted : bool
         Whether the data are for a model that is fitted, which has no option --missing.
     session : Session, optional
@@ -88,7 +88,7 @@ def _tell_of_empty_samples(session: Session, table: Table) -> None:
 
 
 def tell_of_many_parts(session: Session, table: Table, parts: int) -> None:
-    """Warn where there are more parts than samples."""
+    """Warn of more parts than samples."""
     if parts > table.shape[0]:
         session.note(
             f"{parts} parts are more than the {table.shape[0]} samples: a part for each would reproduce all of them, and what more "
@@ -147,7 +147,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def _tell_how_read(session: Session, path: Path, sequences: list[list[str]], as_words: bool) -> None:
-    """How many sequences of what there are; and what it may have been meant as, where that is likelier."""
+    """The number and kind of sequences; and a likelier reading of the file, if there is one."""
     what, n = "words" if as_words else "characters", len(sequences)
     count = len({symbol for line in sequences for symbol in line})
     length = sum(map(len, sequences))
@@ -161,7 +161,7 @@ def _tell_how_read(session: Session, path: Path, sequences: list[list[str]], as_
 
 
 def in_order(table: Table, estimator: Any, label: str) -> Table:
-    """The table with its columns in the order of the features that were fitted, where both have names."""
+    """The table with its columns in the order of the fitted features, if both have names."""
     count = getattr(estimator, "n_features_in_", table.shape[1])
     if table.layout is not None and table.layout.is_brain and table.shape[1] != count:
         raise FileError(

@@ -61,7 +61,7 @@ def file_option(*names: str, help: str, kind: str = "file", **settings: Any) -> 
 
 
 def model_file(ending: str) -> Decorator:
-    """Where the model goes; each command has an ending of its own, so that none takes the file of another."""
+    """Path of the model; each command has a suffix of its own, so that none takes the file of another."""
     described = f"The model file; by default the name of the data with {ending}."
     return click.option("-o", "--out", type=Output(ending=ending), help=described)
 
@@ -78,7 +78,7 @@ reading = together(
     click.option("--features", type=PATH, help="Names of features, one a line, or in a second column: features.tsv of a .mtx."),
     click.option("--samples", type=PATH, help="Names of samples, one a line: barcodes.tsv of a .mtx."),
 )
-"""What of a file to read."""
+"""Options of reading a file."""
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same result.")
 assignments = click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Any other parameter, as in Python.")
 missing = click.option(

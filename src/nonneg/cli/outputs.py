@@ -23,9 +23,9 @@ class Output(click.Path):
     Parameters
     ----------
     kind : {"file", "table", "page", "plot"}
-        What is written, which says how the name may end.
+        Kind of output, with the suffixes of its names.
     ending : str
-        Ending of the default name, which begins as the name of the first input; no default name where it is empty.
+        Ending of the default name, which begins as the name of the first input; no default name if it is empty.
     """
 
     def __init__(self, kind: str = "file", ending: str = "") -> None:
@@ -98,12 +98,12 @@ def refuse_inputs(outputs: Iterable[tuple[str, Path]], inputs: Iterable[tuple[st
 
 
 def stem_of(path: Path) -> str:
-    """The name of a file or folder without what says its kind."""
+    """The name of a file or folder without its suffixes."""
     return path.resolve().name.partition(".")[0] or "model"
 
 
 def _given(ctx: click.Context, param: click.Parameter) -> Iterator[tuple[str, Path]]:
-    """Paths of an option or argument, with what it is called."""
+    """Paths of an option or argument, with its name."""
     label = max(param.opts, key=len) if isinstance(param, click.Option) else str(param.name).upper()
     value: Any = ctx.params.get(str(param.name))
     for path in value if isinstance(value, tuple) else (value,):

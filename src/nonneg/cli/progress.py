@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line that is kept up to date; a line a second where standard error is a file."""
+"""Progress on a terminal: one line that is kept up to date; a line a second if standard error is a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all commands share: errors in one sentence, exit codes, JSON for machines, and Ctrl-C that keeps what there is."""
+"""Base of all commands: errors in one sentence, exit codes, JSON for machines, and Ctrl-C that keeps results."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _in_words_of_the_shell(error: BaseException) -> str:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an error is about what was given, rather than a fault of the library."""
+    """Whether an error is about the input, rather than a fault of the library."""
     from ..exceptions import DataError, ExpressionError, FileError, IncompatibleError, ShapeError
 
     is_named = isinstance(error, DataError | ExpressionError | FileError | IncompatibleError | ShapeError | ImportError)
@@ -117,7 +117,7 @@ def silence(stream: Any) -> None:
 
 
 class Session:
-    """One run of a command: what it prints, and what it waits for."""
+    """One run of a command: its output and its progress."""
 
     def __init__(self, as_json: bool, quiet: bool) -> None:
         self.as_json, self.quiet = as_json, quiet
@@ -151,7 +151,7 @@ class Session:
         self.result["warnings"] = [*self.result.get("warnings", ()), text]
 
     def phase(self, text: str) -> None:
-        """What is being done now, on standard error, for people."""
+        """Print the current step on standard error, for people."""
         if not self.as_json and not self.quiet:
             echo(text, err=True)
 
@@ -174,13 +174,13 @@ class Session:
         self.say(f"{what:<12} {path}{replaced}")
 
     def left(self) -> str:
-        """What there is of a command that was broken off."""
+        """Results of an interrupted command."""
         if self.written:
             return f"stopped; what was written by then is whole: {', '.join(self.written.values())}."
         return "stopped before there was anything to save."
 
     def finish(self) -> None:
-        """Print what is for machines, and exit as an interrupted command does where it was."""
+        """Print the output for machines, and exit as interrupted if it was."""
         if self.as_json:
             seconds = round(time.perf_counter() - self.began, 3)
             found = {**self.result, "files": self.written, "seconds": seconds, "interrupted": self.interrupted}

@@ -48,7 +48,7 @@ def rank_parameter(cls: Any, ranks: Any, assignments: Sequence[str]) -> str:
 
 
 RANKS = ("n_components", "n_clusters", "n_states")
-"""What estimators call their rank."""
+"""Names of the rank parameter."""
 
 
 def with_best_rank(session: Session, estimator: Any, name: str, X: Any, ranks: Any, **settings: Any) -> None:
@@ -78,7 +78,7 @@ def scanned(
     keep: Any = None,
     strata: Any = None,
 ) -> Any:
-    """What ranks are worth, as `nonneg.selection.rank_scan` finds it; after Ctrl-C, what those are that were measured by then."""
+    """The result of `nonneg.selection.rank_scan`; after Ctrl-C, of the ranks measured by then."""
     from ..exceptions import Stopped
     from ..selection import rank_scan
 

@@ -19,7 +19,7 @@ from .running import Session
 def classes_of(
     session: Session, text: str | None, table: Table | None, label: str, criteria: Sequence[str]
 ) -> tuple[np.ndarray | None, Sequence[str]]:
-    """A class for each sample, and the criteria to judge ranks by: split halves where there are classes.
+    """A class for each sample, and the criteria to judge ranks by: split halves if there are classes.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def classes_of(
     table : Table or None
         The data.
     label : str
-        What the data are called.
+        Name of the data.
     criteria : sequence of str
         Given by the user.
     """
@@ -58,7 +58,7 @@ def _read(text: str, table: Table, label: str) -> np.ndarray:
 
 
 def _matched(columns: Mapping[str, Any], table: Table, label: str) -> Mapping[str, Any]:
-    """The rows of a table in the order of the samples, by name where it has their names."""
+    """The rows of a table in the order of the samples, by name if it has their names."""
     samples: list[str] = [] if table.samples is None else table.samples.tolist()
     for cells in columns.values() if samples else ():
         if set(samples) <= set(cells):

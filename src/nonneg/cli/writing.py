@@ -1,4 +1,4 @@
-"""Write what a command found: components, codes, labels, atlases."""
+"""Write the results of a command: components, codes, labels, atlases."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _write_pairs(header: tuple[str, str], pairs: Iterable[tuple[Any, Any]], path
 
 
 def part_names(count: int) -> list[str]:
-    """What components are called in tables."""
+    """Names of components in tables."""
     return [f"part {number}" for number in range(1, count + 1)]
 
 
 def write_components(components: np.ndarray, table: Table, path: Path) -> None:
-    """One row for each component; NIfTI where features are voxels."""
+    """One row for each component; NIfTI if features are voxels."""
     is_brain = table.layout is not None and table.layout.is_brain
     files.write(
         Table(components, part_names(len(components)), table.features, table.layout if is_brain or path.suffix == ".npz" else None),
@@ -53,7 +53,7 @@ def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
 
 
 def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
-    """To which part each item belongs, counted from 1, 0 being none; `of` says what the items are."""
+    """To which part each item belongs, counted from 1, 0 being none; `of` names the kind of items."""
     given = names if names is not None else [str(number) for number in range(1, len(labels) + 1)]
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
         _write_pairs((of, "part"), zip(given, np.asarray(labels) + 1, strict=True), path)

@@ -188,7 +188,7 @@ class Fixed(Constraint):
 
 @dataclass(frozen=True)
 class Direction(Constraint):
-    """Only the direction matters: unit Frobenius norm. Used where an objective grows with the scale (NL and √NL)."""
+    """Only the direction matters: unit Frobenius norm. For objectives that grow with the scale (NL and √NL)."""
 
     needs_both_parts: ClassVar[bool] = True
 

@@ -10,7 +10,7 @@ from .base import Array, Constraint
 
 @dataclass(frozen=True)
 class Diagonal(Constraint):
-    """Zero off the diagonal: B in W B Wᵀ, where components have weights of their own and do not mix (QNMF §2).
+    """Zero off the diagonal: B in W B Wᵀ of components that have weights of their own and do not mix (QNMF §2).
 
     Notes
     -----

@@ -18,7 +18,7 @@ class Support(Constraint):
     Parameters
     ----------
     pattern : array of bool
-        True where the factor may be positive, as large as the factor.
+        True for entries that may be positive, of the shape of the factor.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What a loader returns."""
+"""Result of a loader."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def make_hidden_chain(
 
 
 def _drawn_rows(generator: Any, mask: np.ndarray) -> np.ndarray:
-    """Rows that sum to one, exponential numbers where the mask is one: uniform among all such rows."""
+    """Rows that sum to one, exponential numbers on the mask: uniform among all such rows."""
     rows = mask * -np.log(1.0 - generator.uniform(size=mask.shape))
     return rows / rows.sum(axis=1, keepdims=True)
 

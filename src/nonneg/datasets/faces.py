@@ -55,7 +55,7 @@ def make_faces(n_samples: int = 400, *, noise: float = 0.1, random_state: Random
 
 
 _OFTEN = {"glasses": 0.4, "moustache": 0.4, "beard": 0.4, "shirt": 0.8}
-"""The share of faces that have a part, where not all have it."""
+"""The share of faces that have a part, if not all have it."""
 
 
 def _parts() -> dict[str, np.ndarray]:

@@ -1,9 +1,9 @@
-"""What all estimators share: `fit`, `transform`, `score`, and the attributes they leave.
+"""Base of all estimators: `fit`, `transform`, `score`, and the fitted attributes.
 
 Parameters are in `_parameters`, the reading of X in `validation`.
 
-An estimator is a `Model` of X (n_samples × n_features) and a few words about how to start. What can be done with new samples
-follows from the form. Where X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. Where a
+An estimator is a `Model` of X (n_samples × n_features) and options of the start. The form says how new samples
+are coded. If X itself comes first, as in ``X W W.T``, new samples are projected: codes are ``X W``. If a
 learned factor comes first, as in ``W H`` or ``W W.T X``, its rows are the codes of the samples, and those of new ones are solved
 for, the rest being known.
 """
@@ -77,7 +77,7 @@ class Orthogonality(NamedTuple):
 
 
 _MANY = 100
-"""Components above which it is said that there are so many, where that was not asked for."""
+"""Warn above so many components if the user has not chosen the number."""
 
 
 def _can_transform(estimator: Any) -> bool:
@@ -115,14 +115,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         The most iterations of a start.
     tol : float, default=1e-5
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
+        its extrapolated remaining decrease is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     n_jobs : int, default=None
         How many starts run at the same time, as in joblib.
     warm_start : bool, default=False
-        Whether another `fit` goes on from where the last one ended, where sizes allow.
+        Whether another `fit` goes on from the end of the last one, if sizes allow.
     verbose : int, default=0
         1 prints progress, a line a second at the most.
     callback : callable, default=None
@@ -131,8 +131,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         A file in which the fit is written down every minute. Fitting again with it goes on from there, to the same bits; for other
         data or parameters it is refused. Clones, as those of a grid search, need a folder; see `nonneg.Checkpoint`.
     missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
-        those of what is known, and `inverse_transform` says what is not. See `Observed` for sparse X.
+        Treatment of NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
+        those of the known entries, and `inverse_transform` estimates the missing ones. See `Observed` for sparse X.
     n_components : int or "auto", default="auto"
         How many components. "auto" takes as many as there are samples or features, whichever is less; more than
         100 are warned of, since that may take long.
@@ -144,14 +144,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     factors_ : dict of arrays
         Every factor of the form, by name, as the fit left it.
     model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it.
+        The minimised objective: ``print(model_)`` shows it and its multiplicative rules.
     solver_ : str
-        What minimised it, where `solver` is "auto" too: "coordinate", "newton", "multiplicative", …
+        Name of the solver, also if `solver` is "auto": "coordinate", "newton", "multiplicative", …
     reconstruction_err_ : float
         √(2 D) with D the divergence between X and its approximation, as in scikit-learn: ‖X − X̂‖ for the
         Euclidean distance.
     objective_ : float
-        What was minimised, at the end: D and the penalties of constraints, if they have any.
+        Objective at the end: D and the penalties of constraints, if they have any.
     objectives_ : array of shape (n_init,)
         The objective that each start ended at.
     n_iter_ : int
@@ -165,7 +165,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
+        Only if X has feature names that are all strings.
     n_components_ : int
         How many components there are.
     """
@@ -229,7 +229,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             )
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
-        """X as data, checked. What lies in files, or on other machines, is checked when it is first read."""
+        """X as checked data. Files and data on other machines are checked when they are first read."""
         check_missing(self.missing)
         is_array = type(X) is np.ndarray
         if not is_array:
@@ -367,7 +367,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return X
 
     def _keep(self, X: Data, solution: Solution) -> None:
-        """Store what was found."""
+        """Set the fitted attributes."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
         self.strategy_ = None if solution.strategy is None else replace(solution.strategy, note=self._note)
         self.components_ = self._components(X, solution)
@@ -387,7 +387,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return self.components_.shape[0]
 
     def _error(self, X: Data, solution: Solution) -> float:
-        """√(2 D), also where D itself is too large or too small for a float."""
+        """√(2 D), also if D itself is too large or too small for a float."""
         model = solution.model
         is_known = 0 < solution.objective < np.inf and not any(c.has_penalty for c in model.constraints.values())
         if is_known and not (X.costs.weighted and counts_filled(model, X)):
@@ -409,7 +409,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _hardened(self, X: Data, solution: Solution) -> Solution:
         """Apply `orthogonality` to a solution, and measure `orthogonality_`."""
         axes = self._orthogonal()
-        self._soft_factors = solution.factors  # where a stream, or another fit, goes on from
+        self._soft_factors = solution.factors  # the start of a stream or a warm start
         self.__dict__.pop("orthogonality_", None)
         if not axes:
             return solution
@@ -422,14 +422,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             self.orthogonality_[name] = Orthogonality(*measure_overlap(W))
         return solution
 
-    # ---- what follows from the form
+    # ---- attributes by form
 
     @property
     def _transforms(self) -> bool:
         """Whether codes can be had for new samples: the form begins with the data, or with the factor of the samples."""
         try:
             model = self._model()
-        except ValueError:  # parameters that cannot be are for `fit` to refuse, not for whoever asks what there is
+        except ValueError:  # `fit` refuses invalid parameters, not `hasattr`
             return True
         first = model.form[0]
         return not first.transposed and (first.name == model.data or first.name in model.learned)
@@ -450,7 +450,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     @with_library
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
-        """What each sample is made of: its codes, (n_samples, n_components). Those of a Dask collection are one, too, and lazy.
+        """Codes of samples, (n_samples, n_components). Codes of a Dask collection are a lazy collection.
 
         Parameters
         ----------
@@ -492,7 +492,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return encode(X, self.components_, model.divergence, constraint)
 
     def _codes_by_product(self, X: Data) -> np.ndarray:
-        """The codes of samples where the form begins with them."""
+        """Codes of samples in forms that begin with codes."""
         left, _ = self._cut(self.model_)
         return np.asarray(as_dense(multiply(left, self.factors_, {self.model_.data: X})))
 
@@ -503,14 +503,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return np.asarray(mean @ self._projection(X))[0]
 
     def _projection(self, X: Data) -> np.ndarray:
-        """What samples are multiplied with for their codes; the identity, where there are as many components as features."""
+        """The matrix M of codes X M; the identity if there are as many components as features."""
         left, _ = self._cut(self.model_)
         if len(left) == 1:
             return np.eye(self.n_features_in_, dtype=self.components_.dtype)
         return np.asarray(as_dense(multiply(left[1:], self.factors_, {self.model_.data: X})))
 
     def _settled(self, X: Any) -> np.ndarray:
-        """The same where something is missing that is what the codes make of it; of what nothing is known, the mean of the fit."""
+        """Codes with missing entries imputed by the codes; the mean of the fit for samples without known entries."""
         projection = self._projection(X)
         prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
         codes = np.maximum(X.settled(projection, self.components_, prior).U, 0.0)
@@ -537,13 +537,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return lazy
 
     def _samples_of(self, X: Any, origin: Any = None) -> np.ndarray:
-        """What codes stand for; those of a block of a collection, where that is said."""
+        """Approximation of X by codes, or by a block of codes of a collection."""
         with np.errstate(over="ignore", invalid="ignore"):  # codes as large as numbers are may stand for more
             return read_codes(X, self.components_.shape[0]) @ self.components_
 
     @available_if(_can_transform)
     def restrict(self, features: Any) -> Any:
-        """A copy for a panel: samples with these features only, in this order, are coded by what they have.
+        """A copy for a panel: it codes samples that have these features only, in this order.
 
         Components that are projected onto keep their lengths.
 
@@ -562,7 +562,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     @available_if(lambda self: self._reconstructs and _can_transform(self))
     @with_library
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the divergence between X and what its codes give back, per sample; 0 is best.
+        """Minus the divergence between X and its approximation, per sample; 0 is best.
 
         Parameters
         ----------
@@ -636,7 +636,7 @@ def in_scale(solution: Solution, norm: str = "l2") -> Solution:
     if not isinstance(W, np.ndarray) or not isinstance(H, np.ndarray):
         return solution
     codes, components = W.T if first.transposed else W, H.T if last.transposed else H
-    peak = components.max(axis=1, keepdims=True).astype(np.float64)  # squares of what is very large or small are no floats
+    peak = components.max(axis=1, keepdims=True).astype(np.float64)  # avoids overflow of squares
     peak = np.where(peak > 0, peak, 1.0)
     shape = components / peak
     length = np.linalg.norm(shape, 1 if norm == "l1" else 2, axis=1, keepdims=True)

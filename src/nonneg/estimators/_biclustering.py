@@ -18,7 +18,7 @@ from ._libraries import with_library
 
 
 class Coclusters(BiclusterMixin):
-    """What a factorization whose first factor is of samples, and whose last one is of features, says about both.
+    """Clusters of samples by the first factor of a factorization, and of features by its last.
 
     Samples and features of zeros are like no others; they go to the largest cluster.
 
@@ -88,7 +88,7 @@ class OrthogonalCoclusters(Coclusters):
         return Orthogonal(axis, unit=is_euclidean and not self._is_printed)
 
     def _finished(self, X: Data, solution: Solution) -> Solution:
-        """What stands between the orthogonal factors fitted to them as they are: its own steps follow theirs one behind."""
+        """Fit the factor between the orthogonal ones to them: its steps are one behind theirs."""
         if self._is_printed:
             return solution
         found = refitted(X, solution, list(self._orthogonal()), self.max_iter, self.tol)
@@ -96,12 +96,12 @@ class OrthogonalCoclusters(Coclusters):
 
 
 def _lengths(matrix: np.ndarray, axis: int) -> np.ndarray:
-    """Norms, up to a common factor: squares of what is very large or small are no floats."""
+    """Norms, up to a common factor that keeps squares from overflowing."""
     return np.linalg.norm(matrix / (matrix.max() or 1.0), axis=axis)
 
 
 def _largest(shares: np.ndarray, otherwise: int | None = None) -> np.ndarray:
-    """The largest of each row; where all are zero, `otherwise`, or what is largest most often."""
+    """Index of the largest entry of each row; of rows of zeros `otherwise`, or the most frequent index."""
     labels, nothing = shares.argmax(axis=1), ~shares.any(axis=1)
     if otherwise is None and not nothing.all():
         otherwise = int(np.bincount(labels[~nothing]).argmax())

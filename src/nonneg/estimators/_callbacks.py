@@ -1,4 +1,4 @@
-"""scikit-learn's own callbacks, such as its `ProgressBar`, where its version has them: ``model.set_callbacks(ProgressBar())``."""
+"""scikit-learn's own callbacks, such as `ProgressBar`, in versions that have them: ``model.set_callbacks(ProgressBar())``."""
 
 from __future__ import annotations
 

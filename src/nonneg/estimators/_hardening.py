@@ -1,4 +1,4 @@
-"""Truly orthogonal factors out of nearly orthogonal ones: the two post-processings of ONL §2.4, K-lines, and what lies between."""
+"""Truly orthogonal factors out of nearly orthogonal ones: the two post-processings of ONL §2.4, K-lines, and degrees between."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HARDENINGS = ("soft", "rows", "polar", "exact")
 
 
 def check_hardening(how: Any) -> None:
-    """Refuse what `orthogonality` cannot be."""
+    """Refuse invalid values of `orthogonality`."""
     if isinstance(how, str) and how in HARDENINGS:
         return
     if not is_number(how) or not 0 <= how <= 1:
@@ -54,7 +54,7 @@ def polar(W: np.ndarray) -> np.ndarray:
 
 
 def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The only factor there is, multiplied by the number that is best: cut off, it is too long where it overlaps."""
+    """The factor of a projective form at its best scale: overlaps make it too long once cut off."""
     (name,) = model.learned
     scale = model.divergence.scale(point_at(model, X, factors).sums(name)) ** (1 / model.form.count(name))
     return {**factors, name: factors[name] * scale} if np.isfinite(scale) else factors
@@ -69,8 +69,8 @@ _SWEEPS = 200
 def less_overlapping(X: Any, W: np.ndarray, degree: float, max_iter: int, tol: float) -> np.ndarray:
     """W, (n_features, n_components), moved on for X ≈ X W Wᵀ while the penalty on overlap rises to `degree`; at 1 none is left.
 
-    The penalty is the cube of the degree, so that the degrees in between differ visibly; its unit is what a component explains of
-    X, on average. It rises in steps: all at once, components would die.
+    The penalty is the cube of the degree, so that degrees in between differ visibly, in units of the mean share of X that a
+    component explains. It rises in steps: all at once, components would die.
     """
     X = with_equal_columns(X)  # the line that a feature is close to does not depend on its weight
     X = bind(_PROJECTIVE, X, W.shape[1]).data  # in a unit in which its squares are numbers; W does not depend on it
@@ -134,30 +134,30 @@ def hardened(X: Any, solution: Solution, axes: Mapping[str, str], how: Any, max_
 def refitted(X: Any, solution: Solution, names: Sequence[str], max_iter: int, tol: float) -> Solution:
     """A solution with the factors of these names as they are, and whatever else was learned fitted again to them.
 
-    Iterations are those of the run; its history ends with the objective of what is returned. Where the run was interrupted, or this
+    Iterations are those of the run; its history ends with the objective of the result. If the run was interrupted, or this
     is, a few iterations are enough.
     """
     model = solution.model
     refit = Model(model.form, model.divergence, {**model.constraints, **dict.fromkeys(names, "fixed")}, data=model.data)
     with inner_runs("fitted again"):
         again = factorize(X, refit, init=solution.factors, max_iter=max_iter, tol=tol, callback=is_over)
-    # What is kept as it is may have a penalty, too: of empty components, which are not orthonormal.
+    # Kept factors may have a penalty, too: empty components are not orthonormal.
     objective = again.objective + penalties(model, again.factors, np, names)
     history = History([*solution.history[:-1], replace(solution.history[-1], objective=objective)])
     return replace(solution, factors=again.factors, objective=objective, scaled_objective=again.scaled_objective, history=history)
 
 
 def is_over(progress: Progress) -> bool:
-    """Ends what is fitted again, after a few iterations, where the user has asked to stop."""
+    """Ends the second fit after a few iterations if the user has asked to stop."""
     return progress.iteration >= _FEW and is_interrupted()
 
 
 _FEW = 20
-"""Iterations of what is fitted again although the user has asked to stop."""
+"""Iterations of the second fit after the user has asked to stop."""
 
 
 def check_partition(model: Model, how: Any, orthogonal: Sequence[str]) -> None:
-    """Refuse components that share no feature where there is no algorithm for them."""
+    """Refuse disjoint components for models without an algorithm for them."""
     if how not in ("soft", 0) and any(model.constraints[name].as_whole is not model.constraints[name] for name in orthogonal):
         raise IncompatibleError(
             f"orthogonality={how!r} would change components that are given by fixed_components. Use orthogonality='soft'."

@@ -1,4 +1,4 @@
-"""Kernels by name, as scikit-learn has them, or as functions: what estimators that take one share."""
+"""Kernels by scikit-learn's names, or as functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check_kernel(kernel: Any, owner: Any) -> None:
     ----------
     kernel : str or callable
     owner : object
-        What has `gamma`, `degree`, `coef0` and `kernel_params`.
+        An estimator with `gamma`, `degree`, `coef0` and `kernel_params`.
     """
     if isinstance(kernel, str) and kernel != "precomputed" and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
         known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))

@@ -45,7 +45,7 @@ class MiniBatches(Factorizer):
         """Go on learning from a batch of samples, which is then forgotten, as scikit-learn's MiniBatchNMF does.
 
         The first batch is fitted as a whole, to start from; it should have several times as many samples as there are components.
-        After `fit`, learning goes on from its components, and what they say of its samples weighs as much as these are many. Codes
+        After `fit`, learning goes on from its components, weighted by its number of samples. Codes
         in `factors_`, `objective_` and `row_labels_` are about the last batch. Features that the first batch lacks are learned
         slowly.
 

@@ -13,7 +13,7 @@ from ..data import sample_names
 
 
 def with_sample_names(transform: Callable[..., Any]) -> Callable[..., Any]:
-    """Give codes the names of their samples, where pandas was asked for: scikit-learn does so for data frames only."""
+    """Give pandas codes the names of their samples: scikit-learn does so for data frames only."""
 
     @wraps(transform)
     def named(self: Any, X: Any, **settings: Any) -> Any:

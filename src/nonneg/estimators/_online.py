@@ -1,7 +1,7 @@
 """Learning from samples that come a few at a time and are not kept: online PNMF and OPNMF.
 
 With the Euclidean distance all that W needs of the samples seen is XᵀX. A sketch R of a few rows with RᵀR ≈ XᵀX stands for them:
-the samples of a batch are added to it as rows, and where these become too many they are reduced to their leading singular
+the samples of a batch are added to it as rows, and if these become too many they are reduced to their leading singular
 directions. The rule runs on the sketch (QNMF, end of §3: "we do not need to operate on the whole data matrix but only on a small
 intermediate variable").
 
@@ -42,11 +42,11 @@ _ROWS_PER_COMPONENT = 4
 
 @dataclass(frozen=True)
 class Stream:
-    """What is kept of the samples seen."""
+    """Summary of the samples seen."""
 
     W: np.ndarray
     unit: float = 1.0
-    """What all samples are divided by, where their squares would be no floats."""
+    """Divisor of all samples, if their squares would overflow."""
     n_samples: float = 0
     """How many, or the sum of their weights."""
     n_steps: int = 0
@@ -99,7 +99,7 @@ class OnlineMixin(Factorizer):
         """Go on learning from a batch of samples, which is then forgotten.
 
         The first batch is fitted as a whole, to start from; it should have several times as many samples as there are components.
-        After `fit`, learning goes on from its components, and what they say of its samples weighs as much as these are many.
+        After `fit`, learning goes on from its components, weighted by its number of samples.
 
         With the Euclidean distance, `objective_` is about all samples seen, as far as the sketch of them tells. With other
         divergences, and with ``solver="paper"``, it is about the last batch, before its step; and features that the first batch
@@ -130,7 +130,7 @@ class OnlineMixin(Factorizer):
         stream = in_larger_units(stream, choose_units(model, X).data, model.divergence.degree)
         stream, X = replace(stream, n_samples=stream.n_samples + X.shape[0]), X.in_units(stream.unit)
         if self._has_sketch:
-            energy = stream.energy + X.power_sum(2)  # by a reading, which checks what is in a file: rows at a time are not checked
+            energy = stream.energy + X.power_sum(2)  # a pass, which checks files: blocks of rows are not checked
             sketch = merged(stream.sketch, X, min(X.shape[1], _ROWS_PER_COMPONENT * stream.W.shape[1]))
             stream = replace(stream, sketch=sketch, energy=energy)
             solution, stream = self._learned(stream, model, solver)
@@ -161,7 +161,7 @@ class OnlineMixin(Factorizer):
             start = self._auto_init if self._init == "auto" else self._init
             strategy = choose(problem.signature, Options(start, solver, stopping))
             solutions.append(execute(problem, strategy, stream.n_steps))
-        # Components stay what and where they are, unless a new start leads clearly lower.
+        # Components and their order stay, unless a new start leads clearly lower.
         best = solutions[-1] if solutions[-1].scaled_objective < (1 - _CLEARLY) * solutions[0].scaled_objective else solutions[0]
         return best, replace(stream, W=best.factors["W"])
 
@@ -172,7 +172,7 @@ _CLEARLY = 1e-3
 def in_larger_units(stream: Stream, unit: float, degree: float | None) -> Stream:
     """The stream in the larger of its own units and those of a batch, beside which earlier samples may be next to nothing.
 
-    Where D(cX ‖ cX̂) is not c^degree · D(X ‖ X̂), or earlier samples would count for more, it stays as it is.
+    It stays as it is if D(cX ‖ cX̂) is not c^degree · D(X ‖ X̂), or earlier samples would count for more.
     """
     if unit <= stream.unit or degree is None or degree < 0:
         return stream
@@ -256,4 +256,4 @@ def averaged_step(
 
 
 _LARGEST = 10.0
-"""By what one batch may multiply an entry."""
+"""Bounds of an entry's factor in one batch."""

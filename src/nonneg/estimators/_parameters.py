@@ -1,4 +1,4 @@
-"""The parameters that all estimators share: what they are, what they mean, and what cannot be."""
+"""The parameters that all estimators share: defaults, meaning, checks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _ELSEWHERE = {
 
 @dataclass(eq=False, repr=False)
 class Parameters(KnownParameters, ABC):
-    """What a user can say, and how it is read. A subclass says what its model is, and what an array given as `init` stands for."""
+    """Parameters and their reading. A subclass adds its model, and the factor that an array given as `init` is."""
 
     n_components: Rank = "auto"
     _: KW_ONLY
@@ -121,7 +121,7 @@ class Parameters(KnownParameters, ABC):
         return int(given)
 
     def _check_numbers(self) -> None:
-        """Refuse, before any work, what would be refused after it."""
+        """Refuse invalid parameters before any work."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
         check_missing(self.missing)
         how = getattr(self, "orthogonality", "soft")
@@ -149,7 +149,7 @@ class Parameters(KnownParameters, ABC):
             raise unknown("init", self._init, ("auto", *STARTS), "an array, or a dict of factors")
 
     def _check_shapes(self, X: Any, model: Model, rank: Any, given: Mapping[str, Any] | None) -> None:
-        """Say it in the words of the estimator where sizes do not fit."""
+        """Refuse sizes that do not fit, in the estimator's words."""
         given = {name: np.shape(factor) for name, factor in (given or {}).items()}
         model.check_given(given)
         fixed = getattr(self, "fixed_components", None)
@@ -170,7 +170,7 @@ class Parameters(KnownParameters, ABC):
                 raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is what is needed here.")
 
     def _get_solver(self) -> tuple[str | Solver, Procedure]:
-        """The solver, and what else belongs to the way it is run."""
+        """The solver and the options of its run."""
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
         solver = self._auto_solver if isinstance(self.solver, str) and self.solver == "auto" else self.solver
@@ -201,14 +201,14 @@ class Parameters(KnownParameters, ABC):
         if self.n_init > 1:
             raise IncompatibleError(f"init gives the factors, so n_init={self.n_init} would repeat the same run. Use n_init=1.")
         given = dict(init) if isinstance(init, Mapping) else self._start(_read_start(init))
-        if procedure is self._paper:  # what the codes of OPNMF come to depends on how far above zero the zeros are
+        if procedure is self._paper:  # OPNMF's codes depend on the lift of zeros
             floor = getattr(procedure.solver, "floor", None) or 0.0
             return {name: np.where(np.equal(value, 0), floor, value) if floor else value for name, value in given.items()}
         read = _without_zeros if self.max_iter else _read_factor
         return {name: read(value, name) if name in model.learned else value for name, value in given.items()}
 
     def _can_cluster(self, shape: tuple[int, int], rank: Any) -> bool:
-        """Whether there are as many samples (0) or features (1) as components, where a start would make clusters of them."""
+        """Whether there are as many samples (0) or features (1) as components, for starts that cluster them."""
         return all(rank <= shape[axis] for axis, rank in zip(self._clustered, np.atleast_1d(rank), strict=True))
 
 

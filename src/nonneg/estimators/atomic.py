@@ -15,7 +15,7 @@ R = TypeVar("R")
 def atomic_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that leaves its estimator as it was before, if anything is raised: an error, or KeyboardInterrupt.
 
-    `Stopped` is the exception: what was found until then has been kept. Attributes are to be replaced, not changed in place: what
+    `Stopped` is the exception: the result until then is kept. Attributes are to be replaced, not changed in place: an object
     they refer to is not copied.
     """
 

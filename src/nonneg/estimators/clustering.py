@@ -29,13 +29,13 @@ from .docstrings import documented
 class ProjectiveClustering(ClusterMixin, Factorizer):
     r"""Soft clusters of samples by projective non-negative matrix factorization, X ≈ W WᵀX.
 
-    Clusters of samples, with shares. Choose it in place of K-means where samples may belong to several clusters.
+    Clusters of samples, with shares. Choose it in place of K-means if samples may belong to several clusters.
 
     .. math:: \min_{W \ge 0} D(X \| W W^T X)
 
     With orthonormal indicators in place of W this is the objective of K-means (PNMF Eq. 32–34); with W ≥ 0, samples may belong to
     several clusters. `predict` gives new samples the cluster whose centroid makes up most of them; for the samples of `fit`
-    itself, `labels_` is what the fit says, from which `predict` may differ where a sample lies between clusters.
+    itself, `labels_` are those of the fit; `predict` may differ for samples between clusters.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
 
     @with_library
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the divergence between X and what the centroids make of it, per sample; 0 is best.
+        """Minus the divergence between X and its approximation by centroids, per sample; 0 is best.
 
         Parameters
         ----------

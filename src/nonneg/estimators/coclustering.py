@@ -25,7 +25,7 @@ from .docstrings import documented
 
 @dataclass(eq=False, repr=False)
 class _TwoWay(Coclusters, Factorizer):
-    """What both have in common: two numbers of clusters, and starts from clusters of samples and of features.
+    """Base of both: two numbers of clusters, and starts from clusters of samples and of features.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class BiQNMF(_TwoWay):
 
     .. math:: \min_{L, R \ge 0} D(X \| L L^T X R R^T)
 
-    L groups samples and R features; what stands between them is LᵀXR, the blocks themselves, which no other factor has to learn.
+    L groups samples and R features; LᵀXR, the blocks, stands between them and has not to be learned.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class BiQNMF(_TwoWay):
     Attributes
     ----------
     components_ : array of shape (k, n_features)
-        LᵀXRRᵀ: what the clusters of samples look like.
+        LᵀXRRᵀ: the centroids of the clusters of samples.
     factors_ : dict of arrays
         "L" (n_samples, k) and "R" (n_features, l).
 
@@ -100,9 +100,9 @@ class BiQNMF(_TwoWay):
     samples and of features, is not. With the I-divergence and sparse X an iteration costs O(nnz · r).
 
     Columns of L and R have weights, so that a cluster is a line through the origin: blocks of rows, or columns, that are multiples
-    of each other are one cluster to it. From the default start, where weights explain no more of X than noise would, `row_labels_`
+    of each other are one cluster to it. From the default start, if weights explain no more of X than noise would, `row_labels_`
     and `column_labels_` go by clusters of equal rows and columns: each goes to the cluster whose means it is closest to, in turn,
-    beginning with what the factors say. `predict` always says what the factors do.
+    beginning with the factors' labels. `predict` always follows the factors.
 
     References
     ----------
@@ -131,7 +131,7 @@ class BiQNMF(_TwoWay):
 
     @property
     def _starts_from_coclusters(self) -> bool:
-        """Whether the start is one of rows and columns that may be equal; a start of one's own says what clusters are."""
+        """Whether the start may have equal rows or columns; a given start fixes the clusters."""
         return isinstance(self._init, str) and (
             self._init == "coclusters" or (self._init == "auto" and not (isinstance(self.solver, str) and self.solver == "paper"))
         )
@@ -162,7 +162,7 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
     components_ : array of shape (k, n_features)
-        S Rᵀ: what the clusters of samples look like.
+        S Rᵀ: the centroids of the clusters of samples.
     factors_ : dict of arrays
         "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).
 

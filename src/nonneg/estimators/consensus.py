@@ -31,7 +31,7 @@ class RunClusters(NamedTuple):
     """Components of all runs, clustered."""
 
     medians: np.ndarray
-    """The median of each cluster, of length one, (n_clusters, n_features); zeros where there are fewer clusters."""
+    """The median of each cluster, of length one, (n_clusters, n_features); zeros if there are fewer clusters."""
     labels: np.ndarray
     """The cluster of each component, -1 of those left out."""
     distances: np.ndarray
@@ -70,7 +70,7 @@ def cluster_runs(points: np.ndarray, n_runs: int, count: int, threshold: float =
 
 
 def silhouettes(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Euclidean silhouette of each point; 1 where there is a single cluster, or one for each point."""
+    """Euclidean silhouette of each point; 1 if there is a single cluster, or one for each point."""
     from sklearn.metrics import silhouette_samples
 
     is_defined = 1 < len(np.unique(labels)) < len(points)
@@ -78,7 +78,7 @@ def silhouettes(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def k_means(points: np.ndarray, count: int) -> np.ndarray:
-    """Labels of so many clusters, fewer where fewer points are distinct."""
+    """Labels of so many clusters, or fewer if fewer points are distinct."""
     from sklearn.cluster import KMeans
 
     distinct = len(np.unique(points.round(12), axis=0))
@@ -138,7 +138,7 @@ class ConsensusNMF(NMF):
         Consensus components, one in each row, of norm one, that which makes up most of X first.
     stability_ : array of shape (n_components,)
         For each component, the mean silhouette of the components of all runs that are like it, those left out
-        included: 1 where all runs agree, about 0 where they do not; 1 of fixed components.
+        included: 1 if all runs agree, about 0 if they do not; 1 of fixed components.
     silhouette_ : float
         The same over all components: the stability that cNMF draws for each number of components.
     run_components_ : array of shape (n_runs * n_learned, n_features)
@@ -257,7 +257,7 @@ class ConsensusNMF(NMF):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new one by default.
+            Axes to draw on; new ones by default.
         """
         return clustergram(self, ax=ax)
 
@@ -271,6 +271,6 @@ def _unit_rows(components: np.ndarray) -> np.ndarray:
 
 
 def _no_clusters(points: np.ndarray) -> RunClusters:
-    """The clusters of no components, where all are fixed."""
+    """Empty clusters, if all components are fixed."""
     none = np.zeros(0)
     return RunClusters(points, np.zeros(0, dtype=int), none, none, True)

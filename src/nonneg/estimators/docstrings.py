@@ -40,7 +40,7 @@ def documented(cls: C) -> C:
 
 @cache
 def _sections(text: str) -> dict[str, str]:
-    """The sections of a docstring by title; what stands before them by ""."""
+    """The sections of a docstring by title; the text before them by ""."""
     parts = re.split(rf"\n\n(?={_TITLE.pattern.replace('(', '(?:', 1)})", inspect.cleandoc(text))
     titles = [_TITLE.match(part) for part in parts]
     return {found[1] if found else "": part[found.end() :] if found else part for found, part in zip(titles, parts, strict=True)}

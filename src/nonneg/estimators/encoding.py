@@ -1,6 +1,6 @@
-"""What a new sample is made of: the codes h ≥ 0 for which h C approximates it best, the components C being known.
+"""Codes of new samples: the h ≥ 0 for which h C approximates a sample best, the components C being known.
 
-Every sample is solved for on its own: its code does not depend on what other samples come with it, so a matrix can be encoded in
+Every sample is solved for on its own: its code does not depend on other samples, so a matrix can be encoded in
 pieces. Samples that have converged are left alone, the others go on. That is why there are loops here beside the engine's, which
 has one objective and one end for all of X: rounds of the engine that let go of the samples that are done, and with the Euclidean
 distance the kernel of coordinate descent itself, which goes over each row until that has converged.
@@ -49,7 +49,7 @@ def encode(
         One that does not depend on scale (γ, Rényi) is replaced by its `separable` kin: for a single sample they have the same
         minimiser.
     constraint : Constraint, optional
-        What each code must satisfy.
+        Constraint of each code.
     tol : float
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
@@ -146,7 +146,7 @@ def _known_sums(X: Data, terms: Sequence[tuple[float, np.ndarray]]) -> list[np.n
 
 
 def _start_of_squares(products: np.ndarray, sums: np.ndarray, penalty: float) -> np.ndarray:
-    """Codes to begin with, given Σ x c and the sums of the rows of Σ c cᵀ: where several codes fit, the end depends on them."""
+    """Codes to begin with, given Σ x c and the sums of the rows of Σ c cᵀ: if several codes fit, the end depends on them."""
     return np.where(sums > 0, np.maximum(products - penalty, 0.0) / np.where(sums > 0, sums, 1.0), 0.0)
 
 
@@ -182,7 +182,7 @@ def _in_rounds(
 
 
 def within_reach(components: np.ndarray, divergence: Objective) -> np.ndarray:
-    """Components with a little, eps times the largest entry, of the features that none has, where these would be infinitely far."""
+    """Components with a little, eps times the largest entry, of the features that none has, if these would be infinitely far."""
     floor = np.finfo(components.dtype).eps * components.max()
     missing = components.max(axis=0) < floor
     if not divergence.infinite_at_zero or not missing.any():
@@ -207,7 +207,7 @@ def _least_squares(X: Any, components: np.ndarray, terms: Entrywise, tol: float,
 
 
 def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> np.ndarray:
-    """Codes times size/scale, or an error where that is more than their type can hold."""
+    """Codes times size/scale, or an error if that overflows their type."""
     most = float(np.finfo(dtype).max)
     largest = float(codes.max(initial=0.0))
     if largest and math.log2(largest) + math.log2(size) - math.log2(scale) >= math.log2(most):
@@ -215,7 +215,7 @@ def _in_user_units(codes: np.ndarray, size: float, scale: float, dtype: Any) -> 
             f"X has entries of up to {size:g} and the components of up to {scale:g}: codes would be more than {most:g}, the most "
             f"that {np.dtype(dtype)} can hold. Give X in the units in which the model was fitted."
         )
-    root = math.sqrt(size) / math.sqrt(scale)  # what lies between the codes and the product lies within reach
+    root = math.sqrt(size) / math.sqrt(scale)  # two factors that do not overflow
     return (codes if size == scale else codes * root * root).astype(dtype)
 
 
@@ -232,7 +232,7 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
     codes = np.zeros((X.shape[0], components.shape[0]), dtype=components.dtype)
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     active = np.flatnonzero(mass > 0)  # a sample of zeros is made of nothing
-    # Samples of very different size share a floor: each is measured in its own unit, where its constraint does not have another.
+    # Samples of very different size share a floor: each is measured in its own unit, unless its constraint has another.
     unit = np.where(mass > 0, mass, 1.0) if is_free else np.ones_like(mass)
     X = _rows_divided(X, unit).astype(components.dtype)
     reach = np.full(len(mass), float(components.sum())) if is_complete else _pattern(X) @ components.sum(axis=0, dtype=np.float64)
@@ -250,7 +250,7 @@ def _divergent(X: Any, components: np.ndarray, model: Model, tol: float, max_ite
 
 
 def _pattern(X: Any) -> sparse.csr_array:
-    """1 where an entry is stored."""
+    """1 for stored entries."""
     return sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
 
 

@@ -21,7 +21,7 @@ from ..solve.signature import dimension_classes
 from ..solve.solution import Explanation, History, Status
 
 OUTPUT = "_sklearn_output_config"
-"""Where scikit-learn keeps the choice of `set_output`; its other attributes, such as callbacks, are not stored."""
+"""scikit-learn's attribute for the choice of `set_output`; its other attributes, such as callbacks, are not stored."""
 
 
 @dataclass
@@ -259,11 +259,11 @@ ABOUT: dict[str, Any] = {
     "features": np.ndarray | None,
     "samples": np.ndarray | None,
 }
-"""What the command line stores beside an estimator, and its types."""
+"""Fields that the command line stores beside an estimator, and their types."""
 
 
 def check_about(about: Any) -> None:
-    """Refuse what the command line would not have stored beside an estimator."""
+    """Refuse fields that the command line does not store beside an estimator."""
     if not fits(about, dict[str, Any]):
         raise FileError(f"What is stored beside the estimator must be a dict with text for keys; got {shown(about)}.")
     for name, hint in ABOUT.items():

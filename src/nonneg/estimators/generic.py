@@ -27,8 +27,8 @@ class Factorization(Factorizer):
     For models that have no estimator of their own. Choose it to try a form, a divergence or a constraint of yours.
 
     The form is a product of named matrices in which X is the data, (n_samples, n_features): "W H", "X W W.T", "W S H", "L L.T X R
-    R.T". Where it begins with X, codes of samples are the product up to the narrowest place (``X W``), for old and new samples
-    alike. Where it begins with a factor, the rows of that factor are the codes, and `transform` solves for those of new samples,
+    R.T". If it begins with X, codes of samples are the product up to the narrowest place (``X W``), for old and new samples
+    alike. If it begins with a factor, the rows of that factor are the codes, and `transform` solves for those of new samples,
     all that stands after it being known.
 
     Parameters
@@ -48,7 +48,7 @@ class Factorization(Factorizer):
     split : {"joint", "separate"}, default="joint"
         How matrices of either sign enter a rule; see `nonneg.Model`. "separate" is the rule of Ding, Li and Jordan.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is what suits the form, as in `factorize`: a search among components, clusters,
+        Start. "auto" suits the form, as in `factorize`: a search among components, clusters,
         co-clusters or singular vectors, since near a random start quadratic forms have a plateau that looks like
         an end. An array is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
@@ -64,7 +64,7 @@ class Factorization(Factorizer):
     Attributes
     ----------
     components_ : array of shape (n_codes, n_features)
-        What follows the codes in the form: the product of a code with it is a sample. Those of a product of two factors
+        The factor after the codes in the form: the product of a code with it is a sample. Those of a product of two factors
         without constraints, as ``W H``, have length one.
 
     Notes
@@ -152,7 +152,7 @@ class Factorization(Factorizer):
         rank = super()._rank(shape)
         if rank == self.n_components:
             return rank
-        try:  # "auto" has nothing to say where fixed factors, or X itself, leave no dimension open
+        try:  # fixed factors, or X itself, leave no dimension to "auto"
             infer_shapes(self._model(), shape, None, self._fixed_shapes())
         except ShapeError:
             return rank

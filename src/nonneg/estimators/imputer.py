@@ -1,4 +1,4 @@
-"""What is missing in X, filled in by a factorization of what is known."""
+"""Imputation of missing values by a factorization of the known ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MIDDLE = 0.1
 _FEW = 20
 """Entries held out below which they tell nothing."""
 _BRIEF = 200
-"""Iterations of a fit that is to show what a choice does, at most."""
+"""Iterations of a trial fit, at most."""
 _IN_VAIN = 2
 """So many ranks after another that are no better than the best one end the search."""
 
@@ -41,7 +41,7 @@ _IN_VAIN = 2
 class _Choice(NamedTuple):
     """How to fill in: whether features are divided by their largest values, how many components, and the penalty.
 
-    No component stands for the mean of what is known of each feature.
+    No component stands for the mean of the known values of each feature.
     """
 
     scaled: bool
@@ -55,21 +55,21 @@ class _Choice(NamedTuple):
 class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEstimator):
     r"""Fill in missing values by non-negative matrix factorization.
 
-    A factorization is fitted to the entries that are known; those that are not become what it makes of them. What is known stays as
-    it is. For data without negative entries that parts add up to: counts, spectra, ratings, images, and tables of amounts. Features
-    may have units of their own: each is divided by the largest value that is known of it before, and multiplied with it after,
-    unless what is held out (see `n_components`) is approximated better without.
+    A factorization is fitted to the known entries, and the missing ones become its approximation. Known entries stay. For data
+    without negative entries that parts add up to: counts, spectra, ratings, images, and tables of amounts. Features may have units
+    of their own: each is divided by its largest known value before, and multiplied with it after, unless held-out entries (see
+    `n_components`) are approximated better without.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components of `NMF`. "auto" tries 1, 2, 4, 8 and so on, up to the number of samples or features, and takes what is
-        best for a tenth of what is known, which is held out for that; with less than 200 entries known, it takes 1.
+        How many components of `NMF`. "auto" tries 1, 2, 4, 8 and so on, up to the number of samples or features, and takes the
+        best for a tenth of the known entries, held out for that; with less than 200 known entries, it takes 1.
     divergence : str, float or Objective, default="euclidean"
         How X and its approximation are compared; see `NMF`.
     alpha : float or "auto", default="auto"
         On the sums of codes and of components, in units of the data. With few entries known, a factorization without one follows
-        their noise. "auto" takes the one of seven, 0 among them, that is best for what is held out.
+        their noise. "auto" takes the one of seven, 0 among them, that is best for the held-out entries.
     estimator : estimator, default=None
         Another factorization in place of `NMF`, such as ``OPNMF(10)``; then `n_components`, `divergence`, `alpha`, `max_iter`,
         `tol` and `random_state` are its own, or it has none, and it is fitted to X as it is, nothing being divided or held out.
@@ -84,22 +84,22 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
     ----------
     estimator_ : estimator
         The factorization, as it was fitted.
-        None where the means of features are filled in.
+        None if the means of features are filled in.
     n_components_ : int
-        How many components it has; 0 where the means of features are filled in, since no factorization that was tried was better
-        for what was held out than they are. Where neither `n_components` nor `alpha` is "auto", nothing is held out.
+        Its number of components; 0 if the means of features are filled in, since no factorization was better for the held-out
+        entries. If neither `n_components` nor `alpha` is "auto", nothing is held out.
     alpha_ : float
         The penalty, in the units of `alpha`.
     scale_ : array of shape (n_features,)
-        By what features are divided: the largest value that is known of each, or 1 for all.
+        Divisors of features: the largest known value of each, or 1 for all.
     means_ : array of shape (n_features,)
-        The mean of what is known of each feature, which is filled in for samples of which nothing is known.
+        The mean of the known values of each feature, filled in for samples without known entries.
     n_iter_ : int
         Iterations of the fit.
     n_features_in_ : int
         How many features X had.
     feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
+        Only if X has feature names that are all strings.
 
     Notes
     -----
@@ -141,7 +141,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         return Factorization("W H", rank, constraints=constraints, **settings, missing="ignore")
 
     def _chosen(self, X: np.ndarray, scale: np.ndarray, ranks: list[Any], penalties: tuple[float, ...]) -> _Choice:
-        """With what a tenth of what is known is approximated best by a factorization of the rest.
+        """The choice with which a factorization approximates a held-out tenth of the known entries best.
 
         All are compared in features that are divided by `scale`, so that each has a say, also those that are fitted as they are.
         Ranks are compared with one penalty, and penalties with the best rank.
@@ -181,12 +181,12 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learn from what is known.
+        """Learn from the known entries.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Non-negative, with NaN, a mask, or NA where something is missing.
+            Non-negative, with NaN, a mask, or NA for missing entries.
         y : None
             Not used.
         sample_weight : array of shape (n_samples,), default=None
@@ -205,7 +205,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             if not is_auto and not (is_number(self.alpha) and self.alpha >= 0):
                 raise IncompatibleError(f"alpha must be 'auto' or a number that is not negative; got {self.alpha!r}.")
             if np.isnan(values).all() or not np.nanmax(values) > 0 or np.nanmin(values) < 0:
-                self._made(self.n_components, 0.0, 1.0).fit(values)  # which says what is wrong
+                self._made(self.n_components, 0.0, 1.0).fit(values)  # raises the error
             largest = np.max(values, axis=0, where=~np.isnan(values), initial=0.0)
             scale = np.where(largest > 0, largest, 1.0).astype(values.dtype)
             penalties = _PENALTIES if is_auto else (float(self.alpha),)
@@ -233,7 +233,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         return self
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
-        """X with NaN where something is missing."""
+        """X with NaN for missing entries."""
         values = read_samples(self, with_nan(X), reset=reset, allows_nan=True)
         if sparse.issparse(values):
             raise IncompatibleError(
@@ -243,7 +243,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
 
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:
-        """X with what is missing filled in.
+        """X with missing entries filled in.
 
         Parameters
         ----------
@@ -276,6 +276,6 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
 
 
 def _means(X: np.ndarray) -> np.ndarray:
-    """The mean of what is known of each feature, zero where nothing is."""
+    """The mean of the known values of each feature, or zero."""
     known = ~np.isnan(X)
     return np.asarray(np.sum(X, axis=0, where=known) / np.maximum(known.sum(axis=0), 1), dtype=X.dtype)

@@ -29,7 +29,7 @@ class _Groups(NamedTuple):
     """The groups of samples during a fit."""
 
     labels: np.ndarray
-    """What groups are called, in order."""
+    """Names of groups, in order."""
     codes: np.ndarray | None
     """The number of the group of each sample; None for a single group."""
     own: tuple[int, ...]
@@ -42,7 +42,7 @@ class _Groups(NamedTuple):
 class IntegrativeNMF(NMF):
     r"""Integrative NMF, X ≈ W H with components that all groups of samples share, and components of single groups.
 
-    Choose it for samples of several batches, donors or studies, ``fit(X, groups=batch)``: what is particular to a batch goes into
+    Choose it for samples of several batches, donors or studies, ``fit(X, groups=batch)``: the programs of a single batch go into
     components of its own, and the shared ones stay comparable.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H) \quad \text{with } W_{ik} = 0 \text{ where } k \text{ is of another group than } i

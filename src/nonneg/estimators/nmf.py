@@ -34,7 +34,7 @@ _RULES, _DIVERGENCE = Procedure(Multiplicative()), Procedure(Multiplicative(basi
 class NMF(Coclusters, MiniBatches, Factorizer):
     r"""Non-negative matrix factorization, X ≈ W H.
 
-    Samples as sums of parts. Choose it where parts may overlap and the error matters most; it takes any divergence.
+    Samples as sums of parts. Choose it if parts may overlap and the error matters most; it takes any divergence.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H)
 
@@ -157,7 +157,7 @@ class NMF(Coclusters, MiniBatches, Factorizer):
 class NonnegativeSparseCoding(Factorizer):
     r"""Non-negative sparse coding (NNSC), X ≈ W H with few entries of W that matter.
 
-    NMF with L1 regularization of the codes. Choose it where each sample should be made of few components.
+    NMF with L1 regularization of the codes. Choose it if each sample should be made of few components.
 
     .. math:: \min_{W, H \ge 0} \tfrac12 \|X - W H\|^2 + \alpha \sum_{ik} W_{ik} \quad \text{with rows of } H \text{ of length } 1
 
@@ -171,7 +171,7 @@ class NonnegativeSparseCoding(Factorizer):
         its last steps (L-BFGS); or an object of `nonneg.solvers`.
     tol : float, default=2e-6
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
+        its extrapolated remaining decrease is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. 0 runs to `max_iter`. It is smaller than elsewhere, for this
         objective falls in steps with plateaus between them.
     alpha : float, default=0.1

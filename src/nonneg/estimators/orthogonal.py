@@ -33,10 +33,10 @@ from .projective import OPNMF
 
 
 def printed_or_adaptive(divergence: Any) -> str:
-    """The solver that serves best where a short rule is not the descent of one objective: the printed step, or a growing one.
+    """The best solver for short rules that descend no single objective: the printed step, or a growing one.
 
     For the Euclidean distance the proven exponent is the printed 1; run on, the rule ends lower in error and more orthogonal than
-    where `Adaptive` sees no step that helps.
+    once `Adaptive` finds no step that helps.
     """
     return "multiplicative" if get_divergence(divergence).is_quadratic else "adaptive"
 
@@ -51,7 +51,7 @@ _CUT_OFF = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK)
 class ONMF(Factorizer):
     r"""Orthogonal non-negative matrix factorization, X ≈ W H with H Hᵀ = I.
 
-    Parts that do not overlap, with codes that are free. Choose it over `OPNMF` where the error matters more than codes
+    Parts that do not overlap, with codes that are free. Choose it over `OPNMF` if the error matters more than codes
     by one product.
 
     .. math:: \min_{W, H \ge 0} D(X \| W H) \quad \text{with } H H^T = I
@@ -62,8 +62,8 @@ class ONMF(Factorizer):
     Parameters
     ----------
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
-        How to start. "auto" is where `OPNMF` ends, with its projections as codes; with weights or missing values
-        "kmeans", clusters of features, or "random" where there are fewer features than components. An array is the
+        Start. "auto" is the result of `OPNMF`, with its projections as codes; with weights or missing values
+        "kmeans", clusters of features, or "random" if there are fewer features than components. An array is the
         components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn at
         random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
@@ -74,8 +74,8 @@ class ONMF(Factorizer):
         exact steps in one entry after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of
         `nonneg.solvers`.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
-        How H Hᵀ = I is enforced in the end. "soft" returns what the rule leads to: nearly orthogonal, never
-        exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        How H Hᵀ = I is enforced in the end. "soft" returns the rule's result: nearly orthogonal, never
+        exactly, as in other OPNMF codes. "exact" finds components that do not overlap
         at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
         on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
         keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
@@ -89,8 +89,8 @@ class ONMF(Factorizer):
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
     model_ : Model
-        What was minimised; ``print(model_)`` shows the objective, and the multiplicative rules that follow from it. H is
-        fixed in it where the fit of the codes came last: to components of the Euclidean distance, or of `OPNMF`.
+        The minimised objective: ``print(model_)`` shows it and its multiplicative rules. H is
+        fixed in it if the fit of the codes came last: to components of the Euclidean distance, or of `OPNMF`.
 
     Notes
     -----
@@ -167,7 +167,7 @@ class ONMF(Factorizer):
     def _fit(self, X: Data, context: Context) -> Solution:
         if not is_partition(self.orthogonality) or self.solver != "auto":
             if self._begins_euclidean and not X.costs.out_of_core:
-                read_for(self._model(), X)  # what the divergence cannot take is refused before any work
+                read_for(self._model(), X)  # refuse values outside the divergence's domain before any work
             return super()._fit(X, context)
         return self._projected(X, context)
 

@@ -37,11 +37,11 @@ from .shareable import renamed
 from .validation import check_non_negative, read_samples
 
 _LEAST_SHARE = 1e-3
-"""Of the mean: what entries have to begin with where they could be zero, which multiplicative steps would not leave."""
+"""Least initial entries, as a share of the mean: multiplicative steps would not leave zero."""
 
 
 class _Pairwise(Factorizer):
-    """What both have in common: X becomes a square matrix of similarities.
+    """Base of both: X becomes a square matrix of similarities.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class _Pairwise(Factorizer):
                 f"{X.dtype}; the largest entry of X is {abs(X).max():g}. Rescale X."
             )
         if Y is None and isinstance(metric, str) and not np.array_equal(K, K.T):
-            K = (K + K.T) / 2  # a kernel with a name is symmetric but for rounding, which is large where X is
+            K = (K + K.T) / 2  # kernels by name are symmetric but for rounding, large for large X
         return K
 
     def _checked_similarities(self, X: Any, Y: Any = None) -> Any:
@@ -120,7 +120,7 @@ class _Pairwise(Factorizer):
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features), or (n_samples, n_samples) where it is precomputed
+        X : array or sparse array of shape (n_samples, n_features), or (n_samples, n_samples) if it is precomputed
         y : None
             Not used.
         """
@@ -153,7 +153,7 @@ class _Pairwise(Factorizer):
         return self._as_data(self._symmetric(self._checked_similarities(X)), X)
 
     def _symmetric(self, K: Any) -> Any:
-        """The similarities, checked where they have to be symmetric."""
+        """The similarities, checked for symmetry if the form needs it."""
         return K
 
     def _as_data(self, K: Any, X: Any) -> Data:
@@ -219,7 +219,7 @@ class SymmetricNMF(_Pairwise):
         it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     kernel : str or callable, default="precomputed"
-        "precomputed", where X is the matrix of similarities itself; the name of a kernel of
+        "precomputed", for X that is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
 
     Attributes
@@ -233,10 +233,10 @@ class SymmetricNMF(_Pairwise):
     -----
     QNMF §3.1, the form W Wᵀ: W ∘ [XW/(WWᵀW)]^(1/4) for the Euclidean distance.
 
-    W R approximates X as W does, for any rotation R that leaves it non-negative. Where all items are much alike, as a wide kernel
+    W R approximates X as W does, for any rotation R that leaves it non-negative. If all items are much alike, as a wide kernel
     makes them, the rows of W are close to each other and many rotations do: one component may then have most of nearly every item.
     So clusters are not read off W but off the similarities that it stands for: they are the V ≥ 0 of W ≈ V VᵀW, projective NMF of
-    the rows of W, which no rotation changes, from the columns of W as its start. Where these do not overlap, V is W with columns
+    the rows of W, which no rotation changes, from the columns of W as its start. If these do not overlap, V is W with columns
     of unit length.
 
     References
@@ -288,7 +288,7 @@ class SymmetricNMF(_Pairwise):
         Parameters
         ----------
         X : array or sparse array
-            Of features, as in `fit`; where it is precomputed, the similarities of the items to those that were fitted.
+            Of features, as in `fit`; if it is precomputed, the similarities of the items to those that were fitted.
         """
         check_is_fitted(self)
         K = self._checked_similarities(self._read(X, reset=False), self.X_fit_)
@@ -296,7 +296,7 @@ class SymmetricNMF(_Pairwise):
 
     @with_library
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the divergence between the similarities of items and what their codes give back, per item; 0 is best.
+        """Minus the divergence between the similarities of items and their approximation, per item; 0 is best.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class SymmetricNMF(_Pairwise):
 class KernelPNMF(_Pairwise):
     r"""Kernel projective non-negative matrix factorization: PNMF of items known by a kernel between them.
 
-    Soft clusters of items in the space of a kernel. Choose it where clusters are no lines through the origin of the features.
+    Soft clusters of items in the space of a kernel. Choose it if clusters are no lines through the origin of the features.
 
     .. math:: \min_{W \ge 0} \tfrac12 \|\Phi^T - W W^T \Phi^T\|^2, \quad K = \Phi^T \Phi
 
@@ -331,7 +331,7 @@ class KernelPNMF(_Pairwise):
         while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     kernel : str or callable, default="rbf"
-        "precomputed", where X is the matrix of similarities itself; the name of a kernel of
+        "precomputed", for X that is the matrix of similarities itself; the name of a kernel of
         `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
 
     Attributes
@@ -341,7 +341,7 @@ class KernelPNMF(_Pairwise):
     labels_ : array of shape (n_samples,)
         The component that has most of each item: the largest entry of its row of W.
     reconstruction_err_ : float
-        √(2 D) with D the objective: ‖Φᵀ − W WᵀΦᵀ‖. NaN where D is negative: the kernel is indefinite, and there is no Φ.
+        √(2 D) with D the objective: ‖Φᵀ − W WᵀΦᵀ‖. NaN if D is negative: the kernel is indefinite, and there is no Φ.
 
     Notes
     -----
@@ -400,7 +400,7 @@ class KernelPNMF(_Pairwise):
         Parameters
         ----------
         X : array or sparse array
-            Of features, as in `fit`; where it is precomputed, the kernel between the samples and those that were fitted.
+            Of features, as in `fit`; if it is precomputed, the kernel between the samples and those that were fitted.
         """
         check_is_fitted(self)
         K = self._similarities(self._read(X, reset=False), self.X_fit_)

@@ -50,14 +50,14 @@ class PNMF(OnlineMixin, Factorizer):
         Components that are known and stay as they are; those that are learned come after them. n_components counts
         both, and must be given. They act as X w wᵀ, so they should have unit length.
     forgetting : float, default=0.6
-        Of `partial_fit` where both sides of the rule are averaged (``solver="paper"``, and divergences other than the Euclidean
+        Of `partial_fit` if both sides of the rule are averaged (``solver="paper"``, and divergences other than the Euclidean
         distance): a batch counts by this power of its share of all samples seen. 0 is the printed step, NNP Eq. 38, which
         forgets earlier batches; 1 is the plain mean.
 
     Attributes
     ----------
     labels_ : array of shape (n_features,)
-        The component that has most of each feature; −1 for features that none has. Where components do not overlap, all that there
+        The component that has most of each feature; −1 for features that none has. If components do not overlap, all that there
         is to them: a partition of the features.
     sizes_ : array of shape (n_components,)
         How many features each component has, by `labels_`.
@@ -142,19 +142,19 @@ class PNMF(OnlineMixin, Factorizer):
 class OPNMF(PNMF):
     r"""Orthogonal projective non-negative matrix factorization, X ≈ X W Wᵀ with W nearly orthogonal. Also known as NLHN.
 
-    It minimises what `PNMF` minimises, without the constraint WᵀW = I, and measures how orthogonal W is (`orthogonality_`):
+    It minimises the objective of `PNMF`, without the constraint WᵀW = I, and measures how orthogonal W is (`orthogonality_`):
 
     .. math:: \min_{W \ge 0} D(X \| X W W^T)
 
-    Its minima are nearly orthogonal. X W Wᵀ is the sum of the projections onto the components, in which what two of them share is
-    counted twice; entries of W ≥ 0 cannot cancel that, so it costs least where components hardly overlap. WᵀW = I is enforced in
+    Its minima are nearly orthogonal. X W Wᵀ is the sum of the projections onto the components; the share common to two of them is
+    counted twice; entries of W ≥ 0 cannot cancel that, so it costs least if components hardly overlap. WᵀW = I is enforced in
     two cases: by `orthogonality`, on that minimum, and, as far as they go, by the papers' rules, with any other `solver`.
 
-    Parts that hardly overlap, such as regions of the brain, onto which X is projected with the least loss. Choose it where each
-    feature should belong to one part and new samples should have codes by one product; choose `NMF` where parts may overlap.
+    Parts that hardly overlap, such as regions of the brain, onto which X is projected with the least loss. Choose it if each
+    feature should belong to one part and new samples should have codes by one product; choose `NMF` if parts may overlap.
 
     Codes are X W. OPNMF and NLHN (Non-negative Linear Hebbian Network) are the same rule under two names: ONL Eq. 31 is NNP Eq.
-    40. What the `opnmf` package (and its MATLAB and R kin) takes is the transpose of what this takes: here samples are rows, as
+    40. The `opnmf` package (and its MATLAB and R kin) takes the transpose of this X: here samples are rows, as
     everywhere in scikit-learn, and the components are maps over features (voxels).
 
     Parameters
@@ -168,12 +168,12 @@ class OPNMF(PNMF):
         "coordinate" is refused: WᵀW = I ties entries together.
     tol : float, default=1e-5
         A run has converged when ten iterations change the objective by no more than `tol` times its value, or when
-        what is left to gain, as its curve tells, is at most 600 · `tol` of it (and at most 0.6 %); more iterations
+        its extrapolated remaining decrease is at most 600 · `tol` of it (and at most 0.6 %); more iterations
         confirm it, and the point is nearly stationary. With ``solver="paper"``: when one iteration
         changes W by no more than `tol` times its norm. 0 runs to `max_iter`.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
         How WᵀW = I is enforced on the minimum of `model_`. "soft" does nothing: W is nearly orthogonal, never
-        exactly, and neither is what other OPNMF codes return. "exact" finds components that do not overlap
+        exactly, as in other OPNMF codes. "exact" finds components that do not overlap
         at all, each feature being in one: K-lines, from the soft solution (Euclidean only). A number is a penalty
         on overlap, from 0, "soft", to 1, "exact", through which all degrees between them are reached. "rows"
         keeps, of each feature, the largest entry only, and makes components unit length (ONL §2.4). "polar" takes
@@ -188,7 +188,7 @@ class OPNMF(PNMF):
 
     Notes
     -----
-    The papers' rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: where it ends, neither the
+    The papers' rule is W ∘ KW/(WWᵀKW), with exponent 1 in print. It is not derived from one objective: at its end, neither the
     error nor the orthogonality is at its best. So ``solver="auto"`` does not run it. It runs `PNMF`, with the same result to the
     bit, which ends lower and *more* orthogonal (see the table in evidence/estimators). ``solver="paper"`` is the rule as printed
     and as the codes run it: exponent 1, W divided by its largest singular value, entries kept above 1e-16, from a random start; it

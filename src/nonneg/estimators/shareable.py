@@ -1,4 +1,4 @@
-"""What all estimators have: errors for unknown parameters, `save` and `report`."""
+"""Mixin of all estimators: errors for unknown parameters, `save` and `report`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .storing import write_model
 
 C = TypeVar("C", bound="KnownParameters")
 _COUNTS = ("n_components", "n_clusters", "n_states")
-"""What estimators call how many parts there are."""
+"""Names of the parameter for the number of parts."""
 
 
 class KnownParameters:
     """An error with a suggestion for a parameter that an estimator does not have."""
 
     _called_otherwise: ClassVar[Mapping[str, str]] = {}
-    """What to say of parameters that other libraries have."""
+    """Sentences about other libraries' parameters."""
     _understood: ClassVar[Mapping[str, str]] = {}
     """Names of parameters that `understands` and `renamed` translate."""
 
@@ -39,7 +39,7 @@ class KnownParameters:
 
 
 def understands(**words: str) -> Callable[[type[C]], type[C]]:
-    """Let a class take parameters by their names in scikit-learn, and say in one sentence what they are called here."""
+    """Let a class take parameters by their names in scikit-learn, and give their names here in one sentence."""
     return _translating(words, UserWarning, "{old}={value!r} of scikit-learn is {new}={value!r} here.")
 
 
@@ -73,7 +73,7 @@ def _translating(words: Mapping[str, str], category: type[Warning], sentence: st
 
 
 class Shareable(KnownParameters):
-    """`save` and `report`, for any estimator; `nonneg.load` reads again what was saved.
+    """`save` and `report`, for any estimator; `nonneg.load` reads the saved file.
 
     Parameters
     ----------
@@ -101,22 +101,22 @@ class Shareable(KnownParameters):
         Parameters
         ----------
         path : str or path
-            What is there is overwritten. Names usually end in ".nonneg".
+            An existing file is overwritten. Names usually end in ".nonneg".
         """
         write_model(self, path)
 
     def report(self, path: Any, X: Any = None, *, shape: Any = None, feature_names: Any = None) -> None:
-        """Write a page about what was fitted: one HTML file to look at, print or send, with everything in it.
+        """Write a page about the fit: one self-contained HTML file to look at, print or send.
 
         Parameters
         ----------
         path : str or path
-            What is there is overwritten.
+            An existing file is overwritten.
         X : array, sparse array, Table, path, open file or Dask collection, optional
-            What was fitted, or other samples. With it, the page has their relative error, sizes in samples and reordered matrix.
+            The fitted data, or other samples. With it, the page has their relative error, sizes in samples and reordered matrix.
         shape : tuple of int or Layout, optional
-            Height and width, where features are pixels.
+            Height and width of features that are pixels.
         feature_names : sequence of str, optional
-            What features are called; by default as in `fit`.
+            Names of features; by default those of `fit`.
         """
         write_report(self, path, X, shape=shape, feature_names=feature_names)

@@ -21,7 +21,7 @@ class _Signed(Factorizer):
     Parameters
     ----------
     missing : {"raise", "ignore"}, default="raise"
-        What to do about NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
+        Treatment of NaN in X. "ignore" is refused: missing values are for matrices without negative entries.
     """
 
     _takes_signs: ClassVar[bool] = True
@@ -46,7 +46,7 @@ class _Signed(Factorizer):
 class SemiNMF(_Signed):
     r"""Semi-NMF, X ≈ W H with W ≥ 0, X and H of either sign: soft clusters of samples.
 
-    K-means with codes in place of assignments. Choose it where X has negative entries: centred, or z-scored, or differences.
+    K-means with codes in place of assignments. Choose it if X has negative entries: centred, or z-scored, or differences.
 
     .. math:: \min_{W \ge 0, H} \tfrac12 \|X - W H\|^2
 
@@ -65,7 +65,7 @@ class SemiNMF(_Signed):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        What samples are made of, one in each row, of either sign.
+        Components, one in each row, of either sign.
 
     Notes
     -----
@@ -111,7 +111,7 @@ class ConvexNMF(_Signed):
         the weights of samples to start from, (n_components, n_samples); a dict gives factors by name, the others
         are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "coordinate" where the products of samples are formed, "quasi-newton" else.
+        "auto" is "coordinate" if the products of samples are formed, else "quasi-newton".
         "paper" is the rule of Ding, Li and Jordan from a random start; "multiplicative" is the same, with a given
         start; "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after
         the other; or an object of `nonneg.solvers`.
@@ -119,7 +119,7 @@ class ConvexNMF(_Signed):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        W X, what samples are made of, one in each row, of the sign of X.
+        W X, the components, one in each row, of the sign of X.
 
     Notes
     -----

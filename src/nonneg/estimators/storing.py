@@ -25,7 +25,7 @@ from ..solve.storing import HISTORY
 from .fields import OUTPUT, check_about, check_attributes
 
 VERSION = 1
-"""Of the form of the files; raised if this library would misread what older versions of it have written."""
+"""Of the form of the files; raised whenever this version would misread older files."""
 
 
 class Stored(NamedTuple):
@@ -33,7 +33,7 @@ class Stored(NamedTuple):
 
     estimator: Any
     about: dict[str, Any]
-    """Beside the estimator: where the data came from, names of samples, how to draw a component."""
+    """Beside the estimator: source of the data, names of samples, layout of components."""
     written_by: str
     """The version of the library."""
 

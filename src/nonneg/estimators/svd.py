@@ -28,7 +28,7 @@ from .validation import check_non_negative, read_codes, read_samples
 class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
     r"""Truncated SVD with its negative entries cut off (tSVD): a non-negative approximation of X, without non-negative parts.
 
-    A baseline to compare with. Choose it to see what a factorization without parts would reach; for parts, any of the others.
+    A baseline to compare with. Choose it to see the error of a factorization without parts; for parts, any of the others.
 
     .. math:: \hat X = \max(U_k S_k V_k^T, 0)
 
@@ -54,7 +54,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ‖X − X̂‖.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
+        Only if X has feature names that are all strings.
 
     Notes
     -----

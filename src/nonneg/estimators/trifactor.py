@@ -29,7 +29,7 @@ from .orthogonal import printed_or_adaptive
 class NMTF(Coclusters, Factorizer):
     r"""Non-negative matrix tri-factorization, X ≈ W S H.
 
-    Groups of samples and of features, as many of each as one likes. Choose it where groups may overlap; `ONMTF` where they
+    Groups of samples and of features, as many of each as one likes. Choose it if groups may overlap; `ONMTF` if they
     should not.
 
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H)
@@ -44,7 +44,7 @@ class NMTF(Coclusters, Factorizer):
         are samples or features, whichever is less.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is the best, after a short run of each, of "angular" and "kmeans", clusters of samples and of
-        features, by direction and by distance, and "nndsvda"; or "random" where samples or features are too few. An array is not
+        features, by direction and by distance, and "nndsvda"; or "random" if samples or features are too few. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "newton", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
@@ -58,7 +58,7 @@ class NMTF(Coclusters, Factorizer):
     Attributes
     ----------
     components_ : array of shape (k, n_features)
-        S H: what the groups of samples look like.
+        S H: the centroids of the groups of samples.
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
 
@@ -120,18 +120,18 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     ----------
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
-        where samples or features are too few. An array is not possible here; a dict gives factors by name, the
+        if samples or features are too few. An array is not possible here; a dict gives factors by name, the
         others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
         "auto" is "adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at
-        one; from another start than clusters, the printed step where the distance is Euclidean. "paper" is the
+        one; from another start than clusters, the printed step if the distance is Euclidean. "paper" is the
         papers' own protocol: exponent 1, from a random start, with a look at the objective every 100 iterations
         (the paper has `tol=0.01`). "multiplicative" is the rule with the exponent that the theory proves;
         "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after the
         other; "quasi-newton" learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     orthogonality : {"soft", "rows", "polar"}, default="soft"
-        What is done about orthogonality in the end. "soft" returns what the objective gives: nearly orthogonal,
-        never exactly, and neither is what other OPNMF codes return. "rows" keeps, of each feature, the largest
+        Orthogonality at the end. "soft" returns the minimum of the objective: nearly orthogonal,
+        never exactly, as in other OPNMF codes. "rows" keeps, of each feature, the largest
         entry only, and makes components unit length (ONL §2.4). "polar" takes W(WᵀW)^(−1/2), which is orthogonal,
         and makes its negative entries zero, after which it is nearly so. All raise the error; scale and other
         factors are fitted again.

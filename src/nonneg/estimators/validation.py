@@ -1,4 +1,4 @@
-"""What users give, read as scikit-learn reads it, with errors in its words and ours."""
+"""Input read as scikit-learn reads it, with errors in its words and ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..kernels.namespace import to_host, without_gradient
 
 
 def read_codes(X: Any, count: int) -> np.ndarray:
-    """Codes, one column for each component, or an error where that is not what they are."""
+    """Checked codes: one column for each component."""
     refuse_masked(X, "X")
     if is_location(X) or isinstance(X, Data):
         raise DataError("Codes are an array, or a Dask array, as transform gives them; got a file. Read it first: numpy.load.")
@@ -124,11 +124,11 @@ _NOT_NUMBERS = {
     "could not convert string": "it holds text.",
     "setting an array element": "its rows are not all of the same length, or hold more than numbers.",
 }
-"""What NumPy says of things that it cannot make numbers of, and what to say in its place."""
+"""NumPy's messages about objects that are no numbers, and the sentences in their place."""
 
 
 def read_samples(estimator: Any, X: Any, *, reset: bool, allows_nan: bool = False) -> Any:
-    """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error where something is missing or not finite."""
+    """X as scikit-learn reads it, float32 or float64, dense or CSR; or an error if entries are missing or not finite."""
     if isinstance(X, np.ma.MaskedArray):
         refuse_masked(X, "X")
     X = validated(estimator, X, reset=reset, **({"ensure_all_finite": "allow-nan"} if allows_nan else {}))
@@ -158,9 +158,9 @@ def warn_of_empty(estimator: Any, X: Any, *, is_fit: bool) -> None:
 
 
 def _say_where(X: Any, what: str) -> None:
-    """Refuse X for what in it is not finite, in scikit-learn's words and ours.
+    """Refuse X with entries that are not finite, in scikit-learn's words and ours.
 
-    It is for infinity where there is no NaN, or NaN is allowed; then this is left out of what is counted.
+    It is for infinity if there is no NaN, or NaN is allowed; allowed NaN is not counted.
     """
     X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False, copy=what == "infinity")
     if what == "infinity":
@@ -173,7 +173,7 @@ def _say_where(X: Any, what: str) -> None:
 
 
 def check_features(estimator: Any, count: int, names: Sequence[str] | None, *, reset: bool) -> None:
-    """What scikit-learn does for arrays and tables, and in its words, for data of our own.
+    """scikit-learn's checks of arrays and tables, in its words, for data of our own.
 
     The number of features, and their names if they have any, are set by a fit, and compared with those of the fit afterwards.
 
@@ -219,7 +219,7 @@ def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
 
 
 def read_non_negative(X: Any, *, unknown: bool = False, origin: Any = None) -> Data:
-    """X as data, or an error that says where it is negative, in scikit-learn's words and ours."""
+    """X as data, or an error that locates a negative entry, in scikit-learn's words and ours."""
     try:
         return read_data(X, unknown=unknown, origin=origin)
     except DataError as error:
@@ -228,7 +228,7 @@ def read_non_negative(X: Any, *, unknown: bool = False, origin: Any = None) -> D
 
 
 def check_non_negative(X: Any) -> Any:
-    """X as it is, or an error that says where it is negative, in scikit-learn's words and ours."""
+    """X itself, or an error that locates a negative entry, in scikit-learn's words and ours."""
     entries = X.data if sparse.issparse(X) else X
     if entries.size and entries.min() < 0:
         try:

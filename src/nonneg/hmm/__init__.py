@@ -1,7 +1,7 @@
 """Hidden Markov chains from pairs of neighbours: X_ij = P(x_t = i, x_{t+1} = j) ≈ W Y Wᵀ (QNMF §5.3).
 
-W holds the emissions, P(symbol | state), and Y the joint probabilities of two states in a row. What pairs can tell and what they
-cannot is in docs/evidence/chains.md.
+W holds the emissions, P(symbol | state), and Y the joint probabilities of two states in a row. docs/evidence/chains.md says how
+much pairs tell about a chain.
 """
 
 from ._chain import HiddenChain as HiddenChain

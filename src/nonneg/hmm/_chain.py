@@ -1,4 +1,4 @@
-"""What both chains share: reading sequences and counts, what is kept of a factorization, and what is done with a chain."""
+"""Base of both chains: reading sequences and counts, the fitted factorization, and the use of a chain."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
 
 
 class LearnedChain(NamedTuple):
-    """What a factorization of the pairs came to."""
+    """Result of a factorization of the pairs."""
 
     W: np.ndarray
     """P(symbol | state), symbols × states."""
@@ -41,7 +41,7 @@ class LearnedChain(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class HiddenChain(Shareable, BaseEstimator, ABC):
-    """The base of the chains; a subclass says how X ≈ W Y Wᵀ is found, and what its objective is.
+    """The base of the chains; a subclass has the solver of X ≈ W Y Wᵀ and its objective.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         X : list of sequences, one sequence, or array of shape (n, 1)
             A list of lists or arrays of ints, or of strings; one sequence, as an array or a Series (of NumPy, pandas or polars), a
             list of ints, or a string; a column; or sequences end to end with `lengths`, as hmmlearn has them. Strings in a list
-            are sequences, and their characters the symbols; where all are one character long, they are one sequence. One sequence
+            are sequences, and their characters the symbols; if all are one character long, they are one sequence. One sequence
             of longer strings is an array, a Series, a list in a list, a column, or given with `lengths`. A sequence of one symbol
             has no pairs, and teaches nothing.
         lengths : array of int, optional
@@ -97,7 +97,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         C : array, sparse array or DataFrame of shape (n_symbols, n_symbols)
             C_ij says how often symbol j follows symbol i.
         symbols : sequence, optional
-            What the symbols are called; by default the columns of a DataFrame, or numbers.
+            Names of the symbols; by default the columns of a DataFrame, or numbers.
         """
         self._check_parameters()
         counts = _read_counts(C)
@@ -148,7 +148,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
             raise Stopped(f"{type(self).__name__} was interrupted; it holds the best so far.")
         return self
 
-    # ---- what is done with a chain
+    # ---- use of a chain
 
     def _read(self, X: Any, lengths: Any) -> tuple[Sequences, np.ndarray]:
         check_is_fitted(self)
@@ -294,7 +294,7 @@ def _refuse(number: int) -> None:
 
 
 def _number_of_pairs(counts: Any) -> float:
-    """How many pairs were counted; infinity where these are no counts but, say, probabilities."""
+    """The number of counted pairs; infinity for input that is no counts but, say, probabilities."""
     entries = counts.data if sparse.issparse(counts) else counts
     return float(entries.sum()) if entries.max() < 2**53 and not (entries % 1).any() else math.inf
 
@@ -326,7 +326,7 @@ def _read_counts(C: Any) -> Any:
 
 
 def normalised(W: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of W that sum to one, Y that does: what W is divided by, Y is multiplied by, before it is divided by its own sum."""
+    """W with columns that sum to one, and Y that sums to one: the sums go from W to Y, which is then divided by its own sum."""
     sums = W.sum(axis=0)
     W = W / np.where(sums > 0, sums, 1.0)
     Y = Y * sums[:, None] * sums
@@ -344,7 +344,7 @@ def transitions(Y: np.ndarray) -> np.ndarray:
 def stationary(P: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The share of time in each state in the long run: π = πP, Σπ = 1.
 
-    It is what (I + P)/2, squared again and again, makes of the start. So there is an answer also where P falls apart, and more than
+    It is the start times (I + P)/2, squared again and again. So there is an answer also if P is reducible, and more than
     one distribution is stationary; and no chain is periodic.
     """
     power = (np.eye(len(P)) + P) / 2

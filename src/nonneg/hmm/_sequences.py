@@ -77,7 +77,7 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
 
 
 def _refuse_files(X: Any) -> None:
-    """Refuse what says where sequences lie: the characters of a file's name are not what was meant."""
+    """Refuse paths: the characters of a file's name are no sequence."""
     if isinstance(X, list | tuple) and X:
         are_files, name = all(_is_file(item) and Path(item).suffix for item in X), X[0]
     else:
@@ -271,7 +271,7 @@ def pair_counts(X: Any, lengths: Any = None) -> tuple[Any, np.ndarray]:
     Returns
     -------
     counts : array of shape (n_symbols, n_symbols)
-        C_ij, how often symbol j follows symbol i; a sparse array where there are more than 2048 symbols.
+        C_ij, how often symbol j follows symbol i; a sparse array for more than 2048 symbols.
     symbols : array of shape (n_symbols,)
         The symbols that have a neighbour somewhere, in order.
 

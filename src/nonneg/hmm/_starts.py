@@ -1,4 +1,4 @@
-"""Where to start: symbols that have the same neighbours come from the same state, as far as emissions do not overlap."""
+"""Starts: symbols with the same neighbours come from the same state, as far as emissions do not overlap."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def clustered(
 ) -> dict[str, np.ndarray]:
     """W and Y from clusters of symbols with like neighbours on both sides, frequent symbols counting more.
 
-    Rows and columns of X, each divided by its sum, are what follows a symbol and what precedes it. Their square roots have the
-    distances of Hellinger, in which rare and frequent neighbours weigh alike. Of sparse X a sketch is taken. What is added to the
-    indicators of the clusters is 0.2 in ONL §4.3.
+    Rows and columns of X, each divided by its sum, are distributions of the symbols after and before a symbol. Their square roots
+    have Hellinger distances, in which rare and frequent neighbours weigh alike. Of sparse X a sketch is taken. Indicators of the
+    clusters get 0.2 added, as in ONL §4.3.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -62,7 +62,7 @@ STARTS: dict[str, tuple[Start, ...]] = {
     "clusters": (clustered,),
     "random": (uniform,),
 }
-"""By name; where there are several they take turns."""
+"""By name; several take turns."""
 
 
 def _roots(X: Any, n_states: int, generator: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""NNMF-HMM, what QNMF compares its chain with: alternating least squares, negative entries made zero."""
+"""NNMF-HMM, the baseline of QNMF's chain: alternating least squares, negative entries made zero."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NNMFHMM(HiddenChain):
     .. math:: \min_{W, Y} \tfrac12 \|X - W Y W^T\|^2
 
     In turns, W ← [X (Y Wᵀ)⁺]₊ for the first of its two places, the second as it was, and Y ← [W⁺ X (W⁺)ᵀ]₊; each is divided by its
-    sums. The objective goes up and down, and need not end low. The lowest point on the way is what is returned.
+    sums. The objective goes up and down, and need not end low. The lowest point is returned.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class NNMFHMM(HiddenChain):
     emissionprob_, joint_, transmat_, startprob_, symbols_, symbol_groups_ : array
         As those of `QNMFHMM`.
     objective_ : float
-        ½‖X − W Y Wᵀ‖² of what is returned.
+        ½‖X − W Y Wᵀ‖² of the result.
     objectives_ : array of shape (n_init,)
     history_ : History
         Every tenth iteration of the best start.
@@ -110,7 +110,7 @@ def _half_square(X: np.ndarray, W: np.ndarray, Y: np.ndarray) -> float:
 
 
 def _divided(factor: np.ndarray, axis: int | None) -> np.ndarray:
-    """Divided by its sums; what has become zero altogether is uniform."""
+    """Divided by its sums; columns of zeros become uniform."""
     sums = factor.sum(axis=axis, keepdims=True)
     factor = np.where(sums > 0, factor, 1.0)
     return factor / factor.sum(axis=axis, keepdims=True)

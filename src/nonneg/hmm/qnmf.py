@@ -36,7 +36,7 @@ from ._starts import STARTS, separate
 _ATTEMPTS = 2
 """At a chain with separate emissions."""
 _ENOUGH = 5
-"""Pairs for each two symbols; of fewer, there is no saying what they can tell."""
+"""Pairs for each two symbols; with fewer, their information is not known."""
 
 
 @documented
@@ -82,17 +82,17 @@ class QNMFHMM(HiddenChain):
     startprob_ : array of shape (n_states,)
         The stationary distribution of `transmat_`. States are numbered from the most frequent to the least.
     symbols_ : array of shape (n_symbols,)
-        What the columns of `emissionprob_` stand for: the symbols that have a neighbour in some sequence, in order.
+        Symbols of the columns of `emissionprob_`: those that have a neighbour in some sequence, in order.
     symbol_groups_ : array of shape (n_symbols,)
         The state in which each symbol is likeliest, as QNMF groups letters; −1 for symbols that do not occur.
     objective_ : float
-        D(X‖W Y Wᵀ) of what is returned. The Euclidean one is ½‖X − W Y Wᵀ‖².
+        D(X‖W Y Wᵀ) of the result. The Euclidean one is ½‖X − W Y Wᵀ‖².
     objectives_ : array of shape (n_init,)
-        Where each start ended.
+        Objective of each start at its end.
     history_ : History
         Of the best start.
     constraint_errors_ : dict of float
-        Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising, as in QNMF Table 2; what is returned has none.
+        Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising, as in QNMF Table 2; the result has none.
     separated_ : bool
         Whether a chain with separate emissions was found that is as good as the best start, which `history_`, `n_iter_` and
         `constraint_errors_` are about.
@@ -191,7 +191,7 @@ class QNMFHMM(HiddenChain):
             and model.divergence.is_poisson
             and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
         ):
-            # By Wilks, 2N times what the true chain is above the lowest divergence is χ², whose mean is the number of parameters.
+            # By Wilks, 2N times the true chain's gap above the lowest divergence is χ², of mean the number of parameters.
             parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
             with inner_runs("emissions that do not overlap"):
                 factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
@@ -199,7 +199,7 @@ class QNMFHMM(HiddenChain):
         return LearnedChain(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
 
     def _separated(self, X: Any, model: Model, enough: float, generator: Any) -> dict[str, np.ndarray] | None:
-        """From clusters of symbols that do not overlap, no further than to where pairs cannot tell the chain from the best."""
+        """From disjoint clusters of symbols, until pairs cannot tell the chain from the best."""
         own = np.random.default_rng(int(generator.uniform() * 2**31))
         for _ in range(_ATTEMPTS):
             run = factorize(
@@ -223,7 +223,7 @@ class QNMFHMM(HiddenChain):
 
 
 def _noise(X: Any, n_pairs: float) -> float:
-    """What the Kullback–Leibler divergence of so many counts from their own chain is by chance; 0 where there are no counts.
+    """Expected Kullback–Leibler divergence of so many counts from their own chain; 0 without counts.
 
     By Wilks, 2N times that is χ², whose mean is the number of the pairs of symbols that occur, but for one.
     """

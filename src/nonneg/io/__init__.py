@@ -1,7 +1,7 @@
 """Tables, images, volumes and graphs in files: one reader and one writer for all of them.
 
-What a file is, its content says; its name is asked only where that leaves it open, as with text. Each kind is one file here and a
-line in `KINDS`. Libraries that a kind needs are imported when such a file is read, and named where they are missing. Nothing that
+The kind of a file follows from its content, or from its name if that is ambiguous, as for text. Each kind is one file here and a
+line in `KINDS`. Libraries that a kind needs are imported when such a file is read, and named if they are missing. Nothing that
 is read can run code; whatever is written is there whole or not at all.
 
 >>> import tempfile, numpy as np
@@ -88,7 +88,7 @@ def read(
     graph: bool = False,
     in_blocks: bool = False,
 ) -> Table:
-    """What is in a file, whatever kind of file it is.
+    """Read a file of any kind.
 
     Parameters
     ----------
@@ -96,15 +96,15 @@ def read(
         A file; a folder of images, or of Parquet files that are parts of one table; or several files, images or volumes of the
         same shape, one sample each.
     variable : str, optional
-        Which array, where a file has several by name.
+        Name of the array, in files with several.
     mask : path or Layout, optional
-        A volume that is neither zero nor NaN where voxels are to be read; or the layout of a table. For NIfTI.
+        A volume that is neither zero nor NaN at the voxels to read; or the layout of a table. For NIfTI.
     ignore : sequence of str, optional
         Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
     graph : bool, default=False
         Whether text is a list of edges rather than a table.
     in_blocks : bool, default=False
-        Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left where it lies, to be read in
+        Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left on disk, to be read in
         blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can.
     """
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
@@ -168,7 +168,7 @@ def kind_to_write(path: Path_) -> Kind:
 
 
 def kind_of(path: Path_, *, graph: bool = False) -> Kind:
-    """The kind of a file, by its content, and by its name where that leaves it open."""
+    """The kind of a file, by its content, or by its name if that is ambiguous."""
     source = Source(Path(path))
     source.refuse_useless()
     for kind in KINDS:

@@ -23,7 +23,7 @@ def check_fields(cls: type, given: Mapping[str, Any]) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut where it is long."""
+    """A value for a message, shortened if long."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
     text = repr(value)

@@ -73,7 +73,7 @@ class Form:
     ----------
     name : str
     version : int
-        Raised if this library would misread what older versions of it have written.
+        Raised whenever this version would misread older files.
     noun : str
         The thing, in messages: "a model that nonneg has saved".
     member : str

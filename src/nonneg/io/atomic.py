@@ -46,7 +46,7 @@ def short_name(path: Path) -> str:
 
 
 def _ending(path: Path) -> str:
-    """The end of a name, by which libraries tell what to write."""
+    """The suffix of a name, from which libraries infer the format."""
     endings = path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]
     return "".join(ending for ending in endings if len(os.fsencode(ending)) <= _LONGEST_ENDING)
 
@@ -65,7 +65,7 @@ def remove_left_over(path: Path) -> None:
 
 @cache
 def _machine() -> str:
-    """What tells apart the machines, and containers, that number their processes."""
+    """Identifier of the machine or container of a process number."""
     try:
         processes = os.readlink("/proc/self/ns/pid")
     except OSError:  # not on this system
@@ -74,7 +74,7 @@ def _machine() -> str:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # where this signal would end it
+    if os.name == "nt":  # this signal would end it
         return True
     try:
         os.kill(process, 0)
@@ -86,7 +86,7 @@ def _is_alive(process: int) -> bool:
 
 
 def check_writable(path: Any) -> None:
-    """An error, as writing would raise it, where a file cannot be written."""
+    """Raise the error of writing if a file cannot be written."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")
@@ -97,7 +97,7 @@ def check_writable(path: Any) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} may not be written.")
     try:
-        with tempfile.TemporaryFile(prefix=".nonneg-", dir=path.parent):  # without a name, where the system has such
+        with tempfile.TemporaryFile(prefix=".nonneg-", dir=path.parent):  # unnamed, on systems that can
             pass
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error

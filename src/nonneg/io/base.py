@@ -1,4 +1,4 @@
-"""What a kind of file says of itself, and what is looked at before it is read."""
+"""Base of kinds of files, and the checks before one is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..exceptions import FileError
 from .table import Layout, Table
 
 _HEAD = 8192
-"""Bytes that are looked at to tell what a file is."""
+"""Leading bytes that identify the kind of a file."""
 
 
 _COPIES = 4
@@ -27,13 +27,13 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of a file is wanted."""
+    """Options of reading a file."""
 
     variable: str | None = None
     mask: Path | Layout | None = None
     ignore: tuple[str, ...] = ()
     in_blocks: bool = False
-    """Whether a large matrix is to be left where it lies, of kinds that can be read in blocks."""
+    """Whether a large matrix is left on disk, for kinds that can be read in blocks."""
 
 
 _MEANINGLESS = {
@@ -66,7 +66,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, of what is inside where the file is compressed by gzip."""
+        """The first bytes, decompressed if the file is in gzip."""
         if self.path.is_dir():
             return b""
         with open(self.path, "rb") as file:
@@ -131,7 +131,7 @@ class Kind(ABC):
     """A kind of file. A subclass says how such files begin or end, and how they are read and written."""
 
     name: ClassVar[str]
-    """What it is called in messages."""
+    """Its name in messages."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of such files end, in lower case."""
     writes: ClassVar[bool] = True
@@ -148,7 +148,7 @@ class Kind(ABC):
 
     @abstractmethod
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
-        """What is in a file, or in several."""
+        """The table of a file, or of several."""
 
     def write(self, table: Table, path: Path) -> None:
         """Write to a file that nobody else uses."""
@@ -159,11 +159,11 @@ class Kind(ABC):
         return self.writes and name.endswith(self.suffixes)
 
     def is_part(self, file: Path, folder: Path) -> bool:
-        """Whether a file inside a folder is read where that folder is."""
+        """Whether a file is read as part of its folder."""
         return False
 
     def check_wanted(self, wanted: Wanted, source: Source) -> None:
-        """Refuse what makes no sense for this kind, rather than not to do it."""
+        """Refuse options that this kind does not have, instead of ignoring them."""
         for field, value in vars(wanted).items():
             if value and field not in self.has and field != "in_blocks":
                 raise FileError(f"{source.label} is read as {self.name}; {_MEANINGLESS[field]}")

@@ -16,7 +16,7 @@ from .table import Layout
 from .vertices import Vertices
 
 _INTENT = 504
-"""Where the code of intent stands in a header of NIfTI-2; those of CIFTI are from 3000 to 3099."""
+"""Offset of the intent code in a NIfTI-2 header; those of CIFTI are from 3000 to 3099."""
 
 
 class CIFTI(Vertices):

@@ -20,7 +20,7 @@ from .table import Table, place
 
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "missing", "?", "."})
 _LOOK = 50
-"""Rows by which it is told what separates cells."""
+"""Rows from which the delimiter is inferred."""
 
 
 class Delimited(Kind):
@@ -86,7 +86,7 @@ class Delimited(Kind):
 
 
 def separator(text: str, name: str) -> str:
-    """What stands between cells: what there is the same number of in each of the first rows, in the order of the usual."""
+    """The delimiter: the first of the usual ones with the same count in each of the first rows."""
     lines = [line for line in text.splitlines()[:_LOOK] if line.strip()]
     order = ("\t", ",", ";") if name.endswith((".tsv", ".tab")) else (",", "\t", ";")
     counts = {mark: {line.count(mark) for line in lines} for mark in order}
@@ -126,8 +126,8 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Whether the first row has names.
 
-    They may be numbers, as wavelengths are: after an empty cell where the first column has names, or pandas' numbers of columns (0,
-    1, 2); after a text where the first column has numbers; and, increasing, after a word that a column of names is often called by.
+    They may be numbers, as wavelengths are: after an empty cell if the first column has names, or pandas' numbers of columns (0,
+    1, 2); after a text if the first column has numbers; and, increasing, after a word that a column of names is often called by.
     """
     first = rows[0]
     cells = first[1:] if len(first) > 1 else first
@@ -171,13 +171,13 @@ _CUSTOMARY = {
     "wavelength",
     "wavenumber",
 }
-"""What a column of names is often called."""
+"""Usual headings of a column of names."""
 
 
 def _numbers(
     rows: list[list[str]], kept: list[int], columns: list[str], samples: list[str] | None, decimal: str, label: str, named: bool
 ) -> np.ndarray:
-    """The cells as numbers, NaN where one is missing; or an error that names the first one that is neither."""
+    """The cells as numbers, NaN for missing ones; or an error that names the first one that is neither."""
     try:
         if decimal == "." and not any("_" in "".join(row) for row in rows):
             return np.array([[row[j] for j in kept] for row in rows], dtype=np.float64)
@@ -199,7 +199,7 @@ def _numbers(
 def _refuse(
     rows: list[list[str]], i: int, j: int, columns: list[str], samples: list[str] | None, decimal: str, label: str, named: bool
 ) -> None:
-    """An error about a cell; or about its column, where that has no numbers at all."""
+    """An error about a cell; or about its column, if that has no numbers at all."""
     if not any(is_number(row[j], decimal) for row in rows):
         text = [columns[k] for k in range(len(columns)) if k >= j and not any(is_number(row[k], decimal) for row in rows)]
         raise columns_of_text(label, text)

@@ -18,7 +18,7 @@ from .table import Table
 
 
 class _Networkx(Kind):
-    """A graph; the attribute "weight" of an edge, 1 where it has none; parallel edges add up."""
+    """A graph; the attribute "weight" of an edge, by default 1; parallel edges add up."""
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources

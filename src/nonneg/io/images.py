@@ -18,7 +18,7 @@ from .zipped import opened
 
 _BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5\n", b"P5 ", b"P2\n", b"P6\n")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "PPM")
-"""What Pillow may take content for; others are read by other programs, as EPS is by Ghostscript."""
+"""Formats that Pillow may recognise; others start other programs, as EPS starts Ghostscript."""
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
 
 
@@ -59,18 +59,18 @@ class Images(Kind):
 
 
 def _is_image(name: str) -> bool:
-    """Whether a name is that of an image; names that begin with a dot are of what systems and unfinished writers leave."""
+    """Whether a name is that of an image; names that begin with a dot are of systems and unfinished writers."""
     return name.lower().endswith(_ENDINGS) and not name.startswith(".")
 
 
 def _other_files(folder: Path) -> str:
-    """What a folder without images has in it, in words."""
+    """The content of a folder without images, in words."""
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     return f"; it has {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" if names else ""
 
 
 def _contents(sources: Sequence[Source]) -> Any:
-    """What errors call it, its name, and its bytes: of each image."""
+    """Of each image: its name in errors, its name, and its bytes."""
     for source in sources:
         if source.path.is_dir():
             for path in sorted(source.path.iterdir()):

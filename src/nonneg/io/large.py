@@ -1,4 +1,4 @@
-"""Matrices that are better left where they lie, and read in blocks."""
+"""Matrices too large for memory, left on disk and read in blocks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..data.opening import open_data
 from ..exceptions import FileError
 
 LARGE = 2**30
-"""Bytes above which a matrix is left where it lies; or above a quarter of what is free, where that is less."""
+"""Bytes above which a matrix is left on disk; or above a quarter of the free memory, if that is less."""
 
 
 def is_large(n_bytes: int) -> bool:
-    """Whether a matrix of so many bytes is better left where it lies."""
+    """Whether a matrix of so many bytes is left on disk."""
     free = available_bytes()
     return n_bytes > (LARGE if free is None else min(LARGE, free // 4))
 
 
 def values_of(source: Any, *, in_blocks: bool) -> Any:
-    """The matrix that a source of `nonneg.data` reads: in memory; or where it lies, if it is large and that is allowed."""
+    """The matrix that a source of `nonneg.data` reads: in memory; or on disk, if it is large and that is allowed."""
     if in_blocks and is_large(source.n_bytes):
         return open_data(source)
     refuse_too_large(source.n_bytes, source.name)
@@ -43,11 +43,11 @@ def new_matrix(shape: tuple[int, int], dtype: np.dtype, label: str, *, in_blocks
     shape : tuple of int
     dtype : dtype
     label : str
-        What messages call it.
+        Its name in messages.
     in_blocks : bool, default=True
         Whether it may lie on disk.
     folder : path, optional
-        Where on disk; by default where the system has its temporary files.
+        Folder; by default the system's for temporary files.
     """
     n_bytes = shape[0] * shape[1] * dtype.itemsize
     if not (in_blocks and is_large(n_bytes)):

@@ -1,4 +1,4 @@
-"""Elements of MATLAB files of versions 5 to 7. SciPy's reader trusts their lengths and writes where an altered one leads it."""
+"""Elements of MATLAB files of versions 5 to 7. SciPy's reader trusts their lengths, also altered ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADER = 2**12
 
 @dataclass(frozen=True)
 class Variable:
-    """A matrix of a file, by what its header says."""
+    """Header of a matrix of a file."""
 
     name: str
     shape: tuple[int, ...]
@@ -103,7 +103,7 @@ def _elements(data: memoryview, order: str, label: str, *, is_begun: bool = Fals
 
 
 def _parts(kind: int, data: memoryview, order: str, label: str, at_least: int, most: int = 0) -> list[tuple[int, memoryview]]:
-    """The elements of a matrix, unpacked where it is compressed: all of it, or so many bytes from its beginning."""
+    """The elements of a matrix, unpacked if it is compressed: all of it, or so many bytes from its beginning."""
     is_begun = False
     if kind == _COMPRESSED:
         unpacking = zlib.decompressobj()

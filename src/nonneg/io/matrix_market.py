@@ -50,13 +50,13 @@ _LINES = {
     b"coordinate": {b"pattern": 2 * (_INDEX + rb"\b"), b"complex": 2 * (_INDEX + rb"\b") + 2 * (_NUMBER + rb"(?=\s|$)")},
     b"array": {b"complex": 2 * (_NUMBER + rb"(?=\s|$)")},
 }
-"""What a line is made of, by form and type; of other types, of one number, after two indices where these are given."""
+"""The fields of a line, by form and type; of other types, of one number, after two indices if these are given."""
 
 
 def _checked(content: bytes, label: str) -> bytes:
     """The lines of a file without remarks; or an error, if there are other than as many entries as it says, or a line is not one.
 
-    SciPy's reader takes the process down where entries are missing, or followed by zero bytes, or the last by a space, and passes
+    SciPy's reader takes the process down if entries are missing, or followed by zero bytes, or the last by a space, and passes
     over whatever else follows a number.
     """
     lines = enumerate(io.BytesIO(content), start=1)

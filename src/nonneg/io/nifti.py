@@ -27,7 +27,7 @@ class NIfTI(Kind):
     """Samples are volumes, features the voxels of the mask; without a mask, those that are neither zero nor NaN in
     one volume at least.
 
-    Written are maps, one volume a row; where a table is one row of whole numbers, an atlas.
+    Written are maps, one volume a row; a table of one row of whole numbers is written as an atlas.
     """
 
     name: ClassVar[str] = "NIfTI"
@@ -126,7 +126,7 @@ def open_volume(source: Source) -> Any:
     nibabel = needed("nibabel", "neuro", "Reading NIfTI")
     is_second = source.head[4:7] in (b"n+2", b"ni2")
     with altered_files_refused(source.label, "NIfTI"):
-        # by its class: nibabel.load would also read what an extension of the header makes of it
+        # by its class: nibabel.load would also follow extensions of the header
         volume = (nibabel.Nifti2Image if is_second else nibabel.Nifti1Image).from_filename(source.path)
     if len(volume.shape) not in (3, 4):
         raise FileError(f"{source.label} has shape {volume.shape}; volumes have three dimensions, or four with samples last.")
@@ -148,7 +148,7 @@ def _is_inside(values: np.ndarray) -> np.ndarray:
 
 
 def check_alike(label: str, first: str, volume: Any, shape: tuple[int, ...], affine: np.ndarray) -> None:
-    """Refuse volumes that do not lie where the first one does."""
+    """Refuse volumes of another space than the first."""
     if volume.shape[:3] != tuple(shape):
         raise FileError(f"{label} has {volume.shape[:3]} voxels, and {first} has {tuple(shape)}: resample one to the other first.")
     if np.allclose(volume.affine, affine, atol=1e-3):

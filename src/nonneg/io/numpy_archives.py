@@ -1,4 +1,4 @@
-"""Archives of NumPy's arrays, .npz: dense ones, with names where they have them, and the sparse ones that SciPy writes."""
+"""Archives of NumPy's arrays, .npz: dense ones, with their names if any, and the sparse ones that SciPy writes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def chosen(candidates: list[str], wanted: str | None, label: str) -> str:
 
 
 def _sparse(parts: dict[str, np.ndarray], label: str) -> Any:
-    """What `scipy.sparse.save_npz` wrote, once its indices have been looked at."""
+    """The array of `scipy.sparse.save_npz`, with checked indices."""
     form = parts["format"].item()
     form = form.decode() if isinstance(form, bytes) else str(form)
     try:

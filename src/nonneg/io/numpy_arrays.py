@@ -1,4 +1,4 @@
-"""Single arrays of NumPy, .npy. They are mapped into memory, not read: what is not used does not leave the disk."""
+"""Single arrays of NumPy, .npy. They are mapped into memory: unused parts stay on disk."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NumPyArray(Kind):
 
 
 def numbers(array: Any, label: str) -> Any:
-    """An array of two dimensions, or of one, of real numbers; or an error that says what it is instead."""
+    """An array of two dimensions, or of one, of real numbers; or an error that names its kind."""
     if array.dtype.kind not in "fiub":
         raise FileError(f"{label} holds entries of type {array.dtype}, which are not real numbers.")
     if array.ndim not in (1, 2):

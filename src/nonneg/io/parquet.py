@@ -69,7 +69,7 @@ def _column(file: Any, name: str) -> list[Any]:
 
 
 def _index_of(schema: Any, ignored: Sequence[str]) -> str | None:
-    """The column with the names of the rows: what pandas wrote as one, or a first column of text."""
+    """The column with the names of the rows: pandas' index, or a first column of text."""
     first = [name for name in schema.names[:1] if not is_number(schema.field(name).type)]
     return next((name for name in (*sorted(index_of(schema)), *first) if name in schema.names and name not in ignored), None)
 

@@ -11,7 +11,7 @@ from ..exceptions import DataError
 VOLUMES = (".nii.gz", ".nii")
 SURFACES = (".dscalar.nii", ".dtseries.nii", ".gii", ".mgh", ".mgz")
 _KINDS = (".func", ".shape", ".label")
-"""What stands before .gii in the names of GIFTI files."""
+"""Infixes before .gii in the names of GIFTI files."""
 
 
 def is_scan(path: Path) -> bool:
@@ -39,7 +39,7 @@ def stem(path: Path) -> str:
 
 
 def tell_apart(paths: Sequence[Path]) -> list[str]:
-    """A name for each scan: its stem, or where stems are the same, the folders that differ; of one scan, its folder sub-*.
+    """A name for each scan: its stem, or if stems are the same, the folders that differ; of one scan, its folder sub-*.
 
     A scan that is listed twice is refused.
 

@@ -27,7 +27,7 @@ KINDS: tuple[Kind, ...] = (CIFTI(), NIfTI(), GIFTI(), MGH(), Morph())
 _SIDECARS = (".json", ".txt", ".md", ".tsv", ".csv", ".bval", ".bvec")
 """Files that accompany scans in a folder, as BIDS has them."""
 _NAMES = ("participant_id", "subject", "subject_id", "sub", "id", "name", "mrid")
-"""What the column of names is called, in this order of preference; otherwise it is the first one of text without repeats."""
+"""Headings of the column of names, in this order of preference; otherwise it is the first one of text without repeats."""
 
 
 @dataclass(frozen=True)

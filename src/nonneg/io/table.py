@@ -1,4 +1,4 @@
-"""What a file holds, once it is read: numbers, and what their rows and columns are called."""
+"""Content of a file: numbers, with names of rows and columns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..exceptions import DataError, FileError
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the features of a sample lie in a picture or a volume.
+    """Positions of features in a picture or a volume.
 
     Attributes
     ----------
     shape : tuple of int
         Height and width of a picture; the three axes of a volume.
     mask : array of bool of that shape, optional
-        Which pixels or voxels are features, in the order of the array; all of them where there is none.
+        Which pixels or voxels are features, in the order of the array; all of them by default.
     affine : array of shape (4, 4), optional
         From voxels to millimetres.
     header : array of uint8, optional
@@ -68,7 +68,7 @@ class Layout:
         return tuple(int(index) for index in np.unravel_index(flat, self.shape))
 
     def picture(self, values: np.ndarray, outside: float = 0) -> np.ndarray:
-        """A row of values, one for each feature, where they lie."""
+        """A row of values, one for each feature, at their positions."""
         if len(values) != self.n_features:
             raise FileError(f"A picture of {self.n_features} features cannot be made of {len(values)} values.")
         if self.mask is None:
@@ -95,7 +95,7 @@ class _Counter:
 
 
 def place(row: int, column: int, samples: Any, features: Any) -> str:
-    """A cell in words: the number of its row, and the names of both where they have any."""
+    """A cell in words: the number of its row, and the names of both if they have any."""
     of_row = f"row {row + 1}" + ("" if samples is None else f" ('{samples[row]}')")
     return f"{of_row}, column {column + 1}" if features is None else f"{of_row}, column '{features[column]}'"
 
@@ -119,9 +119,9 @@ class Table:
     values : array, csr_array or Data of shape (n_samples, n_features)
         Of a graph, its weights. `Data` are those of large files, which are read in blocks.
     samples, features : array of str, optional
-        What rows and columns are called.
+        Names of rows and columns.
     layout : Layout, optional
-        Where the features lie in a picture.
+        Positions of features in a picture.
     aside : dict of arrays of str
         Columns of text that were left out of the values, by name.
     is_graph : bool
@@ -167,7 +167,7 @@ class Table:
             raise FileError(f"{label} holds no numbers: {self.shape[0]} rows and {self.shape[1]} columns.")
 
     def place(self, row: int, column: int) -> str:
-        """A cell in words; of a picture or a volume, where it lies there, counted from 0 as viewers do."""
+        """A cell in words; of a picture or a volume, its position, counted from 0 as viewers do."""
         if self.layout is None or self.layout.n_features != self.shape[1]:
             return place(row, column, self.samples, self.features)
         whole, part = {1: ("map", "vertex"), 2: ("image", "pixel"), 3: ("volume", "voxel")}[len(self.layout.shape)]
@@ -180,13 +180,13 @@ class Table:
         Parameters
         ----------
         wrong : function of an array
-            True where an entry is wrong; zeros are right.
+            True for wrong entries; zeros are right.
         label : str
-            What the data are called.
+            Name of the data.
         what : str
-            What is wrong with the entry.
+            The fault of the entry.
         remedy : str
-            What to do, as a sentence.
+            The remedy, as a sentence.
         """
         if self.is_far or self.values.dtype.kind not in "fiu":
             return

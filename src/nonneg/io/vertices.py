@@ -1,4 +1,4 @@
-"""Values on surfaces, one number a vertex: what their formats have in common."""
+"""Values on surfaces, one number a vertex: base of their formats."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Vertices(Kind):
 
     @abstractmethod
     def header_of(self, image: Any) -> np.ndarray | None:
-        """What tells which surface the vertices are of, in bytes."""
+        """Identifier of the surface of the vertices, in bytes."""
 
     @abstractmethod
     def image_of(self, layout: Layout, maps: np.ndarray, path: Path | None = None) -> Any:
@@ -102,7 +102,7 @@ def is_inside(maps: np.ndarray) -> np.ndarray:
 
 
 def to_read(matrix: np.ndarray) -> Any:
-    """A matrix as a table takes it: data that are read in blocks, where it lies on disk."""
+    """A matrix as a table takes it: on disk, data that are read in blocks."""
     from ..data.opening import open_data
     from ..data.sources import open_source
 
@@ -126,6 +126,6 @@ def check_same_surface(
 
 
 def _told(header: np.ndarray, other: np.ndarray) -> str:
-    """Two headers in words, where they are short."""
+    """Two headers in words, if they are short."""
     texts = [one.tobytes().decode("utf8", "replace") for one in (header, other)]
     return " and ".join(texts) if max(map(len, texts)) < 60 else "their brain models differ"

@@ -1,4 +1,4 @@
-"""Zip archives and NumPy's arrays in them, read without trust in what they say of themselves."""
+"""Zip archives and NumPy's arrays in them, read without trust in their headers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MEMBERS = 1_000_000
 
 @contextmanager
 def opened(path: Path | Any, label: str) -> Iterator[zipfile.ZipFile]:
-    """A zip archive, once names and sizes in it have been looked at; errors of reading it say what is wrong with it."""
+    """A zip archive with checked names and sizes; errors of reading name its fault."""
     try:
         with zipfile.ZipFile(path) as archive:
             check_members(archive, label)
             yield archive
-    # NotImplementedError is what zipfile says to a compression that it does not know.
+    # zipfile raises NotImplementedError for unknown compressions.
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, zlib.error) as error:
         raise FileError(f"{label} is not a whole archive: {error}. It was cut off or altered.") from error
 

@@ -33,7 +33,7 @@ def _likelihood(edges: np.ndarray, sums: np.ndarray, total: float, pairs: bool) 
 
 @inlined
 def _terms_of(edges: np.ndarray, sums: np.ndarray, total: float, a: int, b: int) -> float:
-    """The terms of two parts, where each pair of parts has an entry of B."""
+    """The terms of two parts, for B with an entry for each pair of parts."""
     value = 0.0
     for s in range(len(sums)):
         twice = 1.0 if s == a else 2.0
@@ -74,7 +74,7 @@ def visit_vertices(
     least: float,
     gains: np.ndarray,
 ) -> int:
-    """One visit to each vertex, in the order given, moving it where the log-likelihood grows by more than `least`.
+    """One visit to each vertex, in the order given, moving it if the log-likelihood grows by more than `least`.
 
     Returns how many were moved; `labels`, `edges`, `sums` and `sizes` are kept up to date. If `gains` (vertices × parts) has rows,
     no vertex is moved, and they become the gains of moves.

@@ -1,7 +1,7 @@
 """Hidden Markov chains, symbol by symbol: likelihoods, posteriors, best paths, samples.
 
 Sequences lie end to end: sequence i has the symbols codes[offsets[i] : offsets[i + 1]]. Emissions are symbols × states here, so
-that what a symbol needs lies together. Forward and backward probabilities are divided by their sums at each step, so nothing
+that the data of a symbol are contiguous. Forward and backward probabilities are divided by their sums at each step, so nothing
 underflows; paths are followed in logarithms.
 """
 

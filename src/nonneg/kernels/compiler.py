@@ -1,4 +1,4 @@
-"""Compilation of kernels: once after an install, kept on disk where there is a folder for them, and announced."""
+"""Compilation of kernels: once after an install, cached on disk if there is a folder, and announced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from numba.core import event
 
 _FOLDER = Path(__file__).parent
 _RELAXED = {"reassoc", "contract", "arcp", "nsz", "afn"}
-"""Sums may be reordered, so that they run in vectors; NaN and infinity stay what they are."""
+"""Sums may be reordered, so that they run in vectors; NaN and infinity stay."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,9 +45,9 @@ def inlined(function: F) -> F:
     """Compile a piece of kernels into each of its callers. Python can call only its `py_func`.
 
     A piece that is not inlined is a weak symbol in the object code of each kernel that calls it, and the loader takes the first
-    definition in the process for all of them: the separately compiled piece where it has just been compiled, else the copy of
+    definition in the process for all of them: the separately compiled piece if it has just been compiled, else the copy of
     the kernel that was loaded first. Each copy is optimised on its own and sums in an order of its own, so the bits of a result
-    would depend on what else the process has compiled or loaded.
+    would depend on the process's other compilations and loads.
     """
     return numba.njit(function, **_OPTIONS, **_PIECE)
 

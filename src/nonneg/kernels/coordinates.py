@@ -1,7 +1,7 @@
 """Coordinate descent for the Euclidean distance: each entry of a factor in turn takes its exact minimum.
 
-Along one entry the objective is a polynomial, of degree two where the factor occurs once in the product and of degree four where
-it occurs twice. A row of the factor is taken at a time, and gone over several times: what its entries need of the rest are a few
+Along one entry the objective is a polynomial, of degree two if the factor occurs once in the product and of degree four if
+it occurs twice. A row of the factor is taken at a time, and gone over several times: its entries need of the rest a few
 r × r matrices and one row of a long product, so that the long products are touched once a row.
 
 A loop that sums up stores nothing. One that does both is compiled twice, with vectors and without, and which of the two runs
@@ -42,7 +42,7 @@ def linear_rows(
 
     Columns before `first` stay. A row is gone over until no entry changes by more than `enough` times its largest one. Rows do not
     depend on each other: eight at a time are taken side by side, one in each lane of a vector, so that what an entry needs of the
-    others of its row is summed for eight rows at once. What comes of a row is the same whichever rows lie beside it.
+    others of its row is summed for eight rows at once. The result of a row is the same whichever rows lie beside it.
     """
     r = F.shape[1]
     f, c = np.empty((r, _LANES)), np.empty((r, _LANES))
@@ -114,7 +114,7 @@ def linked_rows(
     passes: int,
     enough: float,
 ) -> None:
-    """The same for ½⟨PFQ, F⟩, where rows depend on each other, and are taken one after the other."""
+    """The same for ½⟨PFQ, F⟩: rows depend on each other, and are taken one after the other."""
     r = F.shape[1]
     y, c = np.empty(r), np.empty(r)
     for i in range(start, stop):
@@ -170,9 +170,9 @@ def _least_cubic(c1: float, c2: float, c3: float, least: float) -> float:
 
 @inlined
 def least_quartic(c1: float, c2: float, c3: float, c4: float, least: float) -> float:
-    """Minimise c₁d + c₂d² + c₃d³ + c₄d⁴, c₄ ≥ 0, over d ≥ least, least ≤ 0; where it is convex at 0, the nearest minimum.
+    """Minimise c₁d + c₂d² + c₃d³ + c₄d⁴, c₄ ≥ 0, over d ≥ least, least ≤ 0; if it is convex at 0, the nearest minimum.
 
-    Where c₄ = 0, c₃ ≥ 0 but for rounding. A polynomial that is zero, but for rounding, gives `least`.
+    If c₄ = 0, c₃ ≥ 0 but for rounding. A polynomial that is zero, but for rounding, gives `least`.
     """
     if c2 > 0.0:  # convex at zero: a few Newton steps reach the minimum, unless the polynomial is not convex on the way
         x = max(-0.5 * c1 / c2, least)
@@ -182,7 +182,7 @@ def least_quartic(c1: float, c2: float, c3: float, c4: float, least: float) -> f
                 break
             before = x
             x = max(x - (c1 + x * (2 * c2 + x * (3 * c3 + 4 * c4 * x))) / curvature, least)
-            if abs(x - before) <= 1e-6 * abs(x):  # what is left is the square of that
+            if abs(x - before) <= 1e-6 * abs(x):  # the error left is the square of that
                 if x * (c1 + x * (c2 + x * (c3 + x * c4))) <= 0.0:
                     return x
                 break
@@ -335,9 +335,9 @@ def quadratic_rows(
     passes: int,
     enough: float,
 ) -> None:
-    """Rows of F in the given order, where C = Q = XXᵀ is not formed: Y is XᵀF, in double precision, and is kept up to date.
+    """Rows of F in the given order, with C = Q = XXᵀ not formed: Y is XᵀF, in double precision, and is kept up to date.
 
-    A few rows at a time share the products with Y; XXᵀ between them makes up for what those before have changed.
+    A few rows at a time share the products with Y; XXᵀ between them accounts for the changes of those before.
     """
     n, r = X.shape[1], F.shape[1]
     work = np.empty((6, r))
@@ -427,7 +427,7 @@ def quadratic_sparse(
                     Z[j, k] += x * change[k]
 
 
-# ---- a factor that occurs once, where each row has entries and weights of its own
+# ---- a factor that occurs once, its rows with entries and weights of their own
 
 
 @compiled
@@ -448,7 +448,7 @@ def weighted_rows(
     passes: int,
     enough: float,
 ) -> None:
-    """Rows f of F for which ½ Σⱼ vⱼ (xⱼ − ⟨f, bⱼ⟩)² falls, with what a penalty and an overlap add, as in `linear_rows`.
+    """Rows f of F for which ½ Σⱼ vⱼ (xⱼ − ⟨f, bⱼ⟩)² falls, with a penalty and an overlap, as in `linear_rows`.
 
     The rows of B are the bⱼ. The entries of a row of X are given in compressed rows; no `weights` stand for ones. Where there are
     G = Σⱼ bⱼ bⱼᵀ over all j and C, which has Σⱼ xⱼ bⱼ over what is known for each row, the entries are those that are missing.
@@ -497,7 +497,7 @@ def rows_of_grams(
     passes: int,
     enough: float,
 ) -> None:
-    """The same where each row has its own Σⱼ vⱼ bⱼ bⱼᵀ at hand, the lower half of it, by rows, in `grams`, and Σⱼ vⱼ xⱼ bⱼ in C."""
+    """The same for rows with their own Σⱼ vⱼ bⱼ bⱼᵀ at hand, the lower half of it, by rows, in `grams`, and Σⱼ vⱼ xⱼ bⱼ in C."""
     r = F.shape[1]
     Q, c, f = np.empty((r, r)), np.empty(r), np.empty(r)
     for i in range(start, stop):
@@ -515,7 +515,7 @@ def rows_of_grams(
 
 @inlined
 def _descend(f: Array, Q: Array, c: Array, penalty: float, overlap: float, first: int, passes: int, enough: float) -> None:
-    """The entries of one row, in turn, to the least of ½ fᵀQf − ⟨c, f⟩ and what is added to it."""
+    """The entries of one row, in turn, to the least of ½ fᵀQf − ⟨c, f⟩ and its penalties."""
     r, total, size = len(f), 0.0, 0.0
     for k in range(r):
         total += f[k]
@@ -545,7 +545,7 @@ def _descend(f: Array, Q: Array, c: Array, penalty: float, overlap: float, first
 _GATHERED = 64
 """Rows of B that are gathered at a time."""
 _ROUNDING = 1e-13
-"""What is left of the largest, at most, where a sum is taken from another that is the same."""
+"""Rounding of a difference of equal sums, as a share of the largest, at most."""
 
 
 # ---- codes of samples with missing entries
@@ -569,7 +569,7 @@ def settled_rows(
     prior: Array,
     out: Array,
 ) -> None:
-    """Codes y = x L of rows x whose missing entries are those of y R: y (I − Σ r l) = Σ x l, with one sum over what is missing.
+    """Codes y = x L of rows x whose missing entries are those of y R: y (I − Σ r l) = Σ x l, with one sum over the missing entries.
 
     The rows of `left` are those of L, l, and the rows of `right` the columns of R, r. The entries of a row of X are in compressed
     rows, and K is I − R L, to which those are added; or they are the missing ones, K is I, and C has Σ x l. `whole` is the

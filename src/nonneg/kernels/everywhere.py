@@ -1,4 +1,4 @@
-"""Products with X̂^e, which is not zero where X is: every entry of X̂ is made, used on both sides, and forgotten.
+"""Products with X̂^e, which is not zero at zeros of X: every entry of X̂ is made, used on both sides, and forgotten.
 
 X̂ = U·V is made for a few rows and columns at a time, which stay in the first cache with all that is multiplied with them. Sums over
 the columns of a tile, and over the rows of a block, are in the precision of U; these are added up in double precision.
@@ -49,9 +49,9 @@ def _approximate(u: Array, V: Array, y: Array) -> None:
 
 @inlined
 def _raise(y: Array, power: float, floor: float, base: Array, out: Array) -> None:
-    """y^power in place of y, of what is no less than `floor`."""
+    """max(y, floor)^power in place of y."""
     for j in range(len(y)):
-        y[j] = floor if y[j] < floor else y[j]  # what is not a number stays so, and is noticed later
+        y[j] = floor if y[j] < floor else y[j]  # NaN stays, and is noticed later
     if power == 0.5:
         for j in range(len(y)):
             y[j] = np.sqrt(y[j])

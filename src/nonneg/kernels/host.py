@@ -1,4 +1,4 @@
-"""What NumPy and BLAS are quick at, for arrays of theirs: long products in blocks, and entrywise work in pieces.
+"""Faster calls of NumPy and BLAS: long products in blocks, and entrywise work in pieces.
 
 Nothing here changes a result by more than rounding, and nothing is needed for other libraries.
 """
@@ -20,11 +20,11 @@ from .namespace import Array
 from .threads import over_pieces, suited_to
 
 _PIECE = 2**16
-"""Entries of a piece: few enough for what is made of it on the way to stay in the cache, and so many that calls do not count."""
+"""Entries of a piece: few enough for intermediate results to stay in the cache, and so many that calls do not count."""
 _SMALL = 10**6
 """Multiplications up to which BLAS may take matrices as they lie, rather than copying them into an order that it likes first."""
 _HAVE_AVX512 = {"SkylakeX", "Cooperlake", "SapphireRapids"}
-"""What OpenBLAS calls processors with AVX-512. For these it has kernels that do so, and NumPy has quick logarithms of doubles."""
+"""OpenBLAS's names of processors with AVX-512, for which it has small kernels, and NumPy quick logarithms of doubles."""
 _FLOAT32 = 1e-37, 1e38
 """Between these, numbers are normal in single precision."""
 _TOGETHER = 6
@@ -34,13 +34,13 @@ _FEW = 4
 _WORTH_A_THREAD = 2 * 10**7
 """Multiplications, at least, for each of them."""
 _SMALL_RESULT, _SHORT_SUM = 2**16, 2**12
-"""Entries up to which a product of float32 is kept in double precision; fewer where its sums are shorter than its sides."""
+"""Entries up to which a product of float32 is kept in double precision; fewer if its sums are shorter than its sides."""
 _EXACT_FACTOR, _EXACT_OPERANDS = 2**10, 2**17
 """Entries of a factor, or of data, up to which float32 is converted to double before a product; as many are in blocks of others."""
 _LEAST_SUMMANDS = 16
 """Summands of a block, at least."""
 _LONG_RANGE = 400
-"""Rows, at least, of a range whose result is as large as what it is multiplied with."""
+"""Rows, at least, of a range whose result is as large as its other operand."""
 
 
 @cache
@@ -146,7 +146,7 @@ def multiplied(left: Any, right: Any) -> Array:
     """The product left @ right, in rows where one side is long. Small products of float32 are in double precision.
 
     Few threads get ranges of rows. Those of BLAS would meet again and again on the way through a long side, and if other work
-    is going on, wait for each other most of the time. Where BLAS has kernels for small matrices, a range is multiplied block by
+    is going on, wait for each other most of the time. If BLAS has kernels for small matrices, a range is multiplied block by
     block, in as little as half the time that it takes at one go; without such kernels that would take longer.
     """
     (rows, inner), columns = left.shape, right.shape[1]
@@ -196,7 +196,7 @@ def _multiply_rows(first: int, last: int, left: Array, right: Array, result: Arr
 
 
 def _multiply_range(first: int, last: int, left: Array, right: Array) -> Array:
-    """What a range of the inner side adds to Aᵀ · right; with A the larger one, BLAS is quicker at rightᵀ · A."""
+    """Product of a range of the inner side, a summand of Aᵀ · right; with A the larger one, BLAS is quicker at rightᵀ · A."""
     a, b = left[:, first:last], right[first:last]
     return a @ b if left.size <= right.size else (b.T @ a.T).T
 
@@ -208,7 +208,7 @@ def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *ar
 
 
 def positive_part(array: Any) -> Array:
-    """What is positive of an array, or of a sparse one; zero elsewhere."""
+    """The positive part of an array, or of a sparse one."""
     return array.maximum(0) if sparse.issparse(array) else (abs(array) + array) / 2
 
 
@@ -242,7 +242,7 @@ def limits(xp: Any, dtype: Any) -> tuple[float, float]:
 
 
 def cube_root(xp: Any, array: Array) -> Array:
-    """The cube root of what is not negative. NumPy's `cbrt` takes several times as long."""
+    """The cube root of non-negative numbers. NumPy's `cbrt` takes several times as long."""
     if xp is not np:
         return array ** (1 / 3)
     if array.dtype == np.float64 and not _has_avx512() and array.size and _FLOAT32[0] < array.min() and array.max() < _FLOAT32[1]:
@@ -255,7 +255,7 @@ def cube_root(xp: Any, array: Array) -> Array:
 
 
 def _refined_cube_root(x: np.ndarray) -> np.ndarray:
-    """Where only logarithms in single precision are quick: from these, by one step of Halley's, which triples the digits."""
+    """Logarithms from those in single precision, if only these are quick: one step of Halley's triples the digits."""
     logarithm = np.log(x.astype(np.float32))
     logarithm /= 3
     y = np.exp(logarithm, out=logarithm).astype(np.float64)
@@ -295,7 +295,7 @@ def plus(total: Array, share: Any, more: Array) -> Array:
 
 @cache
 def _axpy(dtype: np.dtype) -> Any:
-    """What BLAS adds a multiple of a vector by; looked up once, since short vectors are added sooner than it is found."""
+    """BLAS's axpy; looked up once, since the lookup takes longer than adding short vectors."""
     return get_blas_funcs("axpy", dtype=dtype)
 
 
@@ -307,7 +307,7 @@ def quadratic_value(F: Array, B: Array, G: Array, penalty: float, overlap: float
 
 
 def locked(array: Array) -> Array:
-    """A view of an array that cannot be written to, where the library has such."""
+    """A read-only view of an array, if its library has such."""
     if isinstance(array, np.ndarray):
         array = array.view()
         array.flags.writeable = False
@@ -315,7 +315,7 @@ def locked(array: Array) -> Array:
 
 
 def clip(xp: Any, array: Array, low: float, high: float) -> Array:
-    """What `xp.clip` gives; a NumPy array itself where there is nothing to clip, which is sooner found out than done."""
+    """`xp.clip`; returns a NumPy array itself if it is within the bounds, since the test is quicker."""
     if xp is not np:
         return xp.clip(array, low, high)
     is_within = array.size == 0 or ((low == -math.inf or array.min() >= low) and (high == math.inf or array.max() <= high))
@@ -335,7 +335,7 @@ def by_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
 
 
 def inner(xp: Any, left: Array, right: Array) -> Array:
-    """⟨left, right⟩, summed in double precision; infinite, without a warning, where it is beyond that."""
+    """⟨left, right⟩, summed in double precision; infinite, without a warning, on overflow."""
     pieces = _pieces(left, right)
     if pieces is None:
         with np.errstate(over="ignore"):
@@ -344,7 +344,7 @@ def inner(xp: Any, left: Array, right: Array) -> Array:
 
 
 def _pieces(*arrays: Array) -> Iterator[tuple[Array, ...]] | None:
-    """NumPy arrays of one shape and order, piece by piece; None where they are not, or are small."""
+    """NumPy arrays of one shape and order, piece by piece; None for others, and small ones."""
     first = arrays[0]
     if not isinstance(first, np.ndarray) or first.size <= 2 * _PIECE or any(array.shape != first.shape for array in arrays):
         return None

@@ -1,6 +1,6 @@
 """Partitions improved by moving single vertices, as long as Σₖ sₖ/vₖ grows: sₖ = Σ M_ij within part k, vₖ its weight.
 
-The weight of a part is that of its vertices, and what every part has besides, `empty`: 0 for most S. Where vertices have no weight,
+The weight of a part is that of its vertices, plus `empty`, the same for each part: 0 for most S. If vertices have no weight,
 all sₖ are divided by the same.
 """
 
@@ -33,9 +33,9 @@ def move_vertices(
     least: float,
     may_be_empty: bool,
 ) -> int:
-    """One visit to each vertex, in the order given, moving it to the part where it adds most. Returns how many were moved.
+    """One visit to each vertex, in the order given, moving it to the part to which it adds most. Returns how many were moved.
 
-    Vertex i may go to part k where movable[i] and allowed[i, k]; it does if that gains more than `least`. M is given in compressed
+    Vertex i may go to part k if movable[i] and allowed[i, k]; it does if that gains more than `least`. M is given in compressed
     rows, less factor · u uᵀ; its diagonal is given without that. `labels`, Σ M_ij of vertex i `towards` part k without what is of
     rank one, and of each part s (`inside`), v (`volumes`), Σ u (`shares`) and the number of vertices (`sizes`) are kept up to date.
     Empty parts count nothing; parts become so only if they may.
@@ -88,7 +88,7 @@ def _drawn(state: np.ndarray, below: int) -> int:
 def _shake(labels: np.ndarray, free: np.ndarray, parts: int, state: np.ndarray) -> None:
     """Two parts thrown together and cut at random, and every tenth vertex put anywhere, as far as vertices are free.
 
-    The parts are those of two vertices at random; where that is one part, it is cut, and the other goes into any.
+    The parts are those of two vertices at random; if that is one part, it is cut, and the other goes into any.
     """
     a, b = labels[_drawn(state, len(labels))], labels[_drawn(state, len(labels))]
     if a == b and parts > 1:
@@ -156,7 +156,7 @@ def settle_vertices(
 
     There are no more shakes once `in_vain` of them have gained nothing, or `returns` have come back to the best trace. `labels`,
     `state` and `tallies` are kept up to date: shakes in vain, returns, and how many vertices the last visit has moved. A shaken
-    partition is left where twice what the last visit gained would not bring it to the best. Returns the trace.
+    partition is left if twice the gain of the last visit would not bring it to the best. Returns the trace.
     """
     n, parts = len(labels), allowed.shape[1]
     order, trial, most = np.arange(n), labels.copy(), 0.0

@@ -85,7 +85,7 @@ def namespace_of(array: Array) -> Namespace:
 
 
 def without_gradient(array: Array) -> Array:
-    """The array without what would differentiate through it: a factorization is not differentiated through."""
+    """The array detached from automatic differentiation."""
     return array.detach() if getattr(array, "requires_grad", False) else array
 
 

@@ -4,16 +4,16 @@ A row f of a factor, with X̂ = f V beside a row x of the data, has the objectiv
 and its curvature Σ Vₖⱼ² d″, with d′ and d″ at every x̂ⱼ kept up to date. Rows do not depend on each other.
 
 A step is the minimum of a bound, so that nothing rises. Write x̂ + δv as x̂(1 + s): s ≥ −1, and |s| ≤ |δ|τ with τ = max v/x̂. A
-monomial x̂^φ that is convex is its tangent and a rest, whose quotient by s² grows as s falls (where φ < 2), so that the rest is at
-most what it is at s = δτ for every entry; one that is concave is below its tangent. With z = slope · τ/curvature, the bound has its
+monomial x̂^φ that is convex is its tangent and a rest, whose quotient by s² grows as s falls (if φ < 2), so that the rest is at
+most its value at s = δτ for every entry; one that is concave is below its tangent. With z = slope · τ/curvature, the bound has its
 minimum at
 
     δ = ((1 + (1 − φ)z)^(−1/(1 − φ)) − 1)/τ
 
-for the lowest φ where the entry falls. Where it rises, δ = −slope/curvature, Newton's own step, unless a φ is above 2: then it is
+for the lowest φ if the entry falls. If it rises, δ = −slope/curvature, Newton's own step, unless a φ is above 2: then it is
 the formula for the highest φ.
 
-A loop that sums up stores nothing, so that the order of its sum does not depend on where arrays lie. Logarithms and powers are
+A loop that sums up stores nothing, so that the order of its sum does not depend on addresses of arrays. Logarithms and powers are
 computed in double precision and rounded: those of single precision have a bias, which would show in the objective.
 """
 
@@ -35,7 +35,7 @@ _LONG = 0.1
 
 @inlined
 def _raised(y: Array, exponent: float, base: Array, out: Array) -> None:
-    """y^exponent into `out`, from products and square roots where it is a multiple of a quarter."""
+    """y^exponent into `out`, from products and square roots if it is a multiple of a quarter."""
     one, quarters = y.dtype.type(1), round(4 * abs(exponent))
     if abs(4 * abs(exponent) - quarters) > 1e-9 or quarters > 32:
         for j in range(len(y)):
@@ -75,11 +75,11 @@ def _above(value: float, floor: float) -> float:
 
 @inlined
 def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Array, z: Array) -> None:
-    """d′ into a, and what is convex of d″ into b, at each entry of X̂; 1/X̂ into a for the I-divergence."""
+    """d′ into a, and the convex part of d″ into b, at each entry of X̂; 1/X̂ into a for the I-divergence."""
     one, zero = y.dtype.type(1), y.dtype.type(0)
     if powers is None:
         weight = weights[0]
-        for j in range(len(y)):  # what does not count is not to become 0 · ∞
+        for j in range(len(y)):  # hidden entries must not become 0 · ∞
             a[j] = one / y[j] if weight[j] != zero else zero
         return
     if len(powers) == 0:  # ln X̂ − ln X and 1/X̂; the weights are ln X
@@ -152,7 +152,7 @@ def _move(slope: float, curvature: float, steepness: float, power: float) -> flo
 
 @inlined
 def _steepest(v: Array, y: Array, bends: Array) -> float:
-    """The largest v/x̂ where there is curvature."""
+    """The largest v/x̂ at entries with curvature."""
     zero = y.dtype.type(0)
     most = zero
     for j in range(len(y)):
@@ -235,7 +235,7 @@ def _row(
 
 
 _SMALLEST = 1e-37
-"""What is less than the least normal number of single precision is zero, lest arithmetic becomes slow."""
+"""Zero for numbers below the least normal one of single precision, on which arithmetic is slow."""
 
 
 @inlined
@@ -263,7 +263,7 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, weig
 
 @inlined
 def _sum_up(n: int, weights: Array, slopes: Array, powers: Array, y: Array, base: Array, z: Array, totals: Array) -> None:
-    """Σ xᵖ x̂^φ for each monomial, Σ xᵖ ln x̂ where φ = 0; Σ x̂ (ln x̂ − ln x) of the dual I-divergence."""
+    """Σ xᵖ x̂^φ for each monomial, Σ xᵖ ln x̂ if φ = 0; Σ x̂ (ln x̂ − ln x) of the dual I-divergence."""
     for m in range(len(totals)):
         if powers is None or len(powers) == 0 or powers[m] == 0:
             for j in range(n):
@@ -310,7 +310,7 @@ def newton_rows(
         The rows, and how many of the first ones stay as they are.
     F, X, V : arrays of shape (m, r), (m, n) and (r, n), n of the last rounded up to a multiple of `TOGETHER`
     linear : array of shape (r,)
-        What the slope by each entry gains from a monomial that is X̂ itself.
+        Share of the slope by each entry from a monomial that is X̂ itself.
     slopes, data_powers, powers : arrays
         Of the other monomials. Without any it is the dual I-divergence. None for the powers stands for [0], that of the
         I-divergence, for which another, shorter kernel is compiled.
@@ -319,9 +319,9 @@ def newton_rows(
     floor : float
         The least that X̂ is taken for.
     options : tuple
-        Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and what is enough.
+        Weight of the penalty on the sum, on the overlap, the first column that is not given, passes, and the tolerance.
     totals : array of shape (m, number of monomials) or (0, 0)
-        For what `_sum_up` finds in each row; empty where it is not needed.
+        Room for the results of `_sum_up` in each row; empty if not needed.
     """
     n, width = X.shape[1], V.shape[1]
     weights, spare = np.empty((max(len(slopes), 1), width), X.dtype), np.empty((5, width), X.dtype)
@@ -352,7 +352,7 @@ def newton_sparse(
     options: tuple[float, float, int, int, float],
     totals: Array,
 ) -> None:
-    """The same for sparse X, where all monomials but X̂ itself vanish with X: V is (n, r) here, and is gathered at the non-zeros."""
+    """The same for sparse X, for which all monomials but X̂ itself vanish with X: V is (n, r), and gathered at the non-zeros."""
     longest = 0
     for i in range(start, stop):
         longest = max(longest, indptr[i + 1] - indptr[i])

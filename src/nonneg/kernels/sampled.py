@@ -1,4 +1,4 @@
-"""Products with sparse data, and with matrices that are needed only where the data are not zero, a row at a time."""
+"""Products with sparse data, and with matrices that are needed at its non-zeros only, a row at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _add_rows(sums: np.ndarray, weights: np.ndarray, M: np.ndarray, rows: np.nda
 
 @inlined
 def _raise(values: np.ndarray, exponent: float) -> None:
-    """Put values^exponent in place of the values, without the cost of a general power where there is a cheaper way."""
+    """Put values^exponent in place of the values, without the cost of a general power if there is a cheaper way."""
     if exponent < 0:
         for t in range(len(values)):
             values[t] = 1 / values[t]
@@ -50,7 +50,7 @@ def _raise(values: np.ndarray, exponent: float) -> None:
 
 @inlined
 def _approximate(u: np.ndarray, V: np.ndarray, columns: np.ndarray, floor: float, approximation: np.ndarray) -> None:
-    """X̂ at some non-zeros of a row, four at a time, but no less than `floor`; what is not a number stays so, and is noticed."""
+    """X̂ at some non-zeros of a row, four at a time, but no less than `floor`; NaN stays, and is noticed."""
     whole, zero = len(columns) - len(columns) % 4, u.dtype.type(0)
     for t in range(0, whole, 4):
         a, b, c, d = V[columns[t]], V[columns[t + 1]], V[columns[t + 2]], V[columns[t + 3]]
@@ -134,11 +134,11 @@ def sampled_products(
     N: np.ndarray,
     sums: np.ndarray,
 ) -> float:
-    """Rows of E·M into `out`, and what these rows add to Eᵀ·N into `sums`.
+    """Rows of E·M into `out`, and the summand of these rows of Eᵀ·N into `sums`.
 
     E is (X/X̂)^ratio_power ∘ X̂^power at the non-zeros of X, which is given in compressed rows, and X̂ is U·Vᵀ, but no less than
     `floor`. M and N may be without columns. Returns Σ X^log_power · ln X̂ at the non-zeros of these rows, or 0 for log_power 0.
-    Where weights are `given`, one for each entry, E and the sum have them.
+    With weights `given`, one for each entry, E and the sum have them.
     """
     total = 0.0
     approximations, all_weights = np.empty(_CHUNK, U.dtype), np.empty(_CHUNK, U.dtype)

@@ -1,6 +1,6 @@
 """Matchings of graphs improved by exchanging pairs: as long as that gains, and beyond.
 
-Vertex i of B is matched with vertex permutation[i] of A, C is P A Pᵀ, and what should be large is tr(Bᵀ C). Only vertices with
+Vertex i of B is matched with vertex permutation[i] of A, C is P A Pᵀ, and tr(Bᵀ C) should be large. Only vertices with
 movable[i] may change. Gains up to `least` are rounding.
 """
 
@@ -81,7 +81,7 @@ def swap_pairs(A: np.ndarray, B: np.ndarray, permutation: np.ndarray, movable: n
 def search_swaps(
     A: np.ndarray, B: np.ndarray, permutation: np.ndarray, movable: np.ndarray, least: float, tenures: np.ndarray, enough: float
 ) -> float:
-    """Go on where no exchange gains: robust tabu search (Taillard 1991). Returns by how much tr(Bᵀ C) has grown.
+    """Go on beyond local optima: robust tabu search (Taillard 1991). Returns by how much tr(Bᵀ C) has grown.
 
     Each iteration makes the best exchange, a loss or not, that does not give both vertices partners they had a while ago, in as
     many iterations as its row of `tenures` says. An exchange that leads to the best matching so far is always allowed; one that has

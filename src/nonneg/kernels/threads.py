@@ -81,7 +81,7 @@ os.register_at_fork(after_in_child=_pool.cache_clear) if hasattr(os, "register_a
 
 
 def over_rows(kernel: Callable[..., Any], work: np.ndarray | int, *arguments: Any, least: int = 20_000) -> list[Any]:
-    """Call kernel(start, stop, *arguments) for ranges of rows that together are all of them; what each call returns.
+    """Call kernel(start, stop, *arguments) for ranges of rows that together are all of them; return the results.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def over_rows(kernel: Callable[..., Any], work: np.ndarray | int, *arguments: An
 
 
 def over_pieces(work: Callable[[int, int], Any], rows: int, each: float, least: float) -> list[Any]:
-    """Call work(start, stop) for ranges of rows that together are all of them; what each call returns, in order.
+    """Call work(start, stop) for ranges of rows that together are all of them; return the results in order.
 
-    Their number depends on the work alone, and not on that of threads: what is summed over the ranges is so to the last bit.
+    Their number depends on the work alone, and not on that of threads: sums over the ranges are the same to the last bit.
 
     Parameters
     ----------
@@ -125,5 +125,5 @@ _PIECES = 8
 
 
 def in_threads(work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
-    """What the work comes to for each piece, done side by side where there are threads for it."""
+    """Results of the work on each piece, in parallel if there are threads."""
     return [work(piece) for piece in pieces] if available() == 1 else list(_pool().map(work, pieces))

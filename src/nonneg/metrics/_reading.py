@@ -1,4 +1,4 @@
-"""Reading what was given to a measure, or saying why it cannot be read."""
+"""Read the arguments of a measure, or refuse them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def read_permutation(permutation: Any, n: int) -> np.ndarray:
 
 
 def norm(matrix: Any) -> float:
-    """The Frobenius norm, also where the squares of the entries leave the range of numbers."""
+    """The Frobenius norm, also if squares of entries overflow."""
     entries = matrix.data if sparse.issparse(matrix) else matrix
     largest = float(np.max(np.abs(entries), initial=0.0))
     return largest * float(np.linalg.norm(entries / largest)) if largest else 0.0

@@ -1,4 +1,4 @@
-"""What a basis looks like: how orthogonal, how localised, how close to its constraint."""
+"""Measures of a basis: how orthogonal, how localised, how close to its constraint."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def sparseness(W: Any) -> float:
 
     Examples
     --------
-    Half of what there is, as one column has a single entry and the other is constant:
+    One half, as one column has a single entry and the other is constant:
 
     >>> sparseness([[3, 1], [0, 1], [0, 1], [0, 1]])
     0.5
@@ -153,7 +153,7 @@ def stochastic_error(W: Any, axis: Literal["columns", "rows", "matrix"] = "colum
     W : array-like of shape (m, r)
         Non-negative.
     axis : {"columns", "rows", "matrix"}, default="columns"
-        What should sum to one, as for `nonneg.constraints.Stochastic`. In QNMF it is the columns of W, and the whole of Y.
+        Sums that should be one, as for `nonneg.constraints.Stochastic`. In QNMF it is the columns of W, and the whole of Y.
 
     Examples
     --------

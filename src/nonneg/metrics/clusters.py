@@ -27,7 +27,7 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
 
     Examples
     --------
-    One of the five samples is not where its cluster's majority is; with a cluster for each sample, none can be:
+    One of the five samples is not of its cluster's majority; with a cluster for each sample, none can be:
 
     >>> purity(["a", "a", "a", "b", "b"], [0, 0, 1, 1, 1])
     0.8
@@ -53,8 +53,8 @@ def clustering_entropy(labels_true: Any, labels_pred: Any) -> float:
     In print E_j lacks the minus, which would make the best clustering the largest, and the logarithm has no base; here it is the
     natural one. `normalized_entropy` is this divided by ln c.
 
-    No entropy is below −ln(purity), but FONT prints .760 for the words of ohscal, of purity .374 (Table 2). What fits all of that
-    table is `normalized_entropy`.
+    No entropy is below −ln(purity), but FONT prints .760 for the words of ohscal, of purity .374 (Table 2). All of that table
+    fits `normalized_entropy`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def normalized_entropy(labels_true: Any, labels_pred: Any) -> float:
 def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     """The share of samples in the class of their cluster, each cluster with a class of its own, matched at best: PNMF Eq. 35.
 
-    From 1/max(c, k) for c classes and k clusters to 1, which is best: the clusters are the classes. Never above the purity. Where
+    From 1/max(c, k) for c classes and k clusters to 1, which is best: the clusters are the classes. Never above the purity. If
     k and c differ, the samples of clusters or classes left over count as wrong.
 
     Parameters
@@ -106,7 +106,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
     Examples
     --------
-    What the clusters are called does not matter, but one too many does:
+    Names of clusters do not matter, but one too many does:
 
     >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 0])
     1.0

@@ -14,7 +14,7 @@ from ._reading import checked_matrix, norm, read_labels, read_permutation, read_
 
 
 def equal_error_rate(y_true: Any, score: Any) -> float:
-    """The error rate at the threshold where as large a share of either class is misjudged: NNP Table 1.
+    """The equal error rate, at the threshold that misjudges the same share of either class: NNP Table 1.
 
     From 0, which is best (a threshold separates the classes), through 0.5 (a score that knows nothing) to 1 (it separates them the
     wrong way round). NNP gives it in percent.
@@ -28,7 +28,7 @@ def equal_error_rate(y_true: Any, score: Any) -> float:
     Notes
     -----
     A sample has finitely many thresholds, and the two rates may be equal at none. Between thresholds the rates are taken as
-    linear: this is where the ROC curve crosses the diagonal from (0, 1) to (1, 0).
+    linear: the ROC curve crosses there the diagonal from (0, 1) to (1, 0).
 
     Examples
     --------
@@ -89,9 +89,9 @@ def edge_error(A: Any, B: Any, permutation: Any) -> int:
 
 
 def relative_error(X: Any, approximation: Any, *, missing: str = "raise") -> float:
-    """‖X − X̂‖/‖X‖ in the Frobenius norm; over the entries of X that are known, where some are missing.
+    """‖X − X̂‖/‖X‖ in the Frobenius norm; over the known entries of X, if some are missing.
 
-    From 0, which is best, without an upper end; 1 is what X̂ = 0 has.
+    From 0, which is best, without an upper end; 1 is that of X̂ = 0.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def relative_error(X: Any, approximation: Any, *, missing: str = "raise") -> flo
     approximation : array-like or sparse array of shape (m, n)
         X̂. If both are sparse, so is their difference.
     missing : {"raise", "ignore"}, default="raise"
-        Whether NaN, what is masked, and NA in X are to be left out.
+        Whether NaN, masked entries and NA in X are left out.
 
     Examples
     --------

@@ -112,7 +112,7 @@ def _image_of(atlas: Any, name: str) -> Any:
 
 
 def _hard(maps: np.ndarray) -> np.ndarray:
-    """The number of the largest of several maps, counted from 1, 0 where none is positive; a single map as it is."""
+    """The number of the largest of several maps, counted from 1, 0 if none is positive; a single map as it is."""
     if maps.ndim == 1 or maps.shape[-1] == 1:
         return maps
     return np.where(maps.max(axis=-1) > 0, maps.argmax(axis=-1) + 1, 0)

@@ -89,7 +89,7 @@ class Covariates:
 
 
 def regress(matrix: np.ndarray, design: np.ndarray) -> np.ndarray:
-    """Take out of a matrix, in place, what is linear in a centred design; the means stay. Return the coefficients."""
+    """Regress a centred design out of a matrix, in place; the means stay. Return the coefficients."""
     pseudoinverse, coefficients, start = np.linalg.pinv(design), 0, 0
     for block in blocks(matrix):
         coefficients = coefficients + pseudoinverse[:, start : start + len(block)] @ block
@@ -152,7 +152,7 @@ def read_covariates(confounds: Any, scans: Scans, subjects: Sequence[str]) -> di
 
 
 def _matched(columns: dict[str, list[str]], subjects: Sequence[str], label: str) -> dict[str, list[str]]:
-    """The rows of a table in the order of the subjects where a column has their names; otherwise as they are."""
+    """The rows of a table in the order of the subjects if a column has their names; otherwise as they are."""
     wanted = set(subjects)
     for name, cells in columns.items():
         if wanted & set(cells):

@@ -17,7 +17,7 @@ from ..io.nifti import check_alike, geometry, open_volume
 
 
 def label_of(image: Any, number: int) -> str:
-    """What messages call an image."""
+    """Name of an image in messages."""
     if isinstance(image, str | os.PathLike):
         return str(image)
     name = getattr(image, "get_filename", lambda: None)()
@@ -45,7 +45,7 @@ def opened(image: Any, label: str) -> Any:
 
 
 class VolumeReader:
-    """Rows of volumes in a mask; what nilearn's masker does to them is done to each.
+    """Rows of volumes in a mask, each transformed by nilearn's masker.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ _OF_MASKER = {"smoothing_fwhm": None, "target_affine": None, "target_shape": Non
 
 
 def volume_of(layout: Layout, rows: np.ndarray) -> np.ndarray:
-    """Rows of values where they lie, the rows along the last axis."""
+    """Rows of values at their voxels, the rows along the last axis."""
     rows = np.asarray(rows)
     if rows.ndim == 1:
         return layout.picture(rows)

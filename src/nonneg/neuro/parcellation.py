@@ -52,7 +52,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_components : int, default=20
         How many components.
     mask : image, path or masker, default=None
-        Voxels where it is not zero are read. A `NiftiMasker` or `SurfaceMasker` is taken with its own parameters. None: by
+        Voxels of which it is not zero are read. A `NiftiMasker` or `SurfaceMasker` is taken with its own parameters. None: by
         `mask_strategy`.
     smoothing_fwhm : float, default=None
         Width of the Gaussian that volumes are smoothed with, in mm.
@@ -66,10 +66,10 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "scale" divides each voxel by its standard deviation over subjects. nilearn's "zscore_sample" and "psc" make half of the
         data negative, and need ``negative="clip"``.
     negative : {"raise", "clip"}, default="raise"
-        What to do about values below zero, such as interpolation leaves: name the first one, or take them as 0. Residuals of
+        Treatment of values below zero, as from interpolation: name the first one, or take them as 0. Residuals of
         `confounds` are always clipped. `clipped_share_` says how many.
     regress : {"images", "loadings"}, default="images"
-        What the `confounds` of `fit` are taken out of.
+        Target from which the `confounds` of `fit` are regressed.
     mask_strategy : str, default="nonzero"
         "nonzero": voxels that are neither zero nor NaN in one image at least. Others are nilearn's: "background", "epi",
         "whole-brain-template", "gm-template", "wm-template".
@@ -82,13 +82,13 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     random_state : int, Generator, RandomState or None, default=None
         For the starts. The same seed gives the same result.
     memory : joblib.Memory or path, default=None
-        Where masked images are cached, as in nilearn.
+        Cache of masked images, as in nilearn.
     memory_level : int, default=1
         How much is cached, as in nilearn.
     n_jobs : int, default=None
         How many starts run at the same time.
     verbose : int, default=0
-        1 prints what is being done, 2 what nilearn does.
+        1 prints each step, 2 nilearn's too.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     components_img_ : image
         Components as an image of four dimensions, with the header of the mask.
     confounds_ : Covariates or None
-        What was regressed out.
+        The regressed covariates.
     estimator_ : OPNMF
         Fitted to the matrix of subjects × voxels, components in the same order.
     explained_variance_ratio_ : ExplainedVariance
@@ -111,7 +111,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     loadings_ : DataFrame of shape (n_subjects, n_components)
         How much of each component is in each subject, by name.
     mask_img_ : image
-        Where images were read.
+        Mask of the images.
     masker_ : masker
         Of nilearn, fitted.
     n_elements_ : int
@@ -385,7 +385,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return clipped / X.size
 
     def _keep(self, X: np.ndarray, design: np.ndarray | None, names: list[str]) -> None:
-        """Put components in the order of what they explain, and make images and tables of them."""
+        """Order components by explained variance, and make images and tables of them."""
         pandas = needed("pandas", "neuro", "A table of loadings")
         components = np.asarray(self.estimator_.components_)
         self._mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
@@ -538,7 +538,7 @@ def _part_names(count: int) -> list[str]:
 
 
 def _scaling(how: str, mean: np.ndarray, deviation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What to subtract from each voxel, and to divide it by."""
+    """Mean and scale to standardize each voxel with."""
     deviation = np.where(deviation > 0, deviation, 1)
     zero = np.zeros_like(mean)
     found = {"scale": (zero, deviation), "zscore_sample": (mean, deviation), "psc": (mean, np.where(mean != 0, mean, 1) / 100)}[how]

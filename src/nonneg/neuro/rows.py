@@ -1,4 +1,4 @@
-"""The matrix of subjects × voxels: in memory, or in a file of its own where it does not fit."""
+"""The matrix of subjects × voxels: in memory, or in a file of its own if it does not fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK = 1 << 26
 
 
 def to_fit(matrix: np.ndarray) -> Any:
-    """What an estimator fits: the matrix, or the file that it lies in."""
+    """Input of an estimator: the matrix, or its file."""
     if not isinstance(matrix, np.memmap):
         return matrix
     matrix.flush()

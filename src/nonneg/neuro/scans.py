@@ -15,14 +15,14 @@ from ..io.scan_tables import Listing, list_folder, list_paths, list_table, read_
 
 @dataclass(frozen=True)
 class Scans:
-    """What is to be read.
+    """Images to read.
 
     Attributes
     ----------
     images : list
         Paths, or images in memory; of four dimensions, they hold several subjects.
     names : list of str, optional
-        One for each image; of images in memory, where they have none, None.
+        One for each image; None for images in memory without one.
     columns : dict of lists of str
         The table in which they were listed, by the names of its columns.
     """

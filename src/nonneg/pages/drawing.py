@@ -28,9 +28,9 @@ def curve(
     ----------
     x, y : array
     label : str
-        What it shows, for those who do not see it.
+        Its description, for readers who do not see it.
     across, up : str
-        What the axes are.
+        Titles of the axes.
     errors : array, optional
         Standard errors of y.
     mark : float, optional
@@ -99,7 +99,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number with so many significant digits; with one less where it has a power of ten."""
+    """A number with so many significant digits; with one less if it has a power of ten."""
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:

@@ -1,4 +1,4 @@
-"""The page, section by section. A section is a function of what is known of the fit; it gives its heading and content, or None."""
+"""The page, section by section. A section is a function of the subject that gives its heading and content, or None."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Section = tuple[str, str] | None
 
 @dataclass
 class Subject:
-    """What a page is about."""
+    """Subject of a page."""
 
     model: Any
     X: Any = None
@@ -66,7 +66,7 @@ class Subject:
 
     @cached_property
     def values(self) -> Any:
-        """X as a matrix of numbers, which tables are not; what is not observed is not stored."""
+        """X as a matrix of numbers, which tables are not; missing entries are not stored."""
         X = with_nan(matrix_of(self.X))
         if isinstance(X, Observed):
             return known_entries(X)[0]
@@ -74,7 +74,7 @@ class Subject:
 
     @cached_property
     def background(self) -> np.ndarray:
-        """The mean of some samples, from 0 to 1, to draw parts upon; ones where there are no data."""
+        """The mean of some samples, from 0 to 1, to draw parts upon; ones without data."""
         X = self.values
         if X is None:
             return np.ones(0 if self.parts is None else self.parts.shape[1])
@@ -101,7 +101,7 @@ class Subject:
 
     @property
     def what(self) -> str:
-        """What the parts are called."""
+        """Name of the parts."""
         return "state" if hasattr(self.model, "transmat_") else "direction" if hasattr(self.model, "classes_") else "part"
 
     def name_of(self, number: int) -> str:
@@ -122,14 +122,14 @@ def write_report(
     model : estimator
         Fitted.
     path : path
-        Of the page, .html; what is there is overwritten.
+        Of the page, .html; an existing file is overwritten.
     X : array, sparse array, Table, path, open file or Dask collection, optional
-        What was fitted, or other samples: for what the estimator does not keep, the relative error and the reordered matrix.
+        The fitted data, or other samples: for the relative error and the reordered matrix, which the estimator does not keep.
     shape : tuple of int or Layout, optional
         How features lie in an image.
     feature_names : sequence of str, optional
     about : dict, optional
-        What is known of the fit, as the command line keeps it in model files.
+        Fields about the fit, as the command line keeps them in model files.
     """
     about = about or {}
     parts_known = next((getattr(model, name) for name in ("components_", "emissionprob_") if hasattr(model, name)), None)
@@ -144,7 +144,7 @@ def write_report(
 
 
 def _shown(model: Any, X: Any) -> Any:
-    """X as a matrix: opened where it lies, as `fit` opens it. Sequences, which chains are fitted to, are not shown."""
+    """X as a matrix, files opened as by `fit`. Sequences, which chains are fitted to, are not shown."""
     if X is None or hasattr(model, "transmat_"):
         return None
     X = X.values if isinstance(X, Table) else X
@@ -201,7 +201,7 @@ def _title(subject: Subject) -> str:
 
 
 def summary(subject: Subject) -> Section:
-    """What was run on what, and how it came out."""
+    """The model, its data and its result."""
     model, about = subject.model, subject.about
     shape = about.get("shape") or (None if subject.X is None else subject.X.shape)
     error, is_graph = _relative_error(model, subject.X, subject.values), hasattr(model, "vertices_")
@@ -224,7 +224,7 @@ def summary(subject: Subject) -> Section:
 
 
 def notes(subject: Subject) -> Section:
-    """What is to be known before the result is used, and what to do about it."""
+    """Warnings about the result, with remedies."""
     model, found = subject.model, []
     status = getattr(model, "status_", None)
     if "stopped" in subject.about:
@@ -302,7 +302,7 @@ def strategy(subject: Subject) -> Section:
 
 
 def parts(subject: Subject) -> Section:
-    """The parts: as images where it is known how features lie, by their top features otherwise."""
+    """The parts: as images if features have a layout, else by their top features."""
     found = subject.parts
     if found is None or not found.size:
         return None
@@ -353,7 +353,7 @@ def _volume(subject: Subject, number: int, part: np.ndarray) -> str:
 
 
 def blocks(subject: Subject) -> Section:
-    """The blocks of a co-clustering: sizes of clusters, and the mean of each block where the data are given."""
+    """The blocks of a co-clustering: sizes of clusters, and the mean of each block if the data are given."""
     if subject.blocks is None:
         return None
     model, X = subject.model, subject.X
@@ -439,7 +439,7 @@ def python(subject: Subject) -> Section:
 
 
 def python_imports(model: Any, about: Mapping[str, Any]) -> tuple[str, str]:
-    """What to import for an estimator and its data, and how these are read."""
+    """Imports of an estimator, and the reading of its data."""
     paths = list(about.get("data", ()))
     is_chain, is_graph = hasattr(model, "n_states"), type(model).__name__ == "GraphClustering"
     read = _python_of_reading(paths, about.get("reading") or {}) if paths and not is_chain else "X = ...  # your data\n"
@@ -471,7 +471,7 @@ def details(subject: Subject) -> Section:
 
 
 def _minimised(model: Any) -> str:
-    """The objective, what minimised it, and how factors were made orthogonal after it."""
+    """The objective, its solver, and how factors were made orthogonal after it."""
     if not hasattr(model, "model_"):
         return ""
     solver, how = getattr(model, "solver_", ""), getattr(model, "orthogonality", "soft")
@@ -482,7 +482,7 @@ def _minimised(model: Any) -> str:
 
 
 def ranks(subject: Subject) -> Section:
-    """What a scan said about ranks, where there was one."""
+    """The scan of ranks, if there was one."""
     found = subject.about.get("ranks")
     if found is None:
         return None
@@ -512,7 +512,7 @@ SECTIONS = {
 
 
 def _relative_error(model: Any, X: Any, values: Any) -> float | None:
-    """‖X − X̂‖ / ‖X‖ of the given X, where X̂ is made of its codes; None for other divergences, and where X has no codes."""
+    """‖X − X̂‖ / ‖X‖ of the given X, X̂ by its codes; None for other divergences, and for models without codes."""
     is_euclidean = hasattr(model, "model_") and model.model_.divergence.is_quadratic
     approximates_kernel = getattr(model, "X_fit_", None) is not None
     if X is None or not is_euclidean or approximates_kernel or not hasattr(model, "score"):
@@ -547,7 +547,7 @@ def facts(known: Mapping[str, Any]) -> str:
 
 
 def versions() -> str:
-    """Of what took part."""
+    """Versions of the libraries."""
     found = [
         ("nonneg", __version__),
         ("Python", platform.python_version()),

@@ -1,4 +1,4 @@
-"""What a scan of ranks found: a section of the page about a fit, and a page of its own."""
+"""Results of a scan of ranks: a section of the page about a fit, and a page of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .page import Section, code, facts, figure, frame, python_imports, table, ve
 
 
 def ranks(found: Mapping[str, Any]) -> Section:
-    """The curves of all criteria, what they say, and the table behind them."""
+    """The curves of all criteria, their choices, and the table behind them."""
     figures = []
     for one in found["curves"]:
         which = f" {one['which']}" if one["which"] else ""
@@ -60,13 +60,13 @@ def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, ab
     Parameters
     ----------
     estimator : estimator
-        What was fitted with each rank.
+        Data of the fits.
     found : dict
         As `RankScan.summary` gives it.
     path : path
-        Of the page, .html; what is there is overwritten.
+        Of the page, .html; an existing file is overwritten.
     about : dict, optional
-        What is known of the data and the scan.
+        Fields about the data and the scan.
     """
     about = about or {}
     data = [Path(one).name for one in about.get("data", ())]

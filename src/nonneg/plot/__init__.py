@@ -1,4 +1,4 @@
-"""Pictures of what was fitted. Each function takes an estimator of any kind and `ax`, draws into it, and returns it.
+"""Pictures of fitted estimators. Each function takes an estimator of any kind and `ax`, draws into it, and returns it.
 
 They need matplotlib: ``pip install 'nonneg[plot]'``.
 

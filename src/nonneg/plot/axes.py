@@ -1,4 +1,4 @@
-"""Where to draw."""
+"""Axes to draw on."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def axes(ax: Any, size: tuple[float, float] = (6.0, 4.0)) -> Any:
 
 
 def make_room(ax: Any) -> None:
-    """Let the figure have room for what is beside its axes, such as long names, where it has nothing that sees to it."""
+    """Give the figure a layout with room beside its axes, as for long names, if it has none."""
     figure = ax.figure.figure
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
 
 
 def without_frame(ax: Any) -> None:
-    """Nothing but what is drawn."""
+    """Remove ticks and frame."""
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():

@@ -49,11 +49,11 @@ def convergence(model: Any, *, by: str = "seconds", ax: Any = None) -> Any:
 
 
 Curve = Mapping[str, Any]
-"""What a criterion says about ranks, as `RankScan.curves` gives it."""
+"""A criterion over ranks, from `RankScan.curves`."""
 
 
 def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
-    """What a criterion says about ranks, with standard errors; the rank that it speaks for is marked.
+    """A criterion over ranks, with standard errors; the chosen rank is marked.
 
     Parameters
     ----------

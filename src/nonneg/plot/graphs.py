@@ -23,11 +23,11 @@ def partition(model: Any, graph: Any, *, names: Any = None, positions: Any = Non
     ----------
     model : GraphClustering, or array of labels
     graph : networkx graph, sparse array or array of shape (n, n)
-        What was partitioned.
+        The partitioned graph.
     names : sequence of str, optional
-        What the vertices are called.
+        Names of the vertices.
     positions : array of shape (n, 2), optional
-        Where vertices are; by default, springs between neighbours settle it.
+        Positions of vertices; by default of springs between neighbours.
     ax : Axes, optional
     """
     A = adjacency(graph)
@@ -180,7 +180,7 @@ def adjacency(graph: Any) -> sparse.csr_array:
 
 
 def laid_out(A: sparse.csr_array) -> np.ndarray:
-    """Where to draw the vertices of a graph: springs between neighbours, settled from the same start each time."""
+    """Positions of the vertices of a graph: springs between neighbours, settled from the same start each time."""
     networkx = needed("networkx", "graph", "Drawing graphs")
     graph = networkx.from_scipy_sparse_array(A + A.T)
     n = len(graph)

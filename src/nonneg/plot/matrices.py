@@ -62,7 +62,7 @@ def memberships(model: Any, X: Any = None, *, ax: Any = None) -> Any:
     ----------
     model : estimator
     X : array or sparse array, optional
-        Samples, where the estimator has not kept how much they belong to its parts.
+        Samples, for estimators that do not keep codes.
     ax : Axes, optional
     """
     codes = codes_of(model, X)

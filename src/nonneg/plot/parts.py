@@ -23,7 +23,7 @@ def components(
 ) -> Any:
     """Components as images, side by side, each from white to its own largest entry; of volumes, the axial slice with most of it.
 
-    Where it is not known how features lie in an image, the largest weights of each component are drawn as bars: `top_features`.
+    Without a layout of features, the largest weights of each component are drawn as bars: `top_features`.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 
     ----------
     model : estimator
     names : sequence of str, optional
-        What the features are called; by default as in `fit`.
+        Names of the features; by default those of `fit`.
     count : int, default=6
         How many features of each component.
     first : int, default=8

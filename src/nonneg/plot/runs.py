@@ -14,7 +14,7 @@ _MOST = 1000
 
 
 def clustergram(model: Any, *, ax: Any = None) -> Any:
-    """Distances between the components of all runs, cluster by cluster: dark squares on the diagonal where runs agree.
+    """Distances between the components of all runs, cluster by cluster: dark squares on the diagonal if runs agree.
 
     Within a cluster the components that others are nearest to come first; those that the density filter left out are at the end.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..io import Layout
 
 _PLANES = (("x", 1, 2, ("P", "A")), ("y", 0, 2, ("L", "R")), ("z", 0, 1, ("L", "R")))
-"""Of sagittal, coronal and axial slices: their axis, those to the right and upwards, and what lies left and right."""
+"""Of sagittal, coronal and axial slices: their axis, those to the right and upwards, and the letters left and right."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Slice:
     values : array of shape (height, width)
         Pixels are squares of the smallest side of a voxel.
     name : str
-        Where it lies: "z = 12 mm"; a plain "slice 7" of volumes without an affine.
+        Its position: "z = 12 mm"; a plain "slice 7" of volumes without an affine.
     sides : tuple of str, optional
         Letters of the left and the right edge: L and R, P and A.
     """

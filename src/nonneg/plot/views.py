@@ -1,4 +1,4 @@
-"""What an estimator of any kind has to show: its parts, what of samples and features belongs to them, and names."""
+"""Views of an estimator of any kind: its parts, their shares of samples and features, and names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..io import Layout
 from ..metrics.labels import hard_labels
 
 _PARTS = ("components_", "emissionprob_", "coef_", "dual_coef_")
-"""What has a row for each part and a column for each feature, in the order in which it is looked for."""
+"""Attributes with a row for each part and a column for each feature, in the order of preference."""
 
 
 def parts_of(model: Any) -> np.ndarray:
@@ -58,7 +58,7 @@ def layout_of(shape: Any, count: int) -> Layout:
 
 
 def codes_of(model: Any, X: Any = None) -> np.ndarray | None:
-    """How much of each part is in each sample: as kept by the fit, or of X where it is given; None where neither tells."""
+    """How much of each part is in each sample: as kept by the fit, or of X if given; else None."""
     if hasattr(model, "memberships_"):
         return np.asarray(model.memberships_)
     if X is not None and hasattr(model, "transform"):
@@ -85,7 +85,7 @@ def row_labels(model: Any, X: Any = None) -> np.ndarray | None:
     codes = codes_of(model, X)
     if codes is None:
         return None
-    # A long component has small codes: what counts is how much of a sample a part makes up.
+    # A long component has small codes: shares of a sample count.
     lengths = np.linalg.norm(parts_of(model), axis=1) if codes.shape[1] == len(parts_of(model)) else 1.0
     return np.asarray((np.abs(codes) * lengths).argmax(axis=1))
 
@@ -96,7 +96,7 @@ def _is_of_features(model: Any) -> bool:
 
 
 def column_labels(model: Any) -> np.ndarray:
-    """To which part each feature belongs, with the largest share in it, components being of one length; −1 where none has it."""
+    """To which part each feature belongs, with the largest share in it, components being of one length; −1 if none has it."""
     if _is_of_features(model):
         return np.asarray(model.labels_)
     for name in ("column_labels_", "symbol_groups_"):
@@ -116,7 +116,7 @@ def top_of(part: np.ndarray, count: int) -> np.ndarray:
 
 
 def coarse(X: Any, rows: np.ndarray, columns: np.ndarray, most: int = 600) -> np.ndarray:
-    """X in another order of rows and columns, dense, in blocks that are averaged where there are more than `most` of either."""
+    """X in another order of rows and columns, dense, averaged over blocks above `most` rows or columns."""
     n, m = len(rows), len(columns)
     height, width = min(n, most), min(m, most)
     row_block, column_block = np.arange(n) * height // n, np.arange(m) * width // m
@@ -135,6 +135,6 @@ def coarse(X: Any, rows: np.ndarray, columns: np.ndarray, most: int = 600) -> np
 
 
 def order_by(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order in which items with the same label are neighbours, and where the next label begins."""
+    """An order in which items with the same label are neighbours, and the first position of each label."""
     order = np.argsort(labels, kind="stable")
     return order, np.flatnonzero(np.diff(labels[order])) + 1

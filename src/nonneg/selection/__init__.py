@@ -1,4 +1,4 @@
-"""Which rank, and how far to trust it: `rank_scan`; and what components are, matched, named, and as a partition of features.
+"""Which rank, and how far to trust it: `rank_scan`; and components, matched, named, and as a partition of features.
 
 >>> import numpy as np
 >>> from nonneg import OPNMF

@@ -1,4 +1,4 @@
-"""What components are: matched with those of another fit, named by their features, and made a partition of these."""
+"""Components: matched with those of another fit, named by their features, and made a partition of these."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Match(NamedTuple):
     """The components of b, put in the order of those of a."""
 
     order: np.ndarray
-    """For each component of a, the number of the component of b that goes with it; −1 where b has none left."""
+    """For each component of a, the number of its partner in b; −1 if b has none left."""
     similarity: np.ndarray
-    """The cosine of the two; 0 where b has none left, and where one of the two is zero everywhere."""
+    """The cosine of the two; 0 if b has none left, or one of the two is zero everywhere."""
     components: np.ndarray
-    """Those of b in the order of those of a, as they were given; zeros where b has none left."""
+    """Those of b in the order of those of a, as they were given; zeros if b has none left."""
     left_over: np.ndarray
     """The numbers of the components of b that go with none of a."""
 
@@ -85,14 +85,14 @@ _HELD_IN = ("components_", "emissionprob_")
 
 
 def unit_rows(components: np.ndarray) -> np.ndarray:
-    """Rows of length one; a row of zeros stays what it is."""
+    """Rows of length one; rows of zeros stay."""
     components = components / np.maximum(np.abs(components).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     lengths = np.linalg.norm(components, axis=1, keepdims=True)
     return components / np.where(lengths > 0, lengths, 1.0)
 
 
 class Feature(NamedTuple):
-    """A feature and its weight in a component, or its lift or slope where these were asked for."""
+    """A feature and its weight in a component, or its lift or slope on request."""
 
     name: Any
     weight: float
@@ -112,9 +112,9 @@ def top_features(
     count : int, default=10
         The most features of one component.
     by : {"weight", "lift", "zscore"}, default="weight"
-        What they are ranked by. "weight" is the entry of the component; features that are frequent everywhere lead many components.
+        Criterion of the ranking. "weight" is the entry of the component; frequent features lead many components.
         "lift" is the share of the feature in the component over its share in all of X, among features with more than an even share
-        of the component: what is particular to it. "zscore" is the slope with which the feature, in standard deviations, grows with
+        of the component. "zscore" is the slope with which the feature, in standard deviations, grows with
         the code of the component, by least squares over all codes: cNMF's scores of genes; it needs X.
     X : array or sparse array of shape (n_samples, n_features), optional
         The data. Without it, "lift" compares with the sum of all components, each as large as in the fit.
@@ -190,7 +190,7 @@ def checked_data(X: Any, width: int) -> Any:
 
 
 def _lift(components: np.ndarray, overall: np.ndarray) -> np.ndarray:
-    """Shares of features in components over their shares in all; zero where a feature has less than an even share."""
+    """Shares of features in components over their shares in all; zero for features with less than an even share."""
     sums = components.sum(axis=1, keepdims=True)
     shares = components / np.where(sums > 0, sums, 1.0)
     overall = overall / (overall.sum() or 1.0)
@@ -277,7 +277,7 @@ class Atlas(NamedTuple):
 def atlas(model: Any) -> Atlas:
     """Each feature given to one component: the one that has most of it.
 
-    Components count with the size that they have in the data, where the model says it: that of a row of H is in W as much as in H.
+    Components count with the size that they have in the data, if the model has it: that of a row of H is in W as much as in H.
     Of models with two ranks, the parts are the clusters of features, which ``column_labels_`` has too.
 
     Parameters
@@ -313,7 +313,7 @@ def _clusters_of_features(model: Any) -> np.ndarray | None:
 
 
 def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:
-    """The lengths of the columns of the factor of samples, where a form begins with one."""
+    """The lengths of the columns of the factor of samples, of forms that begin with one."""
     codes = codes_of_fit(model, count)
     if codes is None:
         return None
@@ -322,7 +322,7 @@ def _sizes_in_data(model: Any, count: int) -> np.ndarray | None:
 
 
 def codes_of_fit(model: Any, count: int) -> np.ndarray | None:
-    """The factor of samples, where a form begins with one."""
+    """The factor of samples, of forms that begin with one."""
     if not hasattr(model, "model_") or not hasattr(model, "factors_"):
         return None
     first = model.model_.form[0]

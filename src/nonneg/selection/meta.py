@@ -22,9 +22,9 @@ class MetaComponents(NamedTuple):
     shares: np.ndarray
     """For each cluster, the share of fits that have a component in it."""
     silhouettes: np.ndarray
-    """For each cluster, the mean silhouette of its members: 1 where they are alike and unlike all others."""
+    """For each cluster, the mean silhouette of its members: 1 if they are alike and unlike all others."""
     features: list[Any] | None
-    """The names of features, where fits have them."""
+    """The names of features, if fits have them."""
 
 
 def meta_components(models: Any, n_clusters: int | str = "auto", *, min_share: float = 0.5) -> MetaComponents:
@@ -35,7 +35,7 @@ def meta_components(models: Any, n_clusters: int | str = "auto", *, min_share: f
     Parameters
     ----------
     models : list, or dict by name, of fitted estimators, of tables or of arrays (n_components, n_features)
-        Where all have names of features, those that all have are compared; otherwise all have the same features.
+        If all have names of features, the common ones are compared; otherwise all have the same features.
     n_clusters : int or "auto", default="auto"
         How many clusters to make. "auto" takes the number of highest mean silhouette, the largest of equal ones.
     min_share : float, default=0.5

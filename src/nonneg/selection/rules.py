@@ -12,7 +12,7 @@ class Choice(NamedTuple):
     """A rank, and why it was chosen."""
 
     rank: Any
-    """An int; where samples and features have ranks of their own, a pair of them."""
+    """An int; a pair if samples and features have ranks of their own."""
     why: str
     is_supported: bool = True
     """Whether the curve speaks for it; else it is only the smallest rank scanned."""
@@ -76,14 +76,14 @@ def smallest_close(ranks: Sequence[int], errors: np.ndarray, what: str, toleranc
 
 
 def medians(count: int) -> str:
-    """What is said of numbers that are medians over so many parts, where the table has means."""
+    """Note about medians over so many parts, in a table of means."""
     return f" (medians over {count} parts; the table has means)" if count > 1 else ""
 
 
 def last_above(ranks: Sequence[int], values: np.ndarray, threshold: float, what: str, note: str = "") -> Choice:
     """The largest rank at which a value is still above a threshold; the smallest one if there is none.
 
-    A note says of what kind the values are, where the table has others.
+    A note names the kind of the values, if the table has others.
     """
     above = np.flatnonzero(values >= threshold)
     if not len(above):

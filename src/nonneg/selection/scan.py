@@ -43,7 +43,7 @@ def rank_scan(
     verbose: int = 0,
     folder: str | Path | None = None,
 ) -> RankScan:
-    """Which rank: fits of an estimator with each of several ranks, and what they say.
+    """Which rank: fits of an estimator with each of several ranks, and their comparison.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def rank_scan(
         Any factorization of this library, `SymmetricNMF`, `KernelPNMF`, a chain, or `GraphClustering`, with its parameters; those
         for rank, random state and threads are set by the scan. Of a `ConsensusNMF` single runs are fitted, `n_runs` of each rank.
     X : array, sparse array, Observed, graph or sequences
-        What the estimator is fitted to, in memory. For chains also a square array of counts of pairs.
+        Data of the fits, in memory. For chains also a square array of counts of pairs.
     ranks : iterable of int, dict, or "auto"
         The ranks to scan, such as ``range(1, 13)``. "auto" is 2 to 12, as far as the data and the criteria allow. For models with
         two ranks they are for both: each is scanned with the other at its largest; a dict with "samples" and "features" has
@@ -61,10 +61,10 @@ def rank_scan(
     lengths : array of int, optional
         How long sequences are, if they are end to end.
     criteria : "auto", str, Criterion, or list of these, default="auto"
-        What ranks are judged by: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
+        Criteria of ranks: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
         objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "speckled"
         for those with missing values, "restarts" for `ConsensusNMF`, "likelihood" for chains, and "subsamples" with "eigengap"
-        for graphs; see docs/evidence/ranks.md for what each is good for.
+        for graphs; docs/evidence/ranks.md compares them.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None
@@ -72,13 +72,13 @@ def rank_scan(
     verbose : int, default=0
         1 prints a line for each measurement.
     folder : str or Path, optional
-        Where measurements are kept, as arrays and JSON. A scan that is started again with the same folder goes on where it ended,
+        Folder of measurements, as arrays and JSON. A scan that is started again with the same folder goes on from its end,
         and may have more ranks.
 
     Returns
     -------
     RankScan
-        Ctrl-C ends the scan, and raises KeyboardInterrupt with what the ranks say that were measured by then as its `solution`.
+        Ctrl-C ends the scan, and raises KeyboardInterrupt with the result of the ranks measured by then as its `solution`.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _runs_of(estimator: Any, criteria: Any) -> tuple[Any, Any]:
 
 
 def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
-    """The criteria that were asked for, none of which has an obstacle; and why they are not the usual ones, where that is so."""
+    """The criteria that were asked for, none of which has an obstacle; and why they are not the usual ones, if so."""
     note = ""
     if isinstance(given, str) and given == "auto":
         given, note = _usual(subject)
@@ -154,11 +154,11 @@ def _criteria(given: Any, subject: Subject) -> tuple[list[Criterion], str]:
 
 
 _INSTEAD = {"speckled": "held-out entries", "halves": "split halves"}
-"""What matrices are judged by where no blocks of them can be held out, in words; the first only where entries are missing."""
+"""Criteria of matrices of which no blocks can be held out, in words; the first only with missing entries."""
 
 
 def _usual(subject: Subject) -> tuple[list[str], str]:
-    """The criteria where none are asked for; and, where they are not the usual ones, why."""
+    """The default criteria; and, if they are not the usual ones, why."""
     if isinstance(subject, Chain):
         return ["likelihood"], ""
     if isinstance(subject, Vertices):
@@ -198,7 +198,7 @@ class Work:
     began: float
     verbose: bool
     results: dict[tuple[str, Rank, int], Found] = field(default_factory=dict)
-    """What was measured: by criterion, rank and part."""
+    """Measurements by criterion, rank and part."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many parts each criterion looks at."""
     over: Event = field(default_factory=Event)
@@ -284,7 +284,7 @@ class Work:
         return (kept, axes, self._whole(kept, ranks)) if ranks and all(axes) else None
 
     def how_far(self, part: tuple[list[Criterion], list[list[Rank]], Any]) -> str:
-        """What of the scan was done, in a sentence."""
+        """The finished share of the scan, in a sentence."""
         kept, axes, _ = part
         measured = len({rank for axis in axes for rank in axis})
         if measured < len(self.ranks):
@@ -295,7 +295,7 @@ class Work:
         return all((one.name, rank, part) in self.results for part in range(self.counts.get(one.name, 1)))
 
     def _whole(self, criteria: Sequence[Criterion], ranks: Sequence[Rank]) -> dict[str, dict[Rank, list[Found]]]:
-        """What was measured, in the order of parts."""
+        """Measurements in the order of parts."""
         return {
             one.name: {rank: [self.results[one.name, rank, part] for part in range(self.counts[one.name])] for rank in ranks}
             for one in criteria
@@ -310,7 +310,7 @@ class Work:
 
 
 def _cost(rank: Rank) -> float:
-    """What a fit costs, up to a factor: of 2000 × 500 entries, at rank 12 about 1.8 times as much as at rank 2."""
+    """Cost of a fit, up to a factor: of 2000 × 500 entries, at rank 12 about 1.8 times as much as at rank 2."""
     return 10.0 + float(np.sum(rank))
 
 
@@ -321,7 +321,7 @@ def _possible(choice: Choice, largest: int, most: float) -> Choice:
 
 
 class RankScan:
-    """What a scan found.
+    """Result of a scan.
 
     Attributes
     ----------
@@ -332,16 +332,16 @@ class RankScan:
     choices_ : dict
         For each criterion, the rank that it speaks for, and why.
     columns_ : dict of arrays
-        The table: what each criterion says about each rank.
+        The table: a summary of each criterion at each rank.
     table : DataFrame
         The same, with ranks for its index; it needs pandas.
     found_ : dict
-        Every measurement: by criterion, by rank, a list with what each part of the data said.
+        Every measurement: by criterion, by rank, a list with one measurement for each part of the data.
 
     Methods
     -------
     plot(ax=None, criterion=None)
-        Draw what a criterion says about the ranks.
+        Draw a criterion over the ranks.
     curves(criterion=None), summary()
         The same as numbers; everything as numbers and text.
     consensus(rank=None)
@@ -391,7 +391,7 @@ class RankScan:
 
     @property
     def table(self) -> Any:
-        """What each criterion says about each rank, as a DataFrame with ranks for its index."""
+        """Summary of each criterion at each rank, as a DataFrame with ranks for its index."""
         import pandas
 
         columns = {name: list(values) if name == "rank" else values for name, values in self.columns_.items()}
@@ -417,12 +417,12 @@ class RankScan:
         return clustered([one["components"] for one in found])
 
     def plot(self, ax: Any = None, criterion: str | None = None) -> Any:
-        """Draw what one criterion says about the ranks, with standard errors; the rank that it chose is marked.
+        """Draw one criterion over the ranks, with standard errors; the chosen rank is marked.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new one by default.
+            Axes to draw on; new ones by default.
         criterion : str, optional
             Which one; the first by default.
 
@@ -433,7 +433,7 @@ class RankScan:
         return draw_ranks(self, criterion=criterion, ax=ax)
 
     def curves(self, criterion: str | None = None) -> list[Curve]:
-        """What a criterion says about the ranks, as numbers to draw: one curve, or two for models with two ranks.
+        """A criterion over the ranks, as numbers to draw: one curve, or two for models with two ranks.
 
         Parameters
         ----------

@@ -30,13 +30,13 @@ class Store:
     ----------
     path : str or Path, optional
     identity : dict
-        What the scan is about, as JSON can hold it. A folder of another scan is refused.
+        Subject of the scan, as JSON. A folder of another scan is refused.
     settings : dict
-        Of each criterion, what its measurements depend on. There may be more criteria than before, not others of the same name.
+        Of each criterion, the inputs of its measurements. There may be more criteria than before, not others of the same name.
     seed : int, optional
-        Of the scan, where it is given; a folder that is there already has its own.
+        Seed of the scan, if given; an existing folder has its own.
     drawn : int
-        The seed where none is given.
+        Seed to use if none is given.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Store:
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:  # a file is there, or what it would be in cannot be written to
+        except OSError as error:  # a file of that name, or a parent that cannot be written to
             raise DataError(f"folder={str(self.path)!r} cannot be the folder of a scan: {error}. Give another one.") from error
         about, known = self.path / ABOUT, dict(settings)
         if about.exists():
@@ -109,7 +109,7 @@ class Store:
 
     @contextmanager
     def altered_scans_refused(self) -> Iterator[None]:
-        """Turn what measurements of the folder lead to that no scan has written into a `DataError` that names the folder."""
+        """Turn errors from altered measurements into a `DataError` that names the folder."""
         try:
             yield
         except (ValueError, TypeError, KeyError, IndexError) as error:
@@ -140,7 +140,7 @@ def _digest(name: str, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _difference(name: str, then: Any, now: Any) -> str:
-    """What is not as it was, in words."""
+    """The differences, in words."""
     if name in _UNREADABLE:
         return f"its {_UNREADABLE[name]} was not the one given here"
     if not isinstance(then, Mapping) or not isinstance(now, Mapping):
@@ -150,4 +150,4 @@ def _difference(name: str, then: Any, now: Any) -> str:
 
 
 _UNREADABLE = {"data": "X", "classes": "y"}
-"""What is known of by a hash only."""
+"""Inputs known by a hash only."""

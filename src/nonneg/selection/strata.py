@@ -20,7 +20,7 @@ def strata(columns: Mapping[str, Any], wanted: str, label: str = "The table") ->
     wanted : str
         Names of columns: "sex,age/3" for sex, and age in thirds.
     label : str, default="The table"
-        What messages call the columns.
+        Name of the columns in messages.
 
     Returns
     -------

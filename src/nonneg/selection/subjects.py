@@ -32,7 +32,7 @@ class Subject(ABC):
     """An estimator and its data."""
 
     kind: ClassVar[str]
-    """What the data are, in words."""
+    """Kind of the data, in words."""
     has_two_ranks = False
     """Whether samples and features have a rank each."""
     has_missing = False
@@ -71,7 +71,7 @@ class Subject(ABC):
         return self.with_rank(rank, seed, **changes).fit(data)
 
     def identity(self) -> dict[str, Any]:
-        """What a scan that goes on must have in common with the one before, as JSON can hold it."""
+        """Properties that a continued scan must share with the one before, as JSON."""
         own = {name: value for name, value in self.parameters.items() if name not in (self.parameter, *_NOT_ABOUT_RESULTS)}
         return {"estimator": self.name, "parameters": {name: repr(value) for name, value in own.items()}, "data": self._digest()}
 
@@ -111,9 +111,9 @@ def refuse_far(X: Any) -> None:
 
 
 def _to_be_compared(X: Any) -> Any:
-    """X in double precision, if it is not very large: what fits in single precision leave at their end differs from rank to rank.
+    """X in double precision, if it is not very large: fits in single precision end with errors that differ from rank to rank.
 
-    It is divided by a power of two where squares of its entries, or of their differences, could not be told apart from 0 or ∞.
+    It is divided by a power of two if squares of its entries, or of their differences, could become 0 or ∞.
     """
     X = X.astype(np.float64) if X.dtype.itemsize < 8 and X.shape[0] * X.shape[1] <= _LARGE else X
     peak = float(np.nanmax(X.data if sparse.issparse(X) else X, initial=0.0))
@@ -154,7 +154,7 @@ class Matrix(Subject):
         return super().fit(self.as_given(data), rank, seed, **changes)
 
     def as_given(self, data: Any) -> Any:
-        """Data like those of the subject, as the estimator takes them: where stored entries are all that is known, it is told."""
+        """Data like those of the subject, as the estimator takes them: an `Observed` if stored entries are all that is known."""
         return Observed(data) if self.is_observed else data
 
     def _digest(self) -> str:
@@ -195,7 +195,7 @@ class Items(Subject):
 
 
 class Chain(Subject):
-    """Sequences of symbols, as counts of pairs of neighbours, which are what a chain is fitted to."""
+    """Sequences of symbols, as counts of pairs of neighbours, for chains."""
 
     kind = "sequences of symbols"
 
@@ -236,7 +236,7 @@ class Chain(Subject):
         return np.bincount(first * n + second, minlength=n * n).reshape(n, n).astype(np.float64)
 
     def dealt_out(self, count: int, generator: np.random.Generator) -> list[np.ndarray]:
-        """The counts as a sum of so many: of whole sequences where there are two for each, of pairs at random otherwise."""
+        """The counts as a sum of so many: of whole sequences if there are two for each, else of random pairs."""
         names = np.unique(self._sequence_of)
         if len(names) >= 2 * count:
             groups = np.array_split(generator.permutation(names), count)
@@ -278,7 +278,7 @@ def can_be_scanned(cls: type) -> bool:
 
 
 def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
-    """An estimator with its data, or an error where there is no scanning it."""
+    """An estimator with its data; refuses those that cannot be scanned."""
     if isinstance(estimator, type):
         raise IncompatibleError(f"estimator is the class {estimator.__name__}; give an object: {estimator.__name__}().")
     if isinstance(estimator, HiddenChain):

@@ -135,7 +135,7 @@ def _of_rows(data: Data) -> str:
 
 
 def _described(value: Any) -> Any:
-    """A value as JSON: arrays by their shape and a hash of what is in them."""
+    """A value as JSON: arrays by their shape and a hash of their content."""
     if isinstance(value, Mapping):
         return {str(name): _described(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

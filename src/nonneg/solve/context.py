@@ -1,4 +1,4 @@
-"""The context of a fit: clock, interrupt, progress and checkpoint, made once where the fit begins."""
+"""The context of a fit: clock, interrupt, progress and checkpoint, made once at the beginning of a fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Context:
     verbose : bool, default=False
         Whether to print progress.
     checkpoint : Checkpoint, optional
-        Where to store the state of each start.
+        Store of the state of each start.
     """
 
     def __init__(self, callback: Any = None, *, verbose: bool = False, checkpoint: Checkpoint | None = None) -> None:

@@ -52,7 +52,7 @@ class Filling(Solver):
             return self._made_up(point, state)
         moved = self.solver.step(point, state)
         if _approaches(point.problem) or moved.objective()[0] <= point.objective()[0] + _rounding(point):
-            point = moved  # a sweep of coordinate descent may rise where a fill has left entries that are nearly zero
+            point = moved  # a sweep of coordinate descent may rise if a fill has left entries nearly zero
         before, rounding = point.objective()[0], _rounding(point)
         for values in _fills(point):
             candidate = refilled(point, values)

@@ -31,7 +31,7 @@ class Listener:
     """Base of those who follow a fit. Its methods do nothing; they may be called from several threads."""
 
     def phase(self, text: str) -> None:
-        """Say in a few words what is being done now."""
+        """Report the current step in a few words."""
 
     def stage(self, text: str, name: str = "") -> None:
         """Say that a stage of a start, which may have a name, is over."""
@@ -290,7 +290,7 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
     every : float, default=0
         Least number of seconds between two lines; 0 prints at every check.
     stream : file, optional
-        Where to; standard output by default.
+        Stream; standard output by default.
     title : str, optional
         Printed above the first line.
     name : str, optional
@@ -318,7 +318,7 @@ class Estimate:
         self._checks.append((progress.iteration, progress.seconds, progress.objective))
 
     def left(self) -> tuple[float, bool] | None:
-        """Seconds, and whether they are an expectation rather than the most it can be; None where nothing can be said yet."""
+        """Seconds, and whether they are an expectation rather than a bound; None if unknown yet."""
         if len(self._checks) < 2:
             return None
         iterations, seconds, objectives = (np.array(column) for column in zip(*self._checks[-_LOOKED_AT:], strict=True))
@@ -358,7 +358,7 @@ class LinePrinter(Listener):
     Parameters
     ----------
     stream : file, optional
-        Where to; standard error by default.
+        Stream; standard error by default.
     every : float, default=1
         Least number of seconds between two lines.
     clock : callable, optional

@@ -94,7 +94,7 @@ def altered_runs_refused(name: str) -> Iterator[None]:
 
 
 def check_factors(factors: Any, problem: Problem, names: Any) -> None:
-    """Refuse factors that are not those of a problem: of other shapes, not finite, or negative where none may be."""
+    """Refuse factors that are not those of a problem: of other shapes, not finite, or negative if none may be."""
     if not isinstance(factors, Mapping) or set(factors) != set(names):
         raise DataError(f"its factors must be {', '.join(names)}; got {shown(factors)}")
     for name, factor in factors.items():
@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read_array(reader: Reader, value: Mapping[str, Any]) -> Any:
-    """Read an array and put it where those of the problem are."""
+    """Read an array and put it on the device of the problem."""
     array, problem = reader.array(value), reader.context
     is_host = problem is None or problem.namespace.is_host
     return array if is_host else problem.namespace.xp.asarray(array, device=problem.namespace.device)

@@ -83,8 +83,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         nonneg datasets digits -o digits.npz
         nonneg fit digits.npz --model opnmf --rank 16 --report digits.html
 
-    Ctrl-C ends the fit at its next check: what was best until then is written, and the exit code is 130. Files of more than a
-    gigabyte (.npy, .h5ad, .h5, .zarr, .parquet) are read where they lie, in blocks.
+    Ctrl-C ends the fit at its next check: the best result until then is written, and the exit code is 130. Files of more than a
+    gigabyte (.npy, .h5ad, .h5, .zarr, .parquet) are read from disk, in blocks.
     """
     from ...plot.views import quietly
     from .. import fitting, inputs, scanning, writing

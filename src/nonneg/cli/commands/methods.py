@@ -13,7 +13,7 @@ from ..running import Session
 @click.option("--status", type=click.Choice(["ready", "by form", "derived"]), help="Only such methods.")
 @click.pass_obj
 def command(session: Session, /, search: str, status: str | None) -> None:
-    """List the methods of the papers, with their equations and what to call.
+    """List the methods of the papers, with their equations and calls.
 
     \b
     Example, as it stands:

@@ -79,14 +79,14 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     """Find out how many parts DATA have, and how far to trust that.
 
     DATA are as for nonneg fit; a graph as for nonneg partition with --model graph; sequences with --model chain. Which criterion is
-    good for what is told in docs/evidence/ranks.md.
+    compared in docs/evidence/ranks.md.
 
     \b
     Example, as it stands:
         nonneg datasets iris -o iris.csv
         nonneg rank iris.csv --ignore species --model nmf --rank 1-3 -o ranks.csv
 
-    Ctrl-C ends the scan: what is known of the ranks that were measured by then is written, and the exit code is 130.
+    Ctrl-C ends the scan: the ranks measured until then are written, and the exit code is 130.
     """
     from .. import fitting, inputs, scanning
 

@@ -1,4 +1,4 @@
-"""nonneg transform: what new samples are made of."""
+"""nonneg transform: codes of new samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..running import Session
 def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: Any) -> None:
     """Write how much of each part of MODEL is in each sample of DATA.
 
-    Columns are matched by name where both have names. Volumes are read in the mask that the model was fitted in.
+    Columns are matched by name if both have names. Volumes are read in the mask that the model was fitted in.
 
     \b
     Example, as it stands:

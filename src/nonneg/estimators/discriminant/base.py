@@ -1,4 +1,4 @@
-"""What discriminants with weights of one sign share: scatters of classes, directions one after the other, and a decision."""
+"""Base of discriminants with weights of one sign: scatters of classes, directions one after the other, and a decision."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RIDGE = 1e-3
 
 @dataclass(eq=False, repr=False)
 class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, BaseEstimator):
-    """What both have in common: a ratio of scatters for each direction, and a decision from the projections.
+    """Base of both: a ratio of scatters for each direction, and a decision from the projections.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         Of the random starts of "oja".
     n_components : int or "auto", default="auto"
         How many directions. "auto" is one a class, which tells it from all others, and one for two classes. A number has the
-        directions one after the other that tell all classes apart, each in what those before it leave of the means.
+        directions one after the other that tell all classes apart, each in the means without the projections before it.
     rule : {"rayleigh", "oja", "oja-total"}, default="rayleigh"
         "rayleigh" makes the ratio as large as it can be. "oja" is the paper's rule, as printed, which does not: see the notes.
-        "oja-total" is the same for wᵀS_T w in place of wᵀS_B w (NNP Eq. 52 and 53), where S_T is formed.
+        "oja-total" is the same for wᵀS_T w in place of wᵀS_B w (NNP Eq. 52 and 53), with S_T formed.
     positive : bool, default=True
         Whether weights must not be negative. False is Fisher's discriminant without the constraint: LDA with its ridge, and, of
         samples by a kernel, KFDA (NNP Fig. 5).
@@ -68,17 +68,17 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         Steps, the most of any direction.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
-        Only where X has feature names that are all strings.
+        Only if X has feature names that are all strings.
     intercept_ : array of shape (n_classes,), or (1,) for two
-        Where classes become equally probable, if projections are Gaussian with one covariance, and classes as frequent as in `fit`.
+        Thresholds of equal probability of classes, for Gaussian projections of one covariance and classes as frequent as in `fit`.
     fisher_ratio_ : array of shape (n_directions,)
-        wᵀS_B w / wᵀS_W w of each direction, with the ridge where there is one.
+        wᵀS_B w / wᵀS_W w of each direction, with the ridge if there is one.
     definite_ : bool
         Whether S_W S_B + S_B S_W is positive definite, as NNP Eq. 56 wants it, for each direction. See the notes.
     definiteness_ : array of shape (n_directions, 2)
         Its least and its largest eigenvalue, divided by the larger one without its sign.
     alpha_ : array of shape (n_directions,)
-        What was added to the diagonal of S_W, as a share of it: `alpha`, or what was chosen.
+        Ridge on the diagonal of S_W, as a share of it: `alpha`, or the chosen one.
     classes_ : array of shape (n_classes,)
     """
 
@@ -96,7 +96,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     _in_memory_because: ClassVar[str] = "it looks at the samples of one class at a time, which may lie anywhere in X"
     _items: ClassVar[str]
-    """What has a weight."""
+    """Name of the weighted items."""
 
     # ---- reading
 
@@ -116,7 +116,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return codes
 
     def _check_parameters(self) -> None:
-        """Refuse, before any work, what would be refused after it."""
+        """Refuse invalid parameters before any work."""
         if not isinstance(self.positive, bool | np.bool_):
             raise IncompatibleError(f"positive must be True or False; got {self.positive!r}.")
         if not self.positive and self._is_printed:
@@ -166,7 +166,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         """1 or −1 for each feature: how it may count in the direction of a class, or of no one class; the best are kept."""
 
     def _printed(self, groups: Groups, c: int | None) -> tuple[Scatter, np.ndarray] | None:
-        """B and F of NNP Eq. 21 for a class, or for all, where they are other than S_W and that of S_B."""
+        """B and F of NNP Eq. 21 for a class, or for all, if they differ from S_W and F of S_B."""
         return None
 
     def _part(self, X: Any, rows: np.ndarray, known: np.ndarray) -> Any:
@@ -210,7 +210,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         self._keep(groups, found, ranges, ridges)
 
     def _starts(self, n_features: int) -> list[np.ndarray]:
-        """The given start, or random ones in (0, 1) for the printed rule (NNP §5.2); none where they follow from the means."""
+        """The given start, or random ones in (0, 1) for the printed rule (NNP §5.2); none if they follow from the means."""
         if not isinstance(self.init, str):
             start = read_start(self.init, n_features, self._items)
             return [start / start.max()] if self._is_printed else [start]
@@ -238,7 +238,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     def _direction(
         self, groups: Groups, task: Task, signs: np.ndarray, starts: list[np.ndarray], ridge: float
     ) -> tuple[Result, np.ndarray, np.ndarray]:
-        """A direction, in units of the features, and what it leaves of F."""
+        """A direction in units of the features, and F deflated by it."""
         if self._is_printed:
             G, F = self._plain(groups, task, signs)
             A = EntrywiseBetween(F) if self.rule == "oja" else Entries(F @ F.T + G.formed())  # S_T = S_B + S_W
@@ -264,7 +264,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
                 f"alpha={self.alpha!r}, but there are weights under which classes differ and no class varies within itself, so "
                 "that the ratio has no bound. Use alpha='auto', or a small number."
             )
-        left = F - np.outer(Gw, (result.w @ F) / length)  # of the means, what is not in this projection
+        left = F - np.outer(Gw, (result.w @ F) / length)  # the means deflated by this projection
         left = np.divide(left, G.units[:, None], out=np.zeros_like(F), where=has_unit[:, None])
         return result, G.units * result.w, left
 
@@ -296,7 +296,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             yield Task(scatter([]), groups.between(), self._signs(groups, None), None, self._printed(groups, None))
 
     def _floor(self, groups: Groups, task: Task) -> float:
-        """The least ridge there can be: none, or a little where S_W is singular among the features that vary."""
+        """The least ridge: none, or a little if S_W is singular among the features that vary."""
         diagonal, between = _diagonals(task)
         is_still = diagonal <= groups.noise
         varying = ~is_still | (between > groups.noise)
@@ -322,7 +322,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return Metric(task.scatter, units, share)
 
     def _best(self, G: Metric, F: np.ndarray, given: np.ndarray | None, ones: np.ndarray) -> Result:
-        """The best of what comes from all ones and from the means, each in units of its scatter."""
+        """The best of the starts from all ones and from the means, each in units of its scatter."""
         if given is not None and not given.any():
             raise DataError(f"init is zero in all {self._items} that vary. Use a positive weight in one of them at least.")
         # The means are the directions of naive Bayes, as the diagonal of G is one here.
@@ -337,7 +337,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         best = max(runs, key=lambda run: run.ratio)
         w = best.w / best.w.max()
         length = float(w @ G.product(w))
-        return best._replace(w=w / np.sqrt(length) if length > 0 else w)  # what has no length is refused by its caller
+        return best._replace(w=w / np.sqrt(length) if length > 0 else w)  # the caller refuses a zero
 
     def _say_nothing_left(self, task: Task, found: int) -> None:
         if is_auto(self.n_components):
@@ -398,11 +398,11 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         self._powers, self._directions, self._weights = groups.powers, W, weights @ W
         self.intercept_ = offsets - weights @ (middle * units) - self._weights @ groups.centre
 
-    # ---- what can be asked
+    # ---- public methods
 
     @abstractmethod
     def _features(self, X: Any) -> tuple[Any, Any]:
-        """X as what the directions are directions of, and the precision in which it was given."""
+        """X in the space of the directions, and its given precision."""
 
     @with_sample_names
     def transform(self, X: Any) -> np.ndarray:

@@ -34,40 +34,40 @@ _COPIES = 4
 class NonnegativeLDA(Discriminant):
     r"""Fisher's linear discriminant with non-negative weights (NLDA), after features were flipped to help.
 
-    A classifier whose weights can be looked at. Choose it where it matters which features tell classes apart.
+    A classifier with readable weights. Choose it to see which features tell classes apart.
 
     .. math:: \max_{w \ge 0} \frac{w^T S_B w}{w^T S_W w}
 
     S_B is the scatter of the means of the classes, S_W that within classes. A feature that does not raise
-    the ratio has the weight zero. X may have entries of either sign: where a feature has its zero changes nothing.
+    the ratio has the weight zero. X may have entries of either sign: a shift of a feature changes nothing.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        What is added to the diagonal of S_W, as a share of it: the units of features do not matter. What does not vary within
+        Ridge on the diagonal of S_W, as a share of it: the units of features do not matter. A feature constant within
         classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
         and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
-        folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more features than samples, 0.001
+        folds of consecutive samples. Nothing in this is random. If S_W is singular, as with more features than samples, 0.001
         takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 features, 1000, and values from 0.3 on.
     solver : {"auto", "exact", "multiplicative"}, default="auto"
         How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
-        "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where features are
+        "multiplicative" is the rule of the notes, under which the ratio never falls either, but slow if features are
         much alike. "auto" is "exact" for "rayleigh".
     init : "auto" or array of shape (n_features,), default="auto"
-        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
+        Start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
         weights in (0, 1).
     flip : bool or "auto", default="auto"
-        Whether features count negatively where the class has the smaller median (NNP Eq. 57). Where medians are equal, the paper
-        takes the smaller for granted; "rayleigh" tries smaller, larger, and what the means say, for all such features at once; with
-        more than 2000 features, what is best of these at the means.
-        "auto" flips where a direction is that of a class; `n_components` with more than two classes has none such.
+        Whether features count negatively if the class has the smaller median (NNP Eq. 57). If medians are equal, the paper
+        takes the smaller for granted; "rayleigh" tries smaller, larger and the order of the means, for all of them at once; with
+        more than 2000 features, the best of these at the means.
+        "auto" flips if a direction is that of a class; `n_components` with more than two classes has none such.
 
     Attributes
     ----------
     components_ : array of shape (n_directions, n_features)
         The directions, with wᵀS_W w = 1 and with the signs of `flipped_` undone: they work on X as it is given.
     coef_ : array of shape (n_classes, n_features), or (1, n_features) for two
-        What `decision_function` multiplies X with: for two classes, a multiple of the direction.
+        Factor of X in `decision_function`: for two classes, a multiple of the direction.
     flipped_ : array of bool of shape (n_directions, n_features)
         Features that were turned round, for the direction to be non-negative: those in which the class has the smaller median. The
         paper turns the others, which gives the same direction backwards.
@@ -77,7 +77,7 @@ class NonnegativeLDA(Discriminant):
     The multiplicative rule is w ∘ √[(S_B⁺w + λS_W⁻w)/(S_B⁻w + λS_W⁺w)], λ the ratio at w. ``rule="oja"`` is NNP Eq. 55, whose fixed
     points are eigenvectors of S_B: S_W sets their length only, and not even that, as it goes on to change between two values.
 
-    NNP Eq. 56 cannot hold where there are as many features as classes: S_B has no full rank, so that S_W S_B + S_B S_W is zero
+    NNP Eq. 56 cannot hold with as many features as classes: S_B has no full rank, so that S_W S_B + S_B S_W is zero
     somewhere, and for two classes its least eigenvalue is below zero unless S_W d is a multiple of d. The rule needs less: that
     wᵀS_W S_B w is positive at each w it meets. If not, it stops, with a warning.
 
@@ -119,7 +119,7 @@ class NonnegativeLDA(Discriminant):
         return self
 
     def _signs(self, groups: Groups, c: int | None) -> list[np.ndarray]:
-        """1 where the class has the larger median, −1 where it has the smaller one: NNP Eq. 57, which turns the former round.
+        """1 if the class has the larger median, −1 if it has the smaller one: NNP Eq. 57, which turns the former round.
 
         A direction and its opposite have the same ratio, so that it is one to turn these or those; here the class scores high.
         """
@@ -153,7 +153,7 @@ class NonnegativeLDA(Discriminant):
 class NonnegativeKernelFDA(Discriminant):
     r"""Fisher's discriminant with a kernel and non-negative weights of the samples (NKFDA), which rank them.
 
-    A classifier by a kernel. Choose it where it matters which samples tell classes apart.
+    A classifier by a kernel. Choose it to see which samples tell classes apart.
 
     .. math:: \max_{\alpha \ge 0} \frac{\alpha^T K (U - \tfrac1n 1 1^T) K \alpha}{\alpha^T K (I - U) K \alpha}
 
@@ -162,23 +162,23 @@ class NonnegativeKernelFDA(Discriminant):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        What is added to the diagonal of S_W, as a share of it: the units of samples do not matter. What does not vary within
+        Ridge on the diagonal of S_W, as a share of it: the units of samples do not matter. A sample constant within
         classes gets that share of its scatter between them. "auto" chooses, for each direction, among 0
         and eight values from 0.01 to 30: the least one with which Fisher's ratio is largest, to 1 %, on samples held out, in five
-        folds of consecutive samples. Nothing in this is random. Where S_W is singular, as with more samples than samples, 0.001
+        folds of consecutive samples. Nothing in this is random. If S_W is singular, as by most kernels, 0.001
         takes the place of 0. Of more than 2000 samples 2000 are used; with more than 2000 samples, 1000, and values from 0.3 on.
     solver : {"auto", "exact", "multiplicative"}, default="auto"
         How the ratio is made large. "exact" takes exact steps: for a class and the others, they lead to the best weights there are.
-        "multiplicative" is the rule of the notes, under which the ratio never falls either, but which is slow where samples are
+        "multiplicative" is the rule of the notes, under which the ratio never falls either, but slow if samples are
         much alike. "auto" is "exact" for "rayleigh".
     init : "auto" or array of shape (n_samples,), default="auto"
-        Where to start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
+        Start. "auto" is from all ones and from the means of the classes, the best being kept; with "oja" from random
         weights in (0, 1).
     flip : bool, default=False
         Whether samples of the other classes count negatively, as they do in a support vector machine: the direction is then
         Σ ±αᵢ Φ(xᵢ). The paper has no such thing. It tells classes apart better, and ranks samples of all of them.
     kernel : str or callable, default="linear"
-        "precomputed", where X is the kernel itself; the name of a kernel of `sklearn.metrics.pairwise`; or a function of two
+        "precomputed", for X that is the kernel itself; the name of a kernel of `sklearn.metrics.pairwise`; or a function of two
         samples.
 
     Attributes
@@ -194,7 +194,7 @@ class NonnegativeKernelFDA(Discriminant):
     It is `NonnegativeLDA` of the columns of K, not flipped. ``rule="oja"`` is NNP Eq. 21 with A = KUK and B = KK, of which Eq. 63
     is a misprint; K must not have negative entries then. α cancels in it, and the power method for KUK is left: the result is
     its leading eigenvector, whatever the start. A and B are those of centred samples, but K ≥ 0 is not centred, and there their
-    ratio is best where all projections are the same. "rayleigh" has the scatters about the means instead.
+    ratio is best if all projections are the same. "rayleigh" has the scatters about the means instead.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class NonnegativeKernelFDA(Discriminant):
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features), or (n_samples, n_samples) where it is precomputed
+        X : array or sparse array of shape (n_samples, n_features), or (n_samples, n_samples) if it is precomputed
         y : array of shape (n_samples,)
             The classes, two or more.
         """

@@ -1,9 +1,9 @@
 """The ratio wᵀS_B w / wᵀS_W w over w ≥ 0: scatters for the rules of `rayleigh`, and exact steps, by products only.
 
-A scatter matrix is a sum of T.T @ T, and is not formed where it would be large. The rules need it as the difference of two
+A scatter matrix is a sum of T.T @ T, and is not formed if it would be large. The rules need it as the difference of two
 matrices without negative entries. Any will do, and products give one: with |T| the absolute values of T, both
 (|T|ᵀ|T| ± TᵀT)/2 have none. For a matrix S that is formed, (|S| ± S)/2 are NNP Eq. 16. Features that are flipped, NNP Eq. 57,
-change nothing but their sign, as the scatter does not depend on where a feature has its zero: Θ never matters.
+change nothing but their sign, as the scatter does not depend on the zero of a feature: Θ never matters.
 
 It has loops of its own. The ratio compares X with no product of factors, so that there is no form to derive a rule from, and the
 scatters are of either sign. An exact step is the least point of a quadratic function over w ≥ 0, which is found by pivoting, with a
@@ -29,7 +29,7 @@ DIRECT, DIRECT_SPARSE = 4000, 1000
 RESIDUAL = 1e-9
 """Of conjugate gradients, as a share of the right side."""
 BLOCK = 512
-"""Rows of S_B that are there at a time where its entries are needed."""
+"""Rows of S_B that are formed at a time if its entries are needed."""
 
 
 class Scatter(Protocol):
@@ -42,7 +42,7 @@ class Scatter(Protocol):
         """S w."""
 
     def bulk(self, w: np.ndarray) -> np.ndarray:
-        """B w, where no entry of B is smaller than that of S without its sign."""
+        """B w, for B with no entry smaller than that of |S|."""
 
     def block(self, support: np.ndarray) -> np.ndarray:
         """The rows and columns of some features."""
@@ -69,7 +69,7 @@ class Formed:
 
 
 class Summed:
-    """Σ ± TᵀT, where each T has few rows, or is sparse."""
+    """Σ ± TᵀT, each T with few rows, or sparse."""
 
     def __init__(self, terms: Sequence[tuple[float, Any]]) -> None:
         self.terms = tuple((sign, T) for sign, T in terms if T.shape[0])
@@ -95,7 +95,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class Metric:
-    """G = D S D + diag(ridge), D the signs and units of features: what stands below the line of the ratio."""
+    """G = D S D + diag(ridge), D the signs and units of features: the denominator of the ratio."""
 
     scatter: Scatter
     units: np.ndarray
@@ -184,7 +184,7 @@ class EntrywiseBetween(Between):
     """S_B = F Fᵀ with the parts of its entries, NNP Eq. 16, a few rows at a time."""
 
     def parts(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if self.F.shape[1] == 1:  # d dᵀ is positive where both have the same sign
+        if self.F.shape[1] == 1:  # d dᵀ is positive if both have the same sign
             return super().parts(w)
         positive, negative = np.empty_like(w), np.empty_like(w)
         for begin in range(0, len(w), BLOCK):
@@ -211,7 +211,7 @@ def exact(G: Metric, F: np.ndarray, start: np.ndarray, max_iter: int, tol: float
     """Exact steps from w, under which the ratio never falls; in the end no weight could be changed to raise it.
 
     By Cauchy and Schwarz, vᵀS_B v ≥ (bᵀv)²/wᵀb with b = S_B w, and equal at v = w. The best v of that bound over vᵀG v is the
-    least point of ½vᵀG v − bᵀv, v ≥ 0. Where S_B = d dᵀ, a class and the others, b is d or −d: one step from either side of the
+    least point of ½vᵀG v − bᵀv, v ≥ 0. If S_B = d dᵀ, a class and the others, b is d or −d: one step from either side of the
     means, and the better of both is the best there is. `guess` says which weights may be expected not to be zero.
     """
     w, best = start, ratio_of(G, F, start)
@@ -256,7 +256,7 @@ def least_point(G: Metric, b: np.ndarray, guess: np.ndarray) -> np.ndarray:
 
 
 def _slope(G: Metric, b: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The gradient at v, with zero for what may be rounding: no entry of G or b is above one."""
+    """The gradient at v, rounding errors set to zero: no entry of G or b is above one."""
     slope = G.product(v) - b
     return np.where(np.abs(slope) > 1e-13 * (1.0 + np.abs(v).sum()), slope, 0.0)
 
@@ -297,7 +297,7 @@ def definiteness(B: Metric, F: np.ndarray) -> tuple[float, float]:
     half = (Q.T @ BF) @ (F.T @ Q)
     values = np.linalg.eigvalsh(half + half.T)
     low, high = float(values[0]), float(values[-1])
-    if F.shape[1] == 1:  # c(dᵀBd ± ‖d‖‖Bd‖), without what rounding makes of a zero
+    if F.shape[1] == 1:  # c(dᵀBd ± ‖d‖‖Bd‖), zeros free of rounding
         low, high = (float(F[:, 0] @ BF[:, 0] + s * np.linalg.norm(F) * np.linalg.norm(BF)) for s in (-1, 1))
         low = min(low, 0.0) if len(F) > 1 else high
     if Q.shape[1] < len(F):

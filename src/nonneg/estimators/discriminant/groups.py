@@ -1,4 +1,4 @@
-"""X with its classes, in units in which nothing overflows: what the scatter matrices of discriminants are made of."""
+"""X with its classes, in units that do not overflow, for scatter matrices of discriminants."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Groups(NamedTuple):
     powers: np.ndarray
     """Features were divided by two to these powers first of all: zero but for very large and very small ones."""
     centre: np.ndarray
-    """What was taken off X then; zero if it is sparse."""
+    """The subtracted mean; zero if X is sparse."""
     sizes: np.ndarray
     """The units of the features after that."""
     total: np.ndarray
     """The diagonal of S_W + S_B, which is the same for any classes."""
     noise: float
-    """A scatter that is no larger than this is none: what rounding leaves of a constant feature."""
+    """Scatters up to this are rounding errors of a constant feature."""
 
     @classmethod
     def of(cls, X: Any, codes: np.ndarray) -> Groups:
@@ -69,7 +69,7 @@ class Groups(NamedTuple):
         return (np.sqrt(self.shares)[:, None] * self.means).T
 
     def one_against_rest(self, c: int) -> tuple[np.ndarray, np.ndarray]:
-        """F of one class and all others taken as one, and what the means of those add to the scatter within."""
+        """F of one class and all others taken as one, and the scatter of the means of the others."""
         share = self.shares[c]
         others = np.arange(len(self.shares)) != c
         rest = self.shares[others] @ self.means[others] / (1 - share)
@@ -77,7 +77,7 @@ class Groups(NamedTuple):
         return F[:, None], np.sqrt(self.shares[others])[:, None] * (self.means[others] - rest)
 
     def plain_units(self) -> np.ndarray:
-        """What features are to be multiplied with to be as they were given, but for one power of two that they share."""
+        """Factors that give features their given units again, up to a common power of two."""
         powers = self.powers + np.frexp(self.sizes)[1]
         return np.ldexp(self.sizes, self.powers - powers.max())
 
@@ -97,11 +97,11 @@ class Task(NamedTuple):
     c: int | None
     """The class that is to be told from the others; None for all classes at once."""
     printed: tuple[Scatter, np.ndarray] | None = None
-    """B and F of NNP Eq. 21, where they are others."""
+    """B and F of NNP Eq. 21, if they differ."""
 
 
 def powers_of(largest: np.ndarray) -> np.ndarray:
-    """Powers of two that bring what is far from one to between a half and one; zero for all else."""
+    """Exponents of two that scale numbers far from one to between a half and one; else zero."""
     exponents = np.frexp(largest)[1]
     return np.where(np.abs(exponents) > _SAFE, exponents, 0)
 

@@ -38,11 +38,11 @@ class Result(NamedTuple):
     ratio: float
     n_iter: int
     stopped: str
-    """ "tol", "max_iter", or "negative" where the next w would not be non-negative."""
+    """ "tol", "max_iter", or "negative" if the next w would not be non-negative."""
 
 
 def quotient(A: Form, B: Form, w: np.ndarray) -> float:
-    """wᵀAw / wᵀBw; infinite, with the sign of wᵀAw, where B has nothing in this direction."""
+    """wᵀAw / wᵀBw; infinite, with the sign of wᵀAw, if wᵀBw is zero."""
     above, below = float(w @ A.product(w)), float(w @ B.product(w))
     if below > 0:
         return above / below
@@ -78,7 +78,7 @@ def rayleigh(A: Form, B: Form, start: np.ndarray, max_iter: int, tol: float) -> 
 def oja(A: Form, B: Form, start: np.ndarray, max_iter: int, tol: float) -> Result:
     """NNP Eq. 21, as printed: w∘(A⁺w)/(A⁻w + w·wᵀBAw), from wᵀBw = 1 on. For A = S_B, B = S_W it is NNP Eq. 55.
 
-    It stops where the direction no longer changes; the length need not settle, and on most data changes between two values.
+    It stops once the direction no longer changes; the length need not settle, and on most data changes between two values.
     """
     length = float(start @ B.product(start))
     w = start / np.sqrt(length) if length > 0 else start.copy()
@@ -192,7 +192,7 @@ class RayleighResult:
     n_iter: int
     """Iterations from the start that ended highest."""
     status: Status
-    """Converged, with "rayleigh" to a local maximum; stopped at max_iter; or no progress, where the next w of NNP Eq. 21 would have
+    """Converged, with "rayleigh" to a local maximum; stopped at max_iter; or no progress, if the next w of NNP Eq. 21 would have
     been negative."""
 
 
@@ -239,9 +239,9 @@ def maximize_rayleigh(
     Notes
     -----
     NNP Eq. 21 is w ∘ (A⁺w)/(A⁻w + w·wᵀBAw), with A⁺ and A⁻ the positive and the negative entries of A. Its fixed points are
-    eigenvectors of A, restricted to where w is not zero: B sets their length only. The rule for the quotient is
-    w ∘ √[(A⁺w + λB⁻w)/(A⁻w + λB⁺w)], λ = wᵀAw/wᵀBw, under which λ never falls. Where it ends, the second-order conditions are
-    checked: from a saddle point, or a minimum, it goes on along an eigenvector of A − λB. So it ends in a local maximum; where A is
+    eigenvectors of A, restricted to the support of w: B sets their length only. The rule for the quotient is
+    w ∘ √[(A⁺w + λB⁻w)/(A⁻w + λB⁺w)], λ = wᵀAw/wᵀBw, under which λ never falls. At its end the second-order conditions are
+    checked: from a saddle point, or a minimum, it goes on along an eigenvector of A − λB. So it ends in a local maximum; if A is
     neither of rank one nor free of negative entries there may be several. For Fisher's ratio `NonnegativeLDA` does better: it takes
     exact steps.
 

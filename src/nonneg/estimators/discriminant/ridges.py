@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 RIDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Shares of the diagonal that are tried; zero stands for as little as there can be."""
 LARGE = (0.3, 1.0, 3.0, 10.0, 30.0)
-"""Those that are tried where S_W is not formed: there a small ridge takes long, and with so many features is not what is best."""
+"""Ridges to try if S_W is not formed: a small one takes long, and is not the best for so many features."""
 FOLDS = 5
 SAMPLES, SAMPLES_LARGE = 2000, 1000
-"""No more samples than these are used to choose; the second where S_W is not formed."""
+"""Samples used to choose, at most; the second if S_W is not formed."""
 _AS_GOOD = 0.99
 """The least ridge is taken that has this share of the largest ratio."""
 
 
 def choose(model: Discriminant, X: Any, codes: np.ndarray, is_formed: bool) -> Iterator[float]:
-    """The ridge of each task, by cross-validation; the least where no class has a sample to hold out.
+    """The ridge of each task, by cross-validation; the least if no class has a sample to hold out.
 
     Folds are runs of samples in the order in which they are given, class by class, so that samples taken together, such as the
     pictures of one person, mostly stay together; nothing is random.
@@ -89,7 +89,7 @@ def path(model: Discriminant, groups: Groups, task: Task, ridges: tuple[float, .
 
 
 def held_out_ratio(z: np.ndarray, codes: np.ndarray, was_held: np.ndarray, c: int | None) -> float:
-    """Fisher's ratio of projections; zero where those of the class are the smaller ones."""
+    """Fisher's ratio of projections; zero if those of the class are the smaller ones."""
     labels = codes if c is None else (codes == c).astype(int)
     z, labels = z[was_held], labels[was_held]
     present = np.unique(labels)
@@ -104,5 +104,5 @@ def held_out_ratio(z: np.ndarray, codes: np.ndarray, was_held: np.ndarray, c: in
 
 
 def best_of(ridges: tuple[float, ...], ratios: list[float]) -> float:
-    """The least of those as good as the best; the least of all where none tells the classes apart."""
+    """The least ridge as good as the best; the least of all if none tells the classes apart."""
     return next(ridge for ridge, ratio in zip(ridges, ratios, strict=True) if ratio >= _AS_GOOD * max(ratios))

@@ -1,4 +1,4 @@
-"""Ways to judge ranks, one in each file; `NAMES` is what `rank_scan` knows them by."""
+"""Ways to judge ranks, one in each file; `NAMES` are their names in `rank_scan`."""
 
 from .base import Criterion
 from .eigengap import Eigengap

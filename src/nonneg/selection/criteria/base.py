@@ -1,4 +1,4 @@
-"""What a criterion is: parts of the data that do not depend on the rank, a measurement of each part at each rank, and a rule."""
+"""Base of criteria: parts of the data that do not depend on the rank, a measurement of each part at each rank, and a rule."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..rules import Choice, smallest_close
 from ..subjects import Rank, Subject
 
 Found = Mapping[str, Any]
-"""Numbers and arrays by name: what one part of the data says about one rank."""
+"""Numbers and arrays by name: the measurement of one part of the data at one rank."""
 
 
 @dataclass(frozen=True)
 class Criterion(ABC):
     """A way to judge ranks.
 
-    A scan asks for the parts once, measures every part at every rank, in any order and at the same time, and hands what was found
+    A scan asks for the parts once, measures every part at every rank, in any order and at the same time, and hands the measurements
     to the rule. Nothing is kept in the criterion itself.
     """
 
@@ -32,9 +32,9 @@ class Criterion(ABC):
     shown: ClassVar[str]
     """The column of the table that is drawn."""
     beside: ClassVar[str | None] = None
-    """Column of its table that is drawn beside what it decides by."""
+    """Column of its table that is drawn beside the deciding one."""
     label: ClassVar[str]
-    """What that column is, in words."""
+    """That column in words."""
 
     def __post_init__(self) -> None:
         if not is_count(self.n_repeats, 1):
@@ -42,7 +42,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def obstacle(self, subject: Subject) -> str | None:
-        """Why it has nothing to say about such a subject; None where it has."""
+        """Reason that it does not apply to such a subject, or None."""
 
     def most(self, subject: Subject) -> tuple[int, int]:
         """The largest ranks that it can judge, of samples and of features."""
@@ -50,22 +50,22 @@ class Criterion(ABC):
 
     @abstractmethod
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
-        """What is measured at every rank."""
+        """Parts that are measured at every rank."""
 
     @abstractmethod
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
-        """What a part says about a rank."""
+        """Measure a part at a rank."""
 
     @abstractmethod
     def row(self, found: Sequence[Found]) -> dict[str, float]:
-        """What all parts say about a rank, for the table."""
+        """Summary of all parts at a rank, for the table."""
 
     @abstractmethod
     def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
         """The rank that it all speaks for; `axis` says whether ranks are of samples (0) or of features (1), if that makes two."""
 
     def identity(self) -> dict[str, Any]:
-        """What a scan that goes on must have in common with the one before."""
+        """Properties that a continued scan must share with the one before."""
         return {"n_repeats": self.n_repeats}
 
 

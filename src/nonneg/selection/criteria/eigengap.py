@@ -1,4 +1,4 @@
-"""The eigengap of a graph: where the eigenvalues of its similarity fall most."""
+"""The eigengap of a graph: the largest fall of the eigenvalues of its similarity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Eigengap(Criterion):
     """λ_k − λ_{k+1} of the similarity matrix. k parts with few edges between them have k eigenvalues near the largest.
 
     It costs next to nothing, and looks at no partition. Parts of very different size or density blur it. The gap after the first
-    eigenvalue says that the graph is in one piece, and not that it has one part: rank 1 is chosen where no other is scanned only.
+    eigenvalue says that the graph is in one piece, and not that it has one part: rank 1 is chosen only if no other is scanned.
 
     Parameters
     ----------

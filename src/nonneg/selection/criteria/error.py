@@ -1,4 +1,4 @@
-"""The error of the fit itself: how much each further component lowers it, beside what it does where there is nothing to find."""
+"""The error of the fit itself: how much each further component lowers it, beside its fall on permuted data."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class Error(Criterion):
 
 
 _MARGIN, _DEVIATIONS = 0.1, 2.0
-"""By which share of what is chance a component must be beyond it, and by how many standard deviations between permutations."""
+"""Margin of a component above chance, as a share of it and in standard deviations between permutations."""
 
 
 def _beyond_chance(falls: np.ndarray) -> np.ndarray:
-    """What a fall must exceed, for each step; falls of permuted data are steps × permutations.
+    """Threshold of a fall, for each step; falls of permuted data are steps × permutations.
 
     Falls differ by about as much at every step, so that few permutations are enough to tell by how much.
     """

@@ -1,9 +1,9 @@
-"""Blocks held out (Gabriel's bi-cross-validation): what a rank says about samples and features that it has not seen together.
+"""Blocks held out (Gabriel's bi-cross-validation): error of a rank on pairs of samples and features that it has not seen.
 
 Samples are dealt out into folds, and so are features. A model is fitted to the block of the samples and the features that remain;
 held-out samples get codes from the features that remain, held-out features get loadings from the samples that remain, and the
-product of the two is compared with the entries that nothing was fitted to. Where a factor is orthogonal, a held-out item belongs
-to one component, as all others do. Of similarities, items are held out, and what is compared are similarities between these.
+product of the two is compared with the entries that nothing was fitted to. If a factor is orthogonal, a held-out item belongs
+to one component, as all others do. Of similarities, items are held out, and similarities between them compared.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ..subjects import Items, Matrix, Rank, Subject
 from .base import Folded, Found, folds, others
 
 FLOOR = 1e-3
-"""What an approximation is at least, beside the mean entry, where a divergence from zero is infinite."""
+"""Least approximation, as a share of the mean entry, if the divergence from zero is infinite."""
 
 
 @dataclass(frozen=True)
 class Gabriel(Folded):
-    """The error on held-out blocks. It tells what is more than noise, also where components are not unique; it needs no labels.
+    """The error on held-out blocks. It separates signal from noise, also if components are not unique; it needs no labels.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Gabriel(Folded):
 
 
 def _of_block(subject: Matrix, rows: np.ndarray, columns: np.ndarray, rank: Rank, seed: int) -> dict[str, float]:
-    """The form, fitted to what remains, is codes · middle · loadings; of what is held out, these are found one by one."""
+    """The form fitted to the rest is codes · middle · loadings; held-out items are coded one by one."""
     n, m = subject.data.shape
     other_rows, other_columns = others(n, rows), others(m, columns)
     seen, of_rows = subject.block(other_rows, other_columns), subject.block(rows, other_columns)
@@ -180,7 +180,7 @@ def one_each(X: Any, components: np.ndarray, divergence: Objective) -> np.ndarra
 
 
 def beyond_rounding(error: float, X: Any, divergence: Objective) -> float:
-    """The error, zero where it is next to nothing beside what it is to be wrong by half: there ranks are all the same."""
+    """The error, or zero if negligible beside that of an approximation wrong by half: then all ranks are the same."""
     mean = float(X.sum()) / max(X.shape[0] * X.shape[1], 1)
     if not mean > 0:
         return error
@@ -189,11 +189,11 @@ def beyond_rounding(error: float, X: Any, divergence: Objective) -> float:
 
 
 NEGLIGIBLE = 1e-12
-"""So little beside that is rounding, or what a fit that has converged leaves."""
+"""Share of rounding, or of a converged fit's error."""
 
 
 def divergence_between(X: Any, codes: np.ndarray, components: np.ndarray, divergence: Objective) -> float:
-    """D(X ‖ codes · components) for each entry of X; where it would be infinite from zero, to a little more than the product."""
+    """D(X ‖ codes · components) for each entry of X; if infinite from zero, to a little more than the product."""
     codes, components = np.asarray(codes, dtype=np.float64), np.asarray(components, dtype=np.float64)
     size = X.shape[0] * X.shape[1]
     if divergence.is_quadratic and not sparse.issparse(X):

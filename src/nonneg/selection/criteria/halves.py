@@ -22,7 +22,7 @@ class Halves(Criterion):
     """How alike components of split halves are: the cosines of matched components, and the adjusted Rand index of hard labels.
 
     It tells which components would be found again in other data, which is more than that they are no noise: components that are
-    not unique, or two of which are told apart by few samples, are not found again. Where samples have classes `y`, each class is
+    not unique, or two of which are told apart by few samples, are not found again. If samples have classes `y`, each class is
     split. Halves of models with two ranks are of the samples for clusters of features, and of the features for those of samples.
 
     Parameters
@@ -30,7 +30,7 @@ class Halves(Criterion):
     n_repeats : int, default=5
         How many times to split.
     threshold : float, default=0.9
-        The cosine above which a component counts as found again. A rank is reproduced where its least similar component is, in
+        The cosine above which a component counts as found again. A rank is reproduced if its least similar component is, in
         the median over splits.
     """
 
@@ -107,7 +107,7 @@ class Halves(Criterion):
 
 
 def split(n: int, generator: np.random.Generator, y: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Two halves at random; of each class, half goes into each, and what is left over goes to and fro."""
+    """Two halves at random; of each class, half goes into each, and odd samples alternate."""
     order = generator.permutation(n)
     if y is not None:
         order = order[np.argsort(y[order], kind="stable")]
@@ -125,7 +125,7 @@ def _depend(components: np.ndarray) -> bool:
 
 
 def _codes_of(model: Any) -> list[np.ndarray]:
-    """The factor of the samples, components in rows, where the form begins with one."""
+    """The factor of the samples, components in rows, of forms that begin with one."""
     first = model.model_.form[0]
     factor = model.factors_.get(first.name)
     return [] if factor is None or factor.shape[1] != len(model.components_) else [factor.T]
@@ -142,7 +142,7 @@ def _compared(A: np.ndarray, B: np.ndarray, a: np.ndarray | None = None, b: np.n
 
 
 def _codes_of_all(subject: Items, half: np.ndarray, everything: np.ndarray, rank: Rank, seed: int) -> np.ndarray:
-    """What all items are made of, by components of half of them: components × items."""
+    """Codes of all items by components of half of them: components × items."""
     codes = subject.fit(subject.block(half, half), rank, seed).transform(subject.block(everything, half))
     return np.ascontiguousarray(codes.T)
 

@@ -1,4 +1,4 @@
-"""Held-out likelihood: what a chain says about pairs of neighbours that it was not fitted to."""
+"""Held-out likelihood of a chain on pairs of neighbours that it was not fitted to."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CLOSE = 1e-3
 
 @dataclass(frozen=True)
 class Likelihood(Folded):
-    """Minus the mean logarithm of the probability of held-out pairs, less what they would have if they were known.
+    """Minus the mean logarithm of the probability of held-out pairs, less that under their own frequencies.
 
-    Whole sequences are held out where there are twice as many as folds, pairs at random otherwise. Fits end where ten iterations
-    change their divergence by a thousandth, or by a thousandth of what it is by chance; by the estimator's own `tol` if that is
+    Whole sequences are held out if there are twice as many as folds, else random pairs. Fits end once ten iterations
+    change their divergence by a thousandth, or by a thousandth of its value by chance; by the estimator's own `tol` if that is
     more, and not before `max_iter` if that is 0. Further on they would follow the chance of the pairs that they are fitted to, and
     with more states than there are, for thousands of iterations.
 

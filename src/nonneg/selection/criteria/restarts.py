@@ -152,7 +152,7 @@ def consensus_matrix(labels: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def dispersion(consensus: np.ndarray) -> float:
-    """4 Σ (C_ij − ½)²/n²: one where every two items are together always or never (Kim and Park 2007)."""
+    """4 Σ (C_ij − ½)²/n²: one if every two items are together always or never (Kim and Park 2007)."""
     return float(np.mean(4 * (consensus - 0.5) ** 2))
 
 

@@ -1,4 +1,4 @@
-"""Entries held out at random ("speckled"), as RcppML has it: what a rank says about single entries that it has not seen."""
+"""Entries held out at random ("speckled"), as RcppML has it: error of a rank on single entries that it has not seen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEW = 4
 class Speckled(HeldOut):
     """The error on entries that are missing for the fit. It needs an estimator with the parameter ``missing="ignore"``.
 
-    Where entries of the data are missing, those that are held out are of the others.
+    Held-out entries are never missing ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a factorization starts. Random numbers are drawn on the host, so that every backend starts from the same factors.
+"""Starts of factorizations. Random numbers are drawn on the host, so that every backend starts from the same factors.
 
 A named start makes, for each inner dimension of the form, a pair of factors: one for the rows (or columns) of X, one that faces it.
 Factors that stand between two of them are the means of X over the blocks that these mark. `sides` says which factor is which.
@@ -44,7 +44,7 @@ NAMES: dict[str, Start | None] = {
     "coclusters": kmeans,
 }
 _TOGETHER = {"coclusters": made_together}
-"""Starts that make the factors of rows and of columns together, where a form has both."""
+"""Starts that make the factors of rows and of columns together, for forms that have both."""
 STARTS = tuple(NAMES)
 CLUSTERING = frozenset({"kmeans", "angular", "coclusters"})
 """Those that make clusters, for which there must be as many items as components."""

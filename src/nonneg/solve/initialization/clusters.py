@@ -23,7 +23,7 @@ def kmeans(items: Items, count: int, seed: int, whose: str) -> tuple[np.ndarray,
 
 
 def one_hot_clusters(points: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """One column for each K-means cluster of the rows of a matrix, one where a row belongs to it; rows of zeros belong to all."""
+    """One column for each K-means cluster of the rows of a matrix, one for rows that belong to it; rows of zeros belong to all."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -52,7 +52,7 @@ def _some(points: np.ndarray, count: int, generator: Any) -> np.ndarray:
 
 
 def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """The number of the closest centre, for each point: ‖x − c‖² is smallest where ⟨x, c⟩ − ½‖c‖² is largest."""
+    """The number of the closest centre, for each point: ‖x − c‖² is smallest if ⟨x, c⟩ − ½‖c‖² is largest."""
     return (points @ centers.T - (centers * centers).sum(axis=1) / 2).argmax(axis=1)
 
 

@@ -1,6 +1,6 @@
 """Starts from clusters of rows and of columns that are found together.
 
-Where every row is in one cluster and every column is, an orthogonal tri-factorization is a partition of both, and can be searched
+If every row is in one cluster and every column is, an orthogonal tri-factorization is a partition of both, and can be searched
 as one: assign each row to the cluster that it fits best, given the clusters of columns; then each column; and so on. They cost
 little, for a row is then as many numbers as there are clusters of columns, so that several partitions can be tried, and the best
 one kept: those of K-means, by distance and by angle, those of singular vectors (after Dhillon 2001), and some drawn at random. What
@@ -26,11 +26,11 @@ from .items import Items, leading_singular
 from .sides import Start, made_by, outer_sides
 
 _BLUR = 1e-8
-"""What is added to disjoint factors, relative to their mean, so that no entry is zero; where they are orthogonal, it is to stay so
+"""What is added to disjoint factors, relative to their mean, so that no entry is zero; if they are orthogonal, it is to stay so
 little."""
 _SOFT, _FREE = 0.02, 0.01
-"""The same for factors that end up overlapping, where steps that multiply take long from 1e-8 to there: nearly orthogonal ones
-(FONT), and those without a constraint. From 0.02 on, free clusters blend where they are multiples of each other, and small ones
+"""The same for factors that end up overlapping, since multiplicative steps from 1e-8 take long: nearly orthogonal ones
+(FONT), and those without a constraint. From 0.02 on, free clusters blend if they are multiples of each other, and small ones
 drown in large ones."""
 _ROUNDS = 30
 _RANDOM = 4
@@ -38,7 +38,7 @@ _RANDOM = 4
 _SMALL, _FEW = 10**5, 1000
 """Entries, and rows plus columns, below which data are small: more partitions cost little."""
 _EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
-"""The share that a round must add to what a partition explains for another round: none where the data are small; elsewhere one
+"""The share that a round must add to what a partition explains for another round: none if the data are small; else one
 while it is seen which partition is the best, and another for that."""
 _POWERS = 2
 """Of large data, from which singular vectors are found, roughly: assigning rows and columns in turn does the rest."""
@@ -205,7 +205,7 @@ class Fit(ABC):
 
     @abstractmethod
     def explained(self, side: Side) -> float:
-        """What a partition takes off `total`; more is better, and the rest is twice the divergence.
+        """Decrease of `total` by a partition; more is better, and the rest is twice the divergence.
 
         Of counts, beyond what a single block does: never negative, so that a gain can be told as a share of it.
         """
@@ -402,7 +402,7 @@ def without_weights(data: Data, labels: list[np.ndarray], counts: tuple[int, int
     """Clusters of rows and of columns, with items of one cluster taken to be equal if weights explain no more than noise would.
 
     A factor with weights takes rows that are multiples of each other for alike, and so, of rows that are equal but for noise, one
-    that has by chance the shape of another cluster for one of that. Where the weights are noise, such rows go back to the cluster
+    that has by chance the shape of another cluster for one of that. If the weights are noise, such rows go back to the cluster
     whose means they are closest to. Clusters keep their numbers; items of zeros keep their labels, all do if a cluster is empty.
     """
     data = data.in_units(data.facts.peak)  # or squares might overflow
@@ -487,7 +487,7 @@ def _clustered_anew(X: Table, partition: Partition, fit: Fit, generator: Any) ->
 
 
 def _partitions(X: Table, counts: tuple[int, int], generator: Any) -> Iterator[list[np.ndarray]]:
-    """By singular vectors, by distance and by angle, each of both sides; and at random, where the data are small."""
+    """By singular vectors, by distance and by angle, each of both sides; and at random, if the data are small."""
     seeds = [int(generator.uniform() * 2**31) for _ in range(2)]
     yield [_clustered(points, count, seeds[0]) for points, count in zip(_spectral(X, counts, seeds[0]), counts, strict=True)]
     coordinates = X.coordinates(max(counts), np.random.default_rng(seeds[1]))

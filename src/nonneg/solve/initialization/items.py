@@ -25,7 +25,7 @@ class Items:
 
     def __init__(self, data: Data, axis: int) -> None:
         data, peak = data.items, data.facts.peak
-        # Where squares of the data are no numbers, they are measured in units of about their largest entry, a power of two, so that
+        # If squares of the data overflow, they are measured in units of about their largest entry, a power of two, so that
         # no digit changes; factors are scaled later.
         self.unit = 2.0 ** round(math.log2(peak)) if peak and not _SAFE[0] < peak < _SAFE[1] else 1.0
         self.data = data if self.unit == 1 else data.in_units(self.unit)
@@ -69,7 +69,7 @@ def leading_singular(items: Any, count: int, seed: int, powers: int | None = Non
         At most as many as there are.
     seed : int
     powers : int, optional
-        Fewer where it is enough to know roughly where they are; by default as many as scikit-learn has.
+        Fewer for a rough result; by default as many as scikit-learn has.
     """
     generator = np.random.default_rng(seed)
     size = min(count + _OVERSAMPLED, *items.shape)

@@ -1,6 +1,6 @@
 """Exactly orthogonal factors: W ≥ 0 with Wᵀ W = I has one entry a row, so it is a partition of the rows, with weights.
 
-For ‖X − W Wᵀ X‖², and for ‖X − W H‖² with H free, what remains is to find the partition for which Σₖ λ₁(Kₖₖ) is largest, where K =
+For ‖X − W Wᵀ X‖², and for ‖X − W H‖² with H free, what remains is to find the partition for which Σₖ λ₁(Kₖₖ) is largest, with K =
 X Xᵀ and Kₖₖ is that of the rows of part k; the column of W is its leading eigenvector, and each part a line through the origin.
 """
 
@@ -20,16 +20,16 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
 
     Rows go to the line they are closest to, and lines are fitted to their rows, in turn (K-lines); then single rows are moved as
     long as some move is sure to gain. Σₖ λ₁(Kₖₖ) never falls. Several starts are improved at once, each as if it were alone, which
-    costs little more than one where they are small.
+    costs little more than one if they are small.
 
     Parameters
     ----------
     product : callable
-        W ↦ K W, for K positive semi-definite; of a stack of them where W is one.
+        W ↦ K W, for K positive semi-definite; of a stack of them if W is one.
     diagonal : array
         Of K.
     W : array of shape (rows, columns), or (starts, rows, columns)
-        Where to start from.
+        Starts.
     tol : float
         The relative gain below which it ends.
     max_iter : int
@@ -41,7 +41,7 @@ def k_lines(product: Product, diagonal: np.ndarray, W: np.ndarray, tol: float = 
     A = product(shares)
     labels, weights = _nearest(A, _energies(shares, A))
     found = np.empty_like(shares)
-    going = np.arange(len(W))  # the starts that are still improved: what follows has these only
+    going = np.arange(len(W))  # the starts that are still improved; the following arrays have these only
     best, reassigns = np.full(len(W), -np.inf), np.ones(len(W), dtype=bool)
     for _ in range(max_iter):
         labels, weights = _without_empty(labels, weights, diagonal, W.shape[2])

@@ -73,7 +73,7 @@ def _simplest(U: np.ndarray, singular: np.ndarray, VT: np.ndarray) -> tuple[np.n
 def _varimax(A: np.ndarray) -> np.ndarray:
     """The rotation R for which the squares of each column of A R vary most.
 
-    Halfway between two blocks, where (1, 1) and (1, −1) stand for (1, 0) and (0, 1), they vary least, and no small turn shows the
+    Halfway between two blocks, with (1, 1) and (1, −1) for (1, 0) and (0, 1), they vary least, and no small turn shows the
     way. So the better of two ways is taken, one of which begins at a rotation that nothing is symmetric about.
     """
     generic = np.linalg.qr(np.random.default_rng(0).standard_normal((A.shape[1], A.shape[1])))[0]
@@ -81,7 +81,7 @@ def _varimax(A: np.ndarray) -> np.ndarray:
 
 
 def _turned_from(A: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """What a rotation is improved to."""
+    """Tolerance of a rotation."""
     last = 0.0
     for _ in range(_TURNS):
         turned = A @ R

@@ -18,7 +18,7 @@ _Direction = Literal["natural", "gradient", "oja", "stiefel"]
 
 @dataclass(frozen=True)
 class Additive(Solver):
-    """A step along the gradient, or along what a metric makes of it; negative entries become zero.
+    """A step along the gradient, in a metric; negative entries become zero.
 
     With G = ∇⁻ − ∇⁺, minus the gradient of the objective by the factor W (plus, of an objective to be maximised):
 

@@ -23,8 +23,8 @@ from .multiplicative import moved, restored
 class AlternatingLeastSquares(Solver):
     """Solve for each factor in turn, clip negative entries, restore its constraint: FONT Eq. 21.
 
-    A rule says at which point it does not move: numerator = denominator. Where the factor stands first in every word of the
-    denominator, W G = numerator, or last, G H = numerator, that is a linear system, solved with what the last iterate makes of G
+    A rule says at which point it does not move: numerator = denominator. If the factor stands first in every word of the
+    denominator, W G = numerator, or last, G H = numerator, that is a linear system, solved with G of the last iterate
     and of the numerator. Fast, and not monotone: clipping is no projection.
 
     Parameters
@@ -80,7 +80,7 @@ class AlternatingLeastSquares(Solver):
 
 
 def _system(rule: Rule, side: int) -> Sum | None:
-    """The G of W G = numerator (side 0) or G H = numerator (side −1), as words; None where the denominator is not of this form."""
+    """The G of W G = numerator (side 0) or G H = numerator (side −1), as words; None if the denominator is not of this form."""
     F = Letter(rule.factor)
     if rule.degree != 1 or not all(word.matrices[side] == F and len(word) > 1 for word, _ in rule.denominator):
         return None
