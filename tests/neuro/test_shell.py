@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from nonneg import selection
 from nonneg.cli.app import app
 from nonneg.io import large
+from nonneg.loading import read_stored
 from nonneg.neuro import compare_atlases
 
 
@@ -59,11 +60,51 @@ def test_fit(fitted, study):
             assert image.header[field] == study.mask.header[field]
 
 
+def test_order_and_names_are_those_of_python(fitted, table, model):
+    header, *found = rows(fitted / "loadings.csv")
+    assert header == ["subject", *(f"part {number}" for number in range(1, 13))] == [model.loadings_.index.name, *model.loadings_]
+    assert [row[0] for row in found] == model.loadings_.index.tolist()
+    assert np.allclose([list(map(float, row[1:])) for row in found], model.loadings_, rtol=0.02)
+    parts = [nibabel.load(fitted / "parts.nii.gz").get_fdata(), model.components_img_.get_fdata()]
+    parts = [one.reshape(-1, 12) / np.linalg.norm(one.reshape(-1, 12), axis=0) for one in parts]
+    assert (parts[0] * parts[1]).sum(axis=0).min() > 0.99
+    going_on = read_stored(fitted / "brains.nonneg").estimator
+    before = going_on.components_
+    going_on.partial_fit(going_on.inverse_transform(going_on.transform(before)))
+    assert (before * going_on.components_).sum(axis=1).min() > 0.9
+
+
+def test_more_parts_than_subjects(table):
+    for command in (("fit",), ("rank",)):
+        said = run(*command, table, "--rank", "61", cwd=table.parent, code=1)
+        assert "61 parts are more than the 60 subjects: each would be a part of its own. Use at most 60" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--atlas", "atlas.label.gii", "GIFTI can be written where features are vertices"),
+        ("--atlas", "atlas.csv", "an atlas is an image, of these data .nii or .nii.gz; --labels writes the same as a table"),
+        ("--components", "parts.dscalar.nii", "CIFTI-2 can be written where features are vertices"),
+        ("--loadings", "loadings.nii.gz", "NIfTI can be written where features are voxels"),
+        ("--labels", "labels.nii.gz", "NIfTI can be written where features are voxels"),
+    ],
+)
+def test_outputs_that_do_not_suit_are_refused_before_the_fit(option, name, said, table, monkeypatch):
+    monkeypatch.setattr("nonneg.OPNMF.fit", None)
+    assert f"{option} {name}: {said}" in run("fit", table, "--rank", 2, option, name, cwd=table.parent, code=1)
+
+
 def test_large_studies_lie_on_disk(fitted, table, tmp_path, monkeypatch):
     monkeypatch.setattr(large, "LARGE", 1000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     outputs = ("-o", "m.nonneg", "--atlas", "atlas.nii.gz", "--loadings", "l.csv", "--report", "page.html")
     run("fit", table, "--mask", table.parent / "mask.nii.gz", "--rank", 12, *outputs, cwd=tmp_path)
+    monkeypatch.setattr(selection, "rank_scan", lambda _, X, *__, **rest: seen.append(type(X)) or selection.RankScan(**rest))
+    seen = []
+    with pytest.raises(TypeError):  # nothing is scanned
+        run("rank", table, "--rank", "2-3", "--negative", "clip", cwd=tmp_path)
+    assert seen == [np.memmap]
     assert compare_atlases(fitted / "atlas.nii.gz", tmp_path / "atlas.nii.gz").ari > 0.97
     gc.collect()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["atlas.nii.gz", "l.csv", "m.nonneg", "page.html"]
@@ -92,7 +133,9 @@ def test_export_refuses(fitted, table, tmp_path):
     assert "is no longer there (moved/participants.tsv): give the data, nonneg export m.nonneg DATA" in said
     run("datasets", "iris", "-o", "iris.csv", cwd=tmp_path)
     run("fit", "iris.csv", "--ignore", "species", "--rank", 2, cwd=tmp_path)
-    assert "--atlas is for brains" in run("export", "iris.nonneg", "--atlas", "a.nii.gz", cwd=tmp_path, code=2)
+    assert "--atlas is for volumes and surfaces of the brain" in run(
+        "export", "iris.nonneg", "--atlas", "a.nii.gz", cwd=tmp_path, code=2
+    )
 
 
 def test_rank_by_stratified_halves(table, monkeypatch):

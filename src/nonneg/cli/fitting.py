@@ -85,6 +85,21 @@ def about_of(
     return about
 
 
+def put_in_order(estimator: Any, table: Table) -> np.ndarray | None:
+    """Put projective parts of brains in the order of the variance that they explain, as `OPNMFParcellation` does; their codes."""
+    from ..estimators import PNMF
+    from ..neuro.ordering import explained_by_part, reorder
+    from ..plot.views import quietly
+
+    if table.layout is None or not table.layout.is_brain or not isinstance(estimator, PNMF):
+        return None
+    codes = np.asarray(quietly(estimator.transform, table.values))
+    centred = codes - codes.mean(axis=0, dtype=np.float64)
+    order = np.argsort(-explained_by_part(centred, estimator.components_.astype(np.float64)), kind="stable")
+    reorder(estimator, order)
+    return np.ascontiguousarray(codes[:, order])
+
+
 def keep_names(estimator: Any, names: Any) -> None:
     """Features are called as in the file, as if it had been a data frame."""
     if names is not None and len(names) == getattr(estimator, "n_features_in_", -1):

@@ -35,6 +35,7 @@ def read_table(
     missing: str = "raise",
     in_blocks: bool = False,
     is_fitted: bool = False,
+    parts: int = 0,
     session: Session | None = None,
 ) -> Table:
     """Read data to fit, or for a model that is fitted, and check them: an error names the cell.
@@ -49,11 +50,13 @@ def read_table(
         Whether large files may be left on disk; they are checked as they are read.
     is_fitted : bool
         Whether the data are for a model that is fitted, which has no option --missing.
+    parts : int
+        How many are to be learned; fewer scans are refused before they are read.
     session : Session, optional
         Is told of cells that were clipped, and of samples without values.
     """
     in_blocks = in_blocks and missing == "raise" and negative != "clip"  # both are done in memory only
-    table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks)
+    table = files.read(list(data), variable=variable, mask=mask, ignore=ignore, in_blocks=in_blocks, parts=parts)
     table = named(table.T if transpose else table, samples=samples, features=features)
     label = str(data[0]) if len(data) == 1 else f"{data[0]} and others"
     if missing == "ignore":

@@ -35,6 +35,11 @@ def ranks_of(text: str) -> list[int] | str:
     return sorted(found)
 
 
+def most_parts(ranks: list[int] | str) -> int:
+    """The largest rank; 0 for "auto", which goes as far as the data allow."""
+    return 0 if isinstance(ranks, str) else ranks[-1]
+
+
 def rank_parameter(cls: Any, ranks: Any, assignments: Sequence[str]) -> str:
     """Name the parameter for the rank. Refuse it in --set, and several ranks for models that cannot be scanned."""
     from ..selection.subjects import can_be_scanned

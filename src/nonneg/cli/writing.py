@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from .. import io as files
 from ..exceptions import FileError
-from ..io import Table
+from ..io import Layout, Table
 from ..io.delimited import is_number
+from ..io.scan_tables import KINDS as SCANS
+
+
+def check_layouts(given: Mapping[str, Any], layout: Layout | None) -> None:
+    """Refuse, before a fit, files that cannot hold what they are to be written with.
+
+    Parameters
+    ----------
+    given : dict
+        Options, of which `components`, `atlas`, `loadings` and `labels` are paths or None.
+    layout : Layout or None
+        Of the features.
+    """
+    brain = layout if layout is not None and layout.is_brain else None
+    layouts = {"components": brain, "atlas": brain, "loadings": None, "labels": None}
+    for name, path in ((name, given[name]) for name in layouts if given[name] is not None):
+        kind = files.kind_to_write(path)
+        if name == "atlas" and brain is None:
+            raise click.UsageError("--atlas is for volumes and surfaces of the brain; --labels writes the same as a table.")
+        if name == "atlas" and brain is not None and kind not in SCANS:
+            endings = _ENDINGS[len(brain.shape)]
+            raise FileError(f"--atlas {path}: an atlas is an image, of these data {endings}; --labels writes the same as a table.")
+        try:
+            kind.check_layout(layouts[name])
+        except FileError as error:
+            raise FileError(f"--{name} {path}: {error}") from error
+
+
+_ENDINGS = {3: ".nii or .nii.gz", 1: ".label.gii, .dlabel.nii or .mgh"}
+"""How files of atlases end, by the dimensions in which features lie."""
 
 
 def write_predictions(labels: np.ndarray, names: Any, path: Path) -> None:
@@ -47,9 +78,10 @@ def write_components(components: np.ndarray, table: Table, path: Path) -> None:
     )
 
 
-def write_codes(codes: np.ndarray, samples: Any, path: Path) -> None:
-    """One row for each sample."""
-    files.write(Table(codes, samples, part_names(codes.shape[1])), path)
+def write_codes(codes: np.ndarray, table: Table, path: Path) -> None:
+    """One row for each sample of a table."""
+    each = "subject" if table.layout is not None and table.layout.is_brain else "sample"
+    files.write(Table(codes, table.samples, part_names(codes.shape[1]), each=each), path)
 
 
 def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
@@ -65,6 +97,4 @@ def write_labels(labels: np.ndarray, names: Any, path: Path, of: str) -> None:
 
 def write_atlas(labels: np.ndarray, table: Table, path: Path) -> None:
     """The part that each voxel belongs to, 1, 2, …, as a volume; 0 is outside of the mask."""
-    if table.layout is None or not table.layout.is_brain:
-        raise FileError("An atlas can be written where the data are volumes or surfaces.")
     files.write(Table(np.asarray(labels)[None].astype(np.int16) + 1, layout=table.layout), path)

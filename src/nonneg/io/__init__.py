@@ -87,6 +87,7 @@ def read(
     ignore: Sequence[str] = (),
     graph: bool = False,
     in_blocks: bool = False,
+    parts: int = 0,
 ) -> Table:
     """Read a file of any kind.
 
@@ -105,7 +106,10 @@ def read(
         Whether text is a list of edges rather than a table.
     in_blocks : bool, default=False
         Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left on disk, to be read in
-        blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can.
+        blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can. The
+        matrix of so many scans lies in a temporary file in any case, and is an array mapped from it if this is False.
+    parts : int, default=0
+        How many parts are to be learned. Fewer scans than that are refused before they are read.
     """
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
     if several is not None and len(several) != 1:
@@ -115,7 +119,7 @@ def read(
     else:
         source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
         kind, sources = kind_of(source.path, graph=graph), [source]
-    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks)
+    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks, parts)
     kind.check_wanted(wanted, sources[0])
     with altered_files_refused(sources[0].label, kind.name, [source.label for source in sources]):
         table = kind.read(sources, wanted)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..data.memory import available_bytes, readable, refuse_too_large
-from ..exceptions import FileError
+from ..exceptions import FileError, ShapeError
 from .table import Layout, Table
 
 _HEAD = 8192
@@ -34,6 +34,16 @@ class Wanted:
     ignore: tuple[str, ...] = ()
     in_blocks: bool = False
     """Whether a large matrix is left on disk, for kinds that can be read in blocks."""
+    parts: int = 0
+    """How many parts are to be learned, at least as many as there must be scans; 0: no matter."""
+
+    def refuse_more_parts(self, subjects: int) -> None:
+        """Refuse more parts than there are scans, before these are read."""
+        if self.parts > subjects:
+            raise ShapeError(
+                f"{self.parts} parts are more than the {subjects} subject{'s' if subjects > 1 else ''}: each would be a part of "
+                f"its own. Use at most {subjects}, or give more scans."
+            )
 
 
 _MEANINGLESS = {
@@ -154,6 +164,9 @@ class Kind(ABC):
         """Write to a file that nobody else uses."""
         raise FileError(f"Files of {self.name} are read here, but not written.")
 
+    def check_layout(self, layout: Layout | None) -> None:  # noqa: B027 — tables may have any
+        """Refuse tables whose features lie where files of this kind cannot have them."""
+
     def is_written_to(self, name: str) -> bool:
         """Whether a name, in lower case, is that of a file of this kind."""
         return self.writes and name.endswith(self.suffixes)
@@ -165,5 +178,5 @@ class Kind(ABC):
     def check_wanted(self, wanted: Wanted, source: Source) -> None:
         """Refuse options that this kind does not have, instead of ignoring them."""
         for field, value in vars(wanted).items():
-            if value and field not in self.has and field != "in_blocks":
+            if value and field in _MEANINGLESS and field not in self.has:
                 raise FileError(f"{source.label} is read as {self.name}; {_MEANINGLESS[field]}")

@@ -55,10 +55,17 @@ class CIFTI(Vertices):
             raise FileError(f"{label} is {kinds}; maps × brain models are needed: .dscalar.nii or .dtseries.nii.")
         return axes[1]
 
-    def image_of(self, layout: Layout, maps: np.ndarray, path: Path | None = None) -> Any:
-        cifti2 = needed("nibabel.cifti2", "neuro", "Writing CIFTI")
+    def check_layout(self, layout: Layout | None) -> None:
+        """Refuse tables whose features are no grayordinates."""
+        super().check_layout(layout)
+        assert layout is not None
         if layout.header is None or not layout.header.tobytes().lstrip().startswith((b"<?xml", b"<CIFTI")):
             raise FileError("CIFTI-2 can be written where features are grayordinates: of what was fitted to CIFTI-2.")
+
+    def image_of(self, layout: Layout, maps: np.ndarray, path: Path | None = None) -> Any:
+        cifti2 = needed("nibabel.cifti2", "neuro", "Writing CIFTI")
+        self.check_layout(layout)
+        assert layout.header is not None
         parser = needed("nibabel.cifti2.parse_cifti2", "neuro", "Writing CIFTI").Cifti2Parser()
         parser.parse(string=layout.header.tobytes())
         brain = parser.header.get_axis(1)

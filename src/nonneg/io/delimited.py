@@ -80,9 +80,14 @@ class Delimited(Kind):
             if features is None and table.samples is not None and any(map(is_number, table.samples)):
                 features = list(range(values.shape[1]))  # without names of columns, such names of rows would be read as numbers
             if features is not None:
-                writer.writerow(features if table.samples is None else ["", *features])
+                writer.writerow(features if table.samples is None else [_above_names(table), *features])
             for i, row in enumerate(values.tolist()):
                 writer.writerow(row if table.samples is None else [table.samples[i], *row])
+
+
+def _above_names(table: Table) -> str:
+    """What stands above names of samples; nothing, where names would be read as numbers."""
+    return "" if any(map(is_number, table.samples)) else table.each
 
 
 def separator(text: str, name: str) -> str:

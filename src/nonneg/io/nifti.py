@@ -43,10 +43,11 @@ class NIfTI(Kind):
         shape, affine = volumes[0].shape[:3], np.asarray(volumes[0].affine)
         for source, volume in zip(sources, volumes, strict=True):
             check_alike(source.label, sources[0].label, volume, shape, affine)
+        count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
+        wanted.refuse_more_parts(count)
         mask, header = None, geometry(volumes[0].header)
         if wanted.mask is not None:
             mask, header = self._mask(wanted.mask, volumes[0], sources[0].label)
-        count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))
         refuse_too_large(max(math.prod(volume.shape) for volume in volumes) * dtype.itemsize, sources[0].label)
         if mask is None:
@@ -56,7 +57,7 @@ class NIfTI(Kind):
                 mask |= inside.any(axis=3) if inside.ndim == 4 else inside
             if not mask.any():
                 raise FileError(f"{sources[0].label} is zero or NaN in all voxels.")
-        found = new_matrix((count, int(mask.sum())), dtype, sources[0].label, in_blocks=wanted.in_blocks)
+        found = new_matrix((count, int(mask.sum())), dtype, sources[0].label)
         names: list[str] = []
         for source, volume, name in zip(sources, volumes, tell_apart([source.path for source in sources]), strict=True):
             inside = _values(volume, dtype, source.label)[mask]
@@ -64,7 +65,7 @@ class NIfTI(Kind):
             found[len(names) : len(names) + count] = inside.T
             release(found)
             names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(count)]
-        return Table(to_read(found), samples=names, layout=Layout(shape, mask, affine, header))
+        return Table(to_read(found) if wanted.in_blocks else found, samples=names, layout=Layout(shape, mask, affine, header))
 
     def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> tuple[np.ndarray, np.ndarray | None]:
         """The mask, and its header for the maps."""
@@ -87,9 +88,14 @@ class NIfTI(Kind):
             raise FileError(f"{source.label} is zero or NaN in all voxels, so that no voxel would be read.")
         return mask, geometry(volume.header)
 
-    def write(self, table: Table, path: Path) -> None:
-        if table.layout is None or not table.layout.is_volume:
+    def check_layout(self, layout: Layout | None) -> None:
+        """Refuse tables whose features are no voxels."""
+        if layout is None or not layout.is_volume:
             raise FileError("NIfTI can be written where features are voxels: of what was fitted to volumes.")
+
+    def write(self, table: Table, path: Path) -> None:
+        self.check_layout(table.layout)
+        assert table.layout is not None
         values = table.values.toarray() if sparse.issparse(table.values) else np.asarray(table.values)
         is_atlas = len(values) == 1 and values.dtype.kind in "iu"
         values = values.astype(np.int16 if is_atlas else np.float32)

@@ -125,6 +125,8 @@ class Table:
     aside : dict of arrays of str
         Columns of text that were left out of the values, by name.
     is_graph : bool
+    each : str
+        What one sample is, "subject"; text has it above the names of samples.
     """
 
     values: Any
@@ -133,6 +135,7 @@ class Table:
     layout: Layout | None = None
     aside: Mapping[str, np.ndarray] = field(default_factory=dict)
     is_graph: bool = False
+    each: str = ""
 
     def __post_init__(self) -> None:
         values = checked(self.values, "The table")
@@ -225,6 +228,10 @@ class Table:
             lowest = min(lowest, float(below.min(initial=0)))
         if not count:
             return self, 0, 0.0
+        if isinstance(self.values, np.memmap) and self.values.flags.writeable:  # scans that are too many for memory
+            for _, _, entries in self._blocks():
+                np.maximum(entries, 0, out=entries)
+            return self, count, lowest
         return replace(self, values=self.values * (self.values > 0)), count, lowest
 
     def empty_samples(self) -> tuple[np.ndarray, np.ndarray]:

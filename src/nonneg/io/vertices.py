@@ -58,17 +58,18 @@ class Vertices(Kind):
             check_same_surface(source.label, values.shape[1], other, sources[0].label, first.shape[1], header)
             counts.append(len(values))
             inside |= is_inside(values)
+        wanted.refuse_more_parts(sum(counts))
         mask = inside if wanted.mask is None else self._mask(wanted.mask, first.shape[1], header, sources[0].label)
         if not mask.any():
             raise FileError(f"{sources[0].label} is zero or NaN at all vertices.")
         shape = sum(counts), int(mask.sum())
-        found = new_matrix(shape, np.dtype(np.float32), sources[0].label, in_blocks=wanted.in_blocks)
+        found = new_matrix(shape, np.dtype(np.float32), sources[0].label)
         names: list[str] = []
         for source, count, name in zip(sources, counts, tell_apart([source.path for source in sources]), strict=True):
             found[len(names) : len(names) + count] = self.rows(source)[0][:, mask]
             release(found)
             names += [name] if count == 1 else [f"{name} {number + 1}" for number in range(count)]
-        return Table(to_read(found), samples=names, layout=Layout((len(mask),), mask, header=header))
+        return Table(to_read(found) if wanted.in_blocks else found, samples=names, layout=Layout((len(mask),), mask, header=header))
 
     def _mask(self, given: Path | Layout, count: int, header: np.ndarray | None, first: str) -> np.ndarray:
         if isinstance(given, Layout):
@@ -86,10 +87,15 @@ class Vertices(Kind):
             raise FileError(f"{source.label} is zero or NaN at all vertices, so that none would be read.")
         return is_inside(values)
 
-    def write(self, table: Table, path: Path) -> None:
-        layout = table.layout
+    def check_layout(self, layout: Layout | None) -> None:
+        """Refuse tables whose features are no vertices."""
         if layout is None or len(layout.shape) != 1:
             raise FileError(f"{self.name} can be written where features are vertices: of what was fitted to surfaces.")
+
+    def write(self, table: Table, path: Path) -> None:
+        layout = table.layout
+        self.check_layout(layout)
+        assert layout is not None
         values = table.values.toarray() if sparse.issparse(table.values) else np.asarray(table.values)
         is_atlas = len(values) == 1 and values.dtype.kind in "iu"
         maps = np.stack([layout.picture(row) for row in values.astype(np.int32 if is_atlas else np.float32)])

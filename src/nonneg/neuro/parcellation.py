@@ -20,6 +20,7 @@ from ..metrics.labels import hard_labels
 from ..selection import RankScan
 from .covariates import Covariates, read_covariates, regress, subtract
 from .images import SurfaceImageReader, VolumeReader, label_of
+from .ordering import explained_by_part, reorder
 from .rows import blocks, to_fit
 from .scans import Scans, read_scans
 from .vertices import VertexReader, kind_of_surface
@@ -389,10 +390,11 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         pandas = needed("pandas", "neuro", "A table of loadings")
         components = np.asarray(self.estimator_.components_)
         self._mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
-        order = np.argsort(-self._explained(X, components)[1].by_part, kind="stable")
-        _reorder(self.estimator_, order)
-        self.components_ = np.asarray(self.estimator_.components_)
-        codes, self.explained_variance_ratio_ = self._explained(X, self.components_)
+        codes, found = self._explained(X, components)
+        order = np.argsort(-found.by_part, kind="stable")
+        reorder(self.estimator_, order)
+        self.components_, codes = np.asarray(self.estimator_.components_), codes[:, order]
+        self.explained_variance_ratio_ = found._replace(by_part=found.by_part[order])
         self._code_effects = None
         if design is not None and self.regress == "loadings":
             self._code_effects = regress(codes, design)
@@ -421,8 +423,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         centred = codes - offset
         with np.errstate(invalid="ignore", divide="ignore"):
             by_subject = (2 * (centred**2).sum(axis=1) - np.einsum("ik,kl,il->i", centred, gram, centred)) / energy
-            explained = 2 * (centred**2).sum(axis=0) - np.diag(gram) * (centred**2).sum(axis=0)
-            by_part = explained / energy.sum()
+            by_part = explained_by_part(centred, W.T) / energy.sum()
             total = 2 * (centred**2).sum() - float((gram * (centred.T @ centred)).sum())
             return codes, ExplainedVariance(float(np.divide(total, energy.sum())), by_part, by_subject)
 
@@ -543,9 +544,3 @@ def _scaling(how: str, mean: np.ndarray, deviation: np.ndarray) -> tuple[np.ndar
     zero = np.zeros_like(mean)
     found = {"scale": (zero, deviation), "zscore_sample": (mean, deviation), "psc": (mean, np.where(mean != 0, mean, 1) / 100)}[how]
     return found[0].astype(np.float32), found[1].astype(np.float32)
-
-
-def _reorder(estimator: Any, order: np.ndarray) -> None:
-    """Put the components of a fitted estimator in another order."""
-    estimator.components_ = np.ascontiguousarray(estimator.components_[order])
-    estimator.factors_ = estimator.factors_ | {"W": np.ascontiguousarray(estimator.factors_["W"][:, order])}

@@ -45,8 +45,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     estimator, about = stored.estimator, stored.about
     layout, count = about.get("layout"), parts_of(estimator).shape[1]
     form = Table(np.zeros((1, count)), features=about.get("features"), layout=layout)
-    if given["atlas"] and (layout is None or not layout.is_brain):
-        raise click.UsageError(f"--atlas is for brains, and {model} was fitted to other data; --labels writes the same as a table.")
+    writing.check_layouts(given, layout)
     paths = data or tuple(Path(path) for path in about.get("data", ()))
     if given["loadings"] and not data:
         refuse_inputs([(f"--{name}", path) for name, path in given.items() if path], [(str(model), path) for path in paths])
@@ -71,6 +70,6 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         chosen = {**inputs.reading_of(kept), "mask": mask, "negative": negative, "missing": missing}
         table = inputs.read_table(paths, **chosen, in_blocks=True, is_fitted=True, session=session)
         table = inputs.in_order(table, estimator, str(paths[0]))
-        writing.write_codes(quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        writing.write_codes(quietly(estimator.transform, table.values), table, given["loadings"])
         session.wrote("loadings", given["loadings"])
     session.result["model"] = type(estimator).__name__

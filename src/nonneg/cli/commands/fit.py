@@ -119,10 +119,15 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     estimator = fitting.made(cls, wanted, given["assignments"])
     chosen = inputs.reading_of(given)
     table = inputs.read_table(
-        data, **chosen, missing=given["missing"], negative=given["negative"], session=session, in_blocks=rank is not None
+        data,
+        **chosen,
+        missing=given["missing"],
+        negative=given["negative"],
+        session=session,
+        in_blocks=rank is not None,
+        parts=scanning.most_parts(ranks),
     )
-    if given["atlas"] is not None and (table.layout is None or not table.layout.is_brain):
-        raise click.UsageError("--atlas is for volumes and surfaces of the brain.")
+    writing.check_layouts(given, table.layout)
     if rank is None:
         from ..strata import classes_of
 
@@ -134,6 +139,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
     if given["checkpoint"]:
         estimator.set_params(checkpoint=str(given["checkpoint"]))
     fitting.fitted(session, estimator, table.values)
+    codes = fitting.put_in_order(estimator, table)
     fitting.keep_names(estimator, table.features)
     fitting.describe(session, estimator, table)
     fitting.tell_foremost(session, estimator, table)
@@ -144,7 +150,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         writing.write_components(estimator.components_, table, given["components"])
         session.wrote("components", given["components"])
     if given["loadings"]:
-        writing.write_codes(quietly(estimator.transform, table.values), table.samples, given["loadings"])
+        writing.write_codes(quietly(estimator.transform, table.values) if codes is None else codes, table, given["loadings"])
         session.wrote("loadings", given["loadings"])
     if given["labels"]:
         of_samples = model == "clustering"

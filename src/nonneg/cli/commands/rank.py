@@ -111,7 +111,8 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         X = inputs.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
         chosen = inputs.reading_of(given)
-        table = inputs.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session)
+        most = scanning.most_parts(wanted)
+        table = inputs.read_table(data, **chosen, missing=given["missing"], negative=given["negative"], session=session, parts=most)
         X = table.values
     classes, criteria = classes_of(session, given["strata"], table, str(data[0]), given["criteria"])
     scan = scanning.scanned(

@@ -51,7 +51,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     table = inputs.read_table(data, **chosen, in_blocks=True, is_fitted=True, session=session)
     table = inputs.in_order(table, estimator, str(data[0]))
     codes = quietly(estimator.transform, table.values)
-    writing.write_codes(codes, table.samples, given["out"])
+    writing.write_codes(codes, table, given["out"])
     session.result |= {"model": type(estimator).__name__, "samples": len(codes), "parts": codes.shape[1]}
     session.wrote("codes", given["out"])
     if given["labels"] is not None:
