@@ -103,3 +103,36 @@ def pod_by_magnitude(A: np.ndarray, count: int, runs: int = 50) -> Found:
     rows = rows / np.where(lengths > 0, lengths, 1.0)
     found = [discretised(rows, count, generator) for _ in range(runs)]
     return max((Found(trace_of(S, labels, count), labels) for labels in found), key=lambda one: one.trace)
+
+
+def by_largest_entry(A: np.ndarray, count: int) -> float:
+    """The trace if each vertex joins the one of the leading eigenvectors, their sums made positive, that has its largest entry."""
+    S = SIMILARITIES["discriminative-kmeans"](A).toarray()
+    vectors = _leading(S, count)
+    labels = (vectors * np.where(vectors.sum(axis=0) < 0, -1, 1)).argmax(axis=1)
+    return sum(_density(S, np.flatnonzero(labels == part)) for part in np.unique(labels))
+
+
+def by_subdivision(A: np.ndarray, count: int) -> float:
+    """The trace after cuts in two by the signs of an eigenvector, of the part and the eigenvector that raise it most."""
+    S, parts = SIMILARITIES["discriminative-kmeans"](A).toarray(), [np.arange(len(A))]
+    while len(parts) < count:
+        cuts = [
+            (_density(S, part[side]) + _density(S, part[~side]) - _density(S, part), number, side)
+            for number, part in enumerate(parts)
+            for side in (_leading(S[np.ix_(part, part)], 2) > 0).T
+            if side.any() and not side.all()
+        ]
+        _, number, side = max(cuts, key=lambda cut: cut[0])
+        part = parts.pop(number)
+        parts += [part[side], part[~side]]
+    return sum(_density(S, part) for part in parts)
+
+
+def _leading(S: np.ndarray, count: int) -> np.ndarray:
+    return np.linalg.eigh(S)[1][:, : -count - 1 : -1]
+
+
+def _density(S: np.ndarray, part: np.ndarray) -> float:
+    """What a part adds to the trace."""
+    return float(S[np.ix_(part, part)].sum() / len(part))
