@@ -62,7 +62,9 @@ def partition(who: str, vertices: str, edges: str, blocks: str, inside: str) -> 
         estimator: Any = GraphClustering(count, random_state=0)
     else:
         solver = who.removeprefix("scikit-learn ")
-        estimator = SpectralClustering(count, kernel="precomputed", eigen_solver=solver, assign_labels="cluster_qr", random_state=0)
+        estimator = SpectralClustering(
+            count, affinity="precomputed", eigen_solver=solver, assign_labels="cluster_qr", random_state=0
+        )
     estimator.fit(small)  # so that no library is loaded, and nothing compiled, in what is timed
     before, begin = _kilobytes("VmRSS"), perf_counter()
     labels = estimator.fit_predict(A)

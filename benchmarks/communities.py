@@ -51,7 +51,7 @@ def compare(bench: Bench, name: str, cases: Iterator[Case]) -> None:
         labels = {
             "": GraphClustering(count, random_state=seed).fit_predict(A),
             "normalized": GraphClustering(count, similarity="normalized", random_state=seed).fit_predict(A),
-            "SpectralClustering": SpectralClustering(count, kernel="precomputed", random_state=seed).fit_predict(A.toarray()),
+            "SpectralClustering": SpectralClustering(count, affinity="precomputed", random_state=seed).fit_predict(A.toarray()),
             "Louvain": louvain(A, seed),
         }
         for who, parts in labels.items():

@@ -320,7 +320,7 @@ def graphs(bench: Bench) -> None:
             k = len(np.unique(target))
 
             def spectral(seed: int, A: Any = A, k: int = k) -> np.ndarray:
-                return SpectralClustering(k, kernel="precomputed", random_state=seed).fit(A).labels_
+                return SpectralClustering(k, affinity="precomputed", random_state=seed).fit(A).labels_
 
             compare_clusters(
                 bench,

@@ -88,6 +88,7 @@ _OBJECTS = (
     "nonneg.solvers.Multiplicative(exponent='a')", "nonneg.solvers.Multiplicative(floor=-1)", "nonneg.solvers.Stopping(tol=-1)",
     "nonneg.solvers.Stopping(patience=0)", "nonneg.methods(status='x')", "nonneg.methods(3)",
     "nonneg.graph.DiscriminativeKMeans(-1)", "nonneg.graph.VertexSimilarity(2)", "nonneg.graph.read_graph(3)",
+    "nonneg.graph.Modularity('a')",
     "nonneg.graph.cosine_graph('x')", "nonneg.coclusters.order(3)", "nonneg.coclusters.sizes(None)",
     "nonneg.metrics.purity([0, 1], [0])", "nonneg.metrics.purity([], [])", "nonneg.metrics.purity([[0]], [[0]])",
     "nonneg.metrics.clustering_accuracy([0, None], [0, 1])", "nonneg.metrics.equal_error_rate([0, 1], ['a', 'b'])",

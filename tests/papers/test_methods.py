@@ -51,6 +51,7 @@ ARGUMENTS = {
     "stochastic_error": [X / X.sum(axis=0)],
     "laplacian": [KARATE],
     "modularity": [KARATE],
+    "Modularity": [KARATE],
     "normalized": [KARATE],
     "random_walk": [KARATE],
     "VertexSimilarity": [KARATE],

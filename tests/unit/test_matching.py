@@ -726,3 +726,32 @@ def test_graphs_of_qnmf_tables_3_and_4(name):
     found = match_graphs(A, B, random_state=0)
     assert found.edge_error == 0
     np.testing.assert_array_equal(A[np.ix_(found.permutation, found.permutation)], B)
+
+
+def divided_kl(A, B, W):
+    """∇⁻ and ∇⁺ of D(B‖W A Wᵀ) for the I-divergence."""
+    Q, P = B / (W @ A @ W.T), np.ones_like(B)
+    return tuple(M @ W @ A.T + M.T @ W @ A for M in (Q, P))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+def test_the_paper_s_own_steps(divergence, directed):
+    """Five steps of QNMF Eq. 11 from a given W: for EU-QNMF after WᵀW = I is used and words cancel, exponent 1/4."""
+    A = random_graph(8, directed=directed)
+    B, _ = hidden(A)
+    W = start = np.random.default_rng(3).random((8, 8)) + 0.1
+    for _ in range(5):
+        if divergence == "euclidean":
+            down = B @ W @ A.T + B.T @ W @ A
+            ratio, exponent = down / (W @ W.T @ down), 1 / 4
+        else:
+            down, up = divided_kl(A, B, W)
+            ratio, exponent = (down + W @ W.T @ up) / (up + W @ W.T @ down), 1 / 2
+        W = W * ratio**exponent
+        W /= np.linalg.norm(W, 2)
+    as_printed = {"constraint": "orthogonal", "polish": False, "solver": "paper", "tol": 0, "max_iter": 5}
+    found = match_graphs(A, B, divergence=divergence, init=start, **as_printed)
+    np.testing.assert_allclose(found.W, W, rtol=1e-11)
+    growing = match_graphs(A, B, divergence=divergence, init=start, **{**as_printed, "solver": "auto"})
+    assert np.abs(growing.W - W).max() > 0.01

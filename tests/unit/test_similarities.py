@@ -1,17 +1,32 @@
 """Each similarity beside its definition, spelled out with dense matrices; as arrays, and as operators that form none."""
 
+import networkx
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import cosine_similarity
 
+from nonneg import KernelPNMF
 from nonneg.data import Need
 from nonneg.data.given import Gram, Signed
 from nonneg.data.reading import read_data
 from nonneg.data.signed import Operator, SignedData, peak_of, stored
 from nonneg.exceptions import DataError, IncompatibleError
-from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, Regularized, VertexSimilarity, cosine_graph, similarities
+from nonneg.graph import (
+    SIMILARITIES,
+    DiscriminativeKMeans,
+    GraphClustering,
+    Modularity,
+    Regularized,
+    VertexSimilarity,
+    cosine_graph,
+    similarities,
+)
+from nonneg.graph.methods import Effort
+from nonneg.graph.methods.nonnegative import learned
 from nonneg.graph.similarities import Similarity, chebyshev, discriminative_kmeans, scaled, spectral_radius, vertex_similarity
+from nonneg.solvers import Multiplicative
 
 pytestmark = pytest.mark.wide(one_in=6)
 
@@ -386,8 +401,32 @@ def test_cosines_do_not_depend_on_scale(scale, rng):
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"), [(VertexSimilarity, 2), (DiscriminativeKMeans, -1), (Regularized, -0.1), (VertexSimilarity, "a")]
+    ("kind", "value"),
+    [(VertexSimilarity, 2), (DiscriminativeKMeans, -1), (Regularized, -0.1), (Modularity, "a"), (VertexSimilarity, "a")],
 )
 def test_parameters_are_looked_at_when_they_are_given(kind, value):
     with pytest.raises(IncompatibleError, match="must be"):
         kind(value)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_two_splits_of_modularity(store, rng):
+    """One step of ONL Eq. 41 with S⁺ = A, S⁻ = k kᵀ/2m, and with (|S| ± S)/2 as ONL §4 has them."""
+    A, W = random_graph(9), rng.random((9, 2)) + 0.5
+    k = A.sum(axis=1)
+    S = A - np.outer(k, k) / k.sum()
+    parts = {"terms": (A, np.outer(k, k) / k.sum()), "entries": ((abs(S) + S) / 2, (abs(S) - S) / 2)}
+    steps = {}
+    for split, (P, N) in parts.items():
+        expected = W * (P @ W + W @ W.T @ N @ W) / (N @ W + W @ W.T @ P @ W)
+        found = learned(Modularity(split)(store(A)), W, Multiplicative(1.0), Effort(1, 1, 0.0)).factors["W"]
+        np.testing.assert_allclose(found, expected / np.linalg.norm(expected, 2), rtol=1e-12)
+        steps[split] = found
+    assert np.abs(steps["terms"] / steps["entries"] - 1).max() > 0.005
+
+
+def test_a_similarity_is_a_kernel():
+    """karate's random-walk kernel, to the kernel PNMF of items and to that of graphs."""
+    A = networkx.to_numpy_array(networkx.karate_club_graph(), weight=None)
+    labels = KernelPNMF(2, kernel="precomputed", random_state=0).fit_predict(SIMILARITIES["random-walk"](A))
+    assert adjusted_rand_score(labels, GraphClustering(2, method="kernel-pnmf", random_state=0).fit_predict(A)) > 0.8

@@ -224,7 +224,12 @@ _TABLE = (
     Method("NKFDA", "NLDA with a kernel; ranks samples", "NNP 63", '`nonneg.NonnegativeKernelFDA`; as printed, `rule="oja"`'),
     # Graphs
     Method("negative Laplacian", "a similarity of vertices", "ONL §4.1", '`nonneg.graph.SIMILARITIES["laplacian"]`'),
-    Method("modularity", "a similarity of vertices", "ONL §4.1", '`nonneg.graph.SIMILARITIES["modularity"]`'),
+    Method(
+        "modularity",
+        "a similarity of vertices",
+        "ONL §4.1",
+        '`nonneg.graph.SIMILARITIES["modularity"]`; `nonneg.graph.Modularity` in parts (|S| ± S)/2',
+    ),
     Method("vertex similarity", "of Leicht, Holme and Newman", "ONL §4.1", "`nonneg.graph.VertexSimilarity`"),
     Method("discriminative K-means", "I − (I + A/λ)⁻¹", "ONL 38", "`nonneg.graph.DiscriminativeKMeans`"),
     Method("normalised kernel", "D^−½ A D^−½", "QNMF §5.1", '`nonneg.graph.SIMILARITIES["normalized"]`'),
@@ -236,7 +241,7 @@ _TABLE = (
         "EU-QNMF, I-QNMF",
         "graph matching, D(B‖W A Wᵀ), WᵀW = I",
         "QNMF §5.4",
-        "`nonneg.graph.match_graphs`",
+        '`nonneg.graph.match_graphs`; as printed, `constraint="orthogonal", init="random", polish=False, solver="paper"`',
     ),
     Method(
         "Umeyama", "graph matching, |U_B||U_A|ᵀ", "QNMF §5.4", '`nonneg.graph.match_graphs` with `divergence=None, init="umeyama"`'

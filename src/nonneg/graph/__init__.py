@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._reading import Graph, read_graph
-from .similarities import SIMILARITIES, DiscriminativeKMeans, Regularized, Similarity, VertexSimilarity, cosine_graph
+from .similarities import SIMILARITIES, DiscriminativeKMeans, Modularity, Regularized, Similarity, VertexSimilarity, cosine_graph
 
 if TYPE_CHECKING:
     from .clustering import GraphClustering
@@ -20,6 +20,7 @@ __all__ = [
     "Graph",
     "GraphClustering",
     "Matching",
+    "Modularity",
     "Regularized",
     "Similarity",
     "VertexSimilarity",

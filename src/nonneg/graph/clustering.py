@@ -44,6 +44,7 @@ from .methods import METHODS, Effort, Method
 from .similarities import (
     SIMILARITIES,
     DiscriminativeKMeans,
+    Modularity,
     Regularized,
     Similarity,
     VertexSimilarity,
@@ -82,9 +83,10 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         S: "adjacency", "laplacian" (its negative), "modularity", "vertex" (Leicht, Holme and Newman), "discriminative-kmeans"
         (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "regularized" (the same with D + τI for degrees D, τ a fiftieth of
         their mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function
-        of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. "auto" is what a method was published with:
-        "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others; and "regularized" for
-        "auto", "refined" and "block-model".
+        of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. For rules that need S = S⁺ − S⁻, "modularity" is split into
+        its terms, A and k kᵀ/2m; `Modularity("entries")` by its entries, (|S| ± S)/2, as ONL §4 has it. "auto" is what a method
+        was published with: "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others;
+        and "regularized" for "auto", "refined" and "block-model".
     kernel : str or callable, default="precomputed"
         "precomputed", where X is a graph: networkx, sparse array, or array of affinities. For samples with features, "cosine" as
         ONL §4.3 has it, "nearest_neighbors" for the graph of samples and their nearest neighbours, in which clusters may have any
@@ -142,7 +144,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    _made_of: ClassVar[tuple[type, ...]] = (Method, DiscriminativeKMeans, Regularized, VertexSimilarity)
+    _made_of: ClassVar[tuple[type, ...]] = (Method, DiscriminativeKMeans, Modularity, Regularized, VertexSimilarity)
     _left_out: ClassVar[tuple[str, ...]] = ("similarity_",)  # as large as the graph, and made of functions
 
     n_clusters: int | str = 8

@@ -20,7 +20,7 @@ from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.problem import Problem, bind
 from ..solve.progress import current_listener, is_interrupted
-from ..solve.solvers import Solver, Stopping, get_solver
+from ..solve.solvers import Multiplicative, Solver, Stopping, get_solver
 from ..solve.solving import solve_from
 from ._permutations import Pair, polished, rounded, searched
 from ._reading import Graph, read_graph
@@ -128,7 +128,8 @@ def match_graphs(
         Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then search around the best by
         robust tabu search (Taillard 1991).
     solver, max_iter, tol
-        As in `nonneg.factorize`.
+        As in `nonneg.factorize`; "paper" takes the printed rule, with the exponent of the theorem, from the first guess as it is.
+        Other solvers start from the first guess with balanced rows and columns.
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -138,7 +139,8 @@ def match_graphs(
 
     Notes
     -----
-    EU-QNMF and I-QNMF as printed: ``constraint="orthogonal", init="random", polish=False``. The squared error is what the best is
+    EU-QNMF and I-QNMF as printed: ``constraint="orthogonal", init="random", polish=False, solver="paper"``; W is divided by its
+    largest singular value after each step, without which it grows beyond bounds. The squared error is what the best is
     chosen by; for graphs without weights it is the edge error.
 
     ‖B − P A Pᵀ‖² is smallest where Σ_ij B_ij A_p(i)p(j) is largest. So ``match_graphs(D.max() - D, F, n_init=10)`` minimises the
@@ -160,6 +162,8 @@ def match_graphs(
         raise IncompatibleError(f"polish must be True or False; got {polish!r}.")
     if not isinstance(n_init, Integral) or isinstance(n_init, bool) or n_init < 0:
         raise IncompatibleError(f"n_init must be an int of at least 0; got {n_init!r}.")
+    as_printed = _is(solver, "paper")
+    solver = Multiplicative() if as_printed else solver
     if not _is(solver, "auto"):
         get_solver(solver)
     get_constraint(constraint)
@@ -174,13 +178,14 @@ def match_graphs(
     guesses = _guesses(init, int(n_init), full_A, full_B, (graph_B.n, graph_A.n))
     pair = Pair.of(full_A, full_B, _read_seeds(seeds, graph_A, graph_B))
     problem = _problem(pair, divergence, constraint, max_iter)
+    descent = None if problem is None else _Descent(problem, pair, solver, stopping, not as_printed)
 
     found: list[_Found] = []
     context = Context()
     with context.watching():
         for number, (name, guess) in enumerate(guesses):
             _say(f"first guess {name!r}, {number + 1} of {len(guesses)}")
-            found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), problem, polish, solver, stopping))
+            found.append(_from_guess(pair, name, guess(pair.A, pair.B, generator), descent, polish))
             if (found[-1].error == 0 and _is(init, "auto")) or context.interrupt.is_set():
                 break
         if polish:
@@ -225,15 +230,32 @@ def _error(found: _Found) -> float:
     return found.error
 
 
-def _from_guess(
-    pair: Pair, name: str, guess: np.ndarray, problem: Problem | None, polish: bool, solver: str | Solver, stopping: Stopping
-) -> _Found:
+@dataclass(frozen=True)
+class _Descent:
+    """Minimisation of D(B‖W A Wᵀ) from a first guess."""
+
+    problem: Problem
+    pair: Pair
+    solver: str | Solver
+    stopping: Stopping
+    balances: bool
+    """Whether rows and columns of the first guess are balanced."""
+
+    def start(self, guess: np.ndarray) -> np.ndarray:
+        return _balanced(guess) if self.balances else guess
+
+    def end(self, start: np.ndarray) -> tuple[np.ndarray, int]:
+        factors = {"W": start, "A": self.pair.A}
+        solution = solve_from(self.problem, factors, self.solver, self.stopping, callback=is_interrupted)
+        return solution.factors["W"], solution.n_iter
+
+
+def _from_guess(pair: Pair, name: str, guess: np.ndarray, descent: _Descent | None, polish: bool) -> _Found:
     W, n_iter = _with_seeds(guess, pair), 0
     candidates = [W]
-    if problem is not None:
-        start = _balanced(W)
-        solution = solve_from(problem, {"W": start, "A": pair.A}, solver, stopping, callback=is_interrupted)
-        W, n_iter = solution.factors["W"], solution.n_iter
+    if descent is not None:
+        start = descent.start(W)
+        W, n_iter = descent.end(start)
         candidates = [W, start] if polish else [W]
     permutations = [rounded(candidate, pair.seeds) for candidate in candidates]
     if polish and not is_interrupted():

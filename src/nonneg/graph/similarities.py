@@ -10,7 +10,7 @@ degrees, the others are one. Modularity does not ask for the sizes of parts: for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..data.compressed import checked, to_csr
 from ..data.eigenvectors import leading
 from ..data.reading import read_data
 from ..data.signed import Operator
-from ..exceptions import DataError, IncompatibleError, is_number
+from ..exceptions import DataError, IncompatibleError, is_number, is_one_of
 
 LARGEST = 5000
 """Vertices up to which S may be an N × N array."""
@@ -72,6 +72,10 @@ class Similarity:
     def shape(self) -> tuple[int, int]:
         return self.n, self.n
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """S as an array, for estimators of kernels and affinities."""
+        return np.array(self.toarray(), dtype=dtype)
+
     def __matmul__(self, W: np.ndarray) -> np.ndarray:
         product = np.asarray(self.positive @ W)
         return product if self.negative is None else product - self.negative @ W
@@ -102,11 +106,19 @@ def laplacian(A: Any) -> Similarity:
     return Similarity(A, D, entries=(A - D).tocsr() if sparse.issparse(A) else A - D.toarray())
 
 
-def modularity(A: Any) -> Similarity:
+def modularity(A: Any, split: str = "terms") -> Similarity:
     """A − k kᵀ/2m: weights beyond what degrees alone lead one to expect.
 
     Of a partition the trace is its modularity, tr(CᵀSC)/2m: divided by the sizes of parts, it would single out small dense ones.
+
+    Parameters
+    ----------
+    A : array or sparse array
+    split : {"terms", "entries"}
+        S⁺ and S⁻ of the multiplicative rules: the two terms, A and k kᵀ/2m, which are never formed; or (|S| ± S)/2, as ONL §4 has
+        them, two N × N arrays.
     """
+    _check_split(split)
     k = degrees(A)
     total = k.sum()
     outer = Outer(1 / total if total else 0.0, k)
@@ -114,9 +126,13 @@ def modularity(A: Any) -> Similarity:
     def expected(W: np.ndarray) -> np.ndarray:
         return np.multiply.outer(k, outer.factor * (k @ W)) if W.ndim == 2 else k * (outer.factor * (k @ W))
 
-    return Similarity(
+    S = Similarity(
         A, Operator(len(k), expected, outer.factor * float(k.max()) ** 2), entries=A, outer=outer, total=float(total) or 1.0
     )
+    if split == "terms":
+        return S
+    array = S.toarray()
+    return replace(S, positive=np.maximum(array, 0.0), negative=np.maximum(-array, 0.0))
 
 
 def normalized(A: Any) -> Similarity:
@@ -347,6 +363,11 @@ def _check_share(share: Any) -> None:
         raise IncompatibleError(f"The share of 'regularized' must be a number of at least 0; got {share!r}.")
 
 
+def _check_split(split: Any) -> None:
+    if not is_one_of(split, ("terms", "entries")):
+        raise IncompatibleError(f"The split of 'modularity' must be 'terms' or 'entries'; got {split!r}.")
+
+
 def _check_strength(strength: Any) -> None:
     if not (is_number(strength) and strength > 0):
         raise IncompatibleError(f"The strength of 'discriminative-kmeans' must be a number above 0; got {strength!r}.")
@@ -363,6 +384,19 @@ class DiscriminativeKMeans:
 
     def __call__(self, A: Any) -> Similarity:
         return discriminative_kmeans(A, self.strength)
+
+
+@dataclass(frozen=True)
+class Modularity:
+    """`modularity` with another split of signs than by terms."""
+
+    split: str = "entries"
+
+    def __post_init__(self) -> None:
+        _check_split(self.split)
+
+    def __call__(self, A: Any) -> Similarity:
+        return modularity(A, self.split)
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,8 @@ class Solution:
     Attributes
     ----------
     factors : dict of arrays
-        Every factor of the form, learned or fixed, by name.
+        Every factor of the form, learned or fixed, by name, as the run left it. For divergences that do not depend on scale (γ,
+        Rényi) the first free factor is scaled so that ΣX̂ = ΣX.
     objective : float
         Of `factors`: the divergence, or the trace if that is maximised. No check of `history` was better by more than rounding,
         unless a constraint is only approached, as orthogonality is: then it is that of the last check.

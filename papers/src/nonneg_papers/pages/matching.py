@@ -64,7 +64,7 @@ GROUPS = {
     "undirected": list(PAPER)[10:],  # with the twin, as it is a line of Table 4
 }
 
-AS_PRINTED = {"constraint": "orthogonal", "polish": False, "solver": "multiplicative", "tol": 0}
+AS_PRINTED = {"constraint": "orthogonal", "polish": False, "solver": "paper", "tol": 0}
 EU, I = "EU-QNMF, random start", "I-QNMF, random start"  # noqa: E741
 EU_FROM, I_FROM = "EU-QNMF, Umeyama's start", "I-QNMF, Umeyama's start"
 UMEYAMA, FAQ, OURS = "Umeyama", f"FAQ, best of {STARTS}", "default"

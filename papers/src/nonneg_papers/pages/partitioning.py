@@ -417,7 +417,7 @@ def kernels(page: Page, graphs: dict[str, Any]) -> None:
                 metrics.purity(target, page.fit(GraphClustering(count, random_state=seed), A).labels_) for seed in SEEDS[:3]
             ]
             begin = perf_counter()
-            spectral = SpectralClustering(count, kernel="precomputed", random_state=0).fit_predict(dense(A))
+            spectral = SpectralClustering(count, affinity="precomputed", random_state=0).fit_predict(dense(A))
             found[name]["scikit-learn's SpectralClustering"] = [metrics.purity(target, spectral)]
             page.say(f"SpectralClustering, {name}: {perf_counter() - begin:.2f} s.")
     page.figure(
