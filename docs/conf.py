@@ -12,6 +12,7 @@ author = copyright = "The nonneg developers"
 version = release = nonneg.__version__
 
 extensions = [
+    "constants_table",
     "docstrings",
     "mathml",
     "myst_parser",

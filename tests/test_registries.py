@@ -4,6 +4,7 @@ Lists that can follow from the registry do (command line, fuzzer, strategies); t
 place where it is to be written.
 """
 
+import importlib.util
 import inspect
 import re
 from pathlib import Path
@@ -95,3 +96,13 @@ CASES = [(kind, names, where, found) for kind, places in PLACES.items() for name
 def test_every_part_is_listed(kind, names, where, found):
     missing = [name for name in names if name not in found]
     assert not missing, f"Not listed in {where}: the {kind} {', '.join(missing)}."
+
+
+def test_every_number_says_what_it_decides():
+    spec = importlib.util.spec_from_file_location("constants", ROOT / "docs/_ext/constants.py")
+    extension = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(extension)
+    found = list(extension.numbers())
+    assert len(found) > 200
+    silent = [f"{number.module}: {number.name} = {number.value}" for number in found if not number.decides]
+    assert not silent, f"Constants without a sentence below them: {', '.join(silent)}."

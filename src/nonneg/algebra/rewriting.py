@@ -127,6 +127,7 @@ def common_number(*sums: Sum) -> Fraction:
 
 
 _READABLE = 64
+"""Largest coefficient of a printed rule in lowest terms."""
 
 
 def rational(number: float) -> Fraction:

@@ -18,6 +18,7 @@ import click
 from .outputs import check_outputs
 
 FAILED, INTERRUPTED = 1, 130
+"""Exit codes."""
 
 
 class Command(click.Command):

@@ -12,7 +12,9 @@ from ..algebra.rewriting import Sum, without_common_number
 from .base import Array, Constraint, Sides
 
 _SWEEPS = 3
+"""Sinkhorn sweeps of a step."""
 _LEAST = 1e-30
+"""Least divisor: guards against zero sums."""
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,12 @@ class DoublyStochastic(Constraint):
 
 
 _NEGLIGIBLE = 1e-6
+"""Singular values below this share of the largest count as zero."""
 _NEARLY = 1e-3
+"""Violation below which entries that vanish only in the limit are set to zero."""
 _SINKHORN_SWEEPS = 10
+"""Sweeps between two looks at the violation."""
 _SCALINGS = 20
+"""Rounds of sweeps, at most."""
 _ROUNDING = 1e3
+"""Violation of a balanced factor, in units of eps."""

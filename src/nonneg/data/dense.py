@@ -21,6 +21,7 @@ from .visiting import Pass, row_blocks, share_out
 _MANY = 8192
 """So many rows are worth more than one thread."""
 _LANES, _ROUNDS = 4, 50
+"""Rows swept side by side, and rounds of them: Y and G are brought up to date after each round."""
 _WORTH_A_PIECE = 10**6
 """Divisions of a descent that are worth a thread."""
 

@@ -209,6 +209,7 @@ def as_block(values: Any, namespace: Namespace) -> Data:
 
 
 _LOOKED_AT = 4096
+"""Entries of a block whose hash tells it from others."""
 
 
 def _digest(values: Any) -> bytes:

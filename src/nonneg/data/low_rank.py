@@ -157,3 +157,4 @@ def _beyond(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 _HALF = 0.5
+"""Least length of a direction outside the basis; rounding leaves far less of others."""

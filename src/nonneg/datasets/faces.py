@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 HEIGHT, WIDTH = 48, 40
+"""Pixels of a face."""
 
 
 def make_faces(n_samples: int = 400, *, noise: float = 0.1, random_state: RandomState = 0) -> Bunch:

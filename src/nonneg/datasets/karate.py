@@ -16,6 +16,7 @@ EDGES = """
 32-34 33-34
 """
 WITH_MR_HI = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 20, 22)
+"""Members of Mr. Hi's faction, from 1."""
 
 
 def load_karate() -> Bunch:

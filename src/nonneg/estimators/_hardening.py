@@ -62,6 +62,7 @@ def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, n
 
 _PROJECTIVE = Model("X W W.T", "euclidean")
 _PENALTIES = (0.01, 0.03, 0.1, 0.3)
+"""Penalties on overlap before the last one."""
 _SWEEPS = 200
 """At each penalty but the last."""
 

@@ -167,6 +167,7 @@ class OnlineMixin(Factorizer):
 
 
 _CLEARLY = 1e-3
+"""Relative decrease of the objective that a new start must bring to replace components."""
 
 
 def in_larger_units(stream: Stream, unit: float, degree: float | None) -> Stream:

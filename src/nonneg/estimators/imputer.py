@@ -28,6 +28,7 @@ from .shareable import KnownParameters, renamed
 from .validation import read_samples
 
 _PENALTIES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+"""Penalties tried by `alpha="auto"`."""
 _MIDDLE = 0.1
 """The penalty with which ranks are compared."""
 _FEW = 20

@@ -150,6 +150,7 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 _SPARE = 10
 """More random vectors than the rank that is looked for."""
 _BLOCK = 2**20
+"""Entries of the approximation that are formed at a time."""
 _ALL = 2**26
 """Entries of the approximation up to which its rank is computed from all of its rows."""
 _PRECISION = 1e-10

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 _VISITS = 100
+"""Rounds over all pairs, at most."""
 _ROUNDING = 1e-9
+"""Gains below this share of ‖A‖ ‖B‖ are rounding errors."""
 _SEARCH, _EFFORT = 20_000, 2e7
 """Iterations of a search, at most, and how many pairs of vertices it may look at."""
 

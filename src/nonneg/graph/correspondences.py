@@ -8,8 +8,11 @@ import numpy as np
 
 Correspondence = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 _WIDTH = 0.2
+"""Width of the Cauchy kernel between eigenvalues (GRAMPA)."""
 _WALKS = 6
+"""Length of the longest walks that describe a vertex."""
 _SHARPNESS = 0.1
+"""Scale of distances between descriptions, as a share of their median."""
 
 
 def umeyama(A: np.ndarray, B: np.ndarray, generator: np.random.Generator | None = None) -> np.ndarray:

@@ -28,7 +28,9 @@ from ._symmetries import have_doubles
 from .correspondences import CORRESPONDENCES, Correspondence
 
 _BALANCING = 20
+"""Sinkhorn sweeps of a first guess."""
 _UNLIKELY = 1e-9
+"""Share of the largest entry that rules no match out."""
 _LARGEST = 5000
 """Vertices that can be matched: the matrix of who is whom is dense."""
 

@@ -359,6 +359,7 @@ def stationary(P: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 _SQUARINGS = 64
+"""Squarings of a transition matrix, at most: guards against periodic chains."""
 
 
 def cumulative(probabilities: np.ndarray) -> np.ndarray:

@@ -17,11 +17,14 @@ from ..data.memory import refuse_too_large
 from ..exceptions import FileError
 
 _MATRIX, _COMPRESSED = 14, 15
+"""Types of elements (MATLAB's miMATRIX and miCOMPRESSED)."""
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _CODECS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _CELL, _CHAR, _SPARSE = 1, 4, 5
+"""Classes of arrays."""
 _FULL = range(6, 16)
 _LOGICAL, _COMPLEX = 0x200, 0x800
+"""Flags of an array."""
 _HEADER = 2**12
 """Bytes of a compressed matrix that are unpacked to see its name and shape."""
 

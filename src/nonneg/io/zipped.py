@@ -18,6 +18,7 @@ from ..data.sources.npy import read_header
 from ..exceptions import FileError
 
 _MEMBERS = 1_000_000
+"""Members of an archive, at most: guards against hostile ones."""
 
 
 @contextmanager

@@ -14,7 +14,9 @@ from textwrap import wrap
 import numpy as np
 
 WIDTH, HEIGHT = 480, 230
+"""Units of a chart."""
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 12, 40
+"""Margins of a chart."""
 LETTER, LINE = 7.8, 17
 """Width of a digit, which few letters exceed, and height of a line, at 14 units as in style.css."""
 

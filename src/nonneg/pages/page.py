@@ -32,7 +32,9 @@ from .drawing import curve, encoded, overlaid, png, short, told_apart
 
 _STYLE = Path(__file__).with_name("style.css")
 _MOST_PARTS = 100
+"""Parts that are drawn, at most."""
 _TOP = 8
+"""Features listed for a part."""
 _SAMPLE = 2000
 """Samples that are shown of data that are not in memory."""
 _BACKGROUND = 50

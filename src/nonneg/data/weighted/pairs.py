@@ -294,6 +294,7 @@ def with_equal_columns(data: Data) -> Data:
 
 
 _PLAIN = ((0, 0), (0, 1), (1, 0))
+"""Exponents of X and X̂ that weights do not act inside of."""
 
 
 def _is_infinite_at_zero(operand: ElementwiseOperand) -> bool:

@@ -19,6 +19,7 @@ RIDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 LARGE = (0.3, 1.0, 3.0, 10.0, 30.0)
 """Ridges to try if S_W is not formed: a small one takes long, and is not the best for so many features."""
 FOLDS = 5
+"""Folds of the cross-validation of ridges."""
 SAMPLES, SAMPLES_LARGE = 2000, 1000
 """Samples used to choose, at most; the second if S_W is not formed."""
 _AS_GOOD = 0.99

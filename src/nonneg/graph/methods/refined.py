@@ -19,6 +19,7 @@ from .nonnegative import LIFT, learned
 from .pod import discretised, eigenrows
 
 _ITERATIONS = 100
+"""Iterations of kernel K-means from each start, at most."""
 _FALL = 0.1
 """By what share the trace may fall below its best before kernel K-means is left: it is one guess of several here."""
 _BUDGET = 2e9

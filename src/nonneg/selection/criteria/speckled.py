@@ -19,6 +19,7 @@ from .gabriel import beyond_rounding, divergence_between
 MISSING = {"missing": "ignore"}
 """How an estimator is told that NaN is an entry that is not known."""
 _FEW = 4
+"""Entries of X, at least."""
 
 
 @dataclass(frozen=True)

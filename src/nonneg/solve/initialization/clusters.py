@@ -112,7 +112,10 @@ def _check_enough(items: Items, count: int, start: str, whose: str) -> None:
 
 
 _ENOUGH = 2000
+"""Points in which clusters are searched; or 50 for each cluster."""
 _SEEDINGS = 5
+"""Seedings of K-lines; the best is kept."""
 _ROUNDS = 10
+"""Iterations of K-lines from each seeding."""
 _ROUNDING = 1e-12
 """Of the largest coordinate: items below that have none."""

@@ -33,6 +33,7 @@ _SOFT, _FREE = 0.02, 0.01
 (FONT), and those without a constraint. From 0.02 on, free clusters blend if they are multiples of each other, and small ones
 drown in large ones."""
 _ROUNDS = 30
+"""Rounds of reassignment of rows and columns, at most."""
 _RANDOM = 4
 """Random partitions of small data, tried beside those of K-means and of singular vectors."""
 _SMALL, _FEW = 10**5, 1000

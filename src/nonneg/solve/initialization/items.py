@@ -12,6 +12,7 @@ from ...data import Data
 from ...kernels.namespace import to_host
 
 _DIMENSIONS_PER_CLUSTER = 4
+"""Dimensions for each cluster."""
 _LEAST_DIMENSIONS = 32
 """Dimensions in which items are compared, at most: those in which they differ most."""
 _OVERSAMPLED = 10
