@@ -166,6 +166,14 @@ IN_PYTHON = {
         "image 1 cannot be resampled to the mask",
     ),
     "confounds a column": (lambda f: fit(f, f / "table.csv", "age"), r"columns of the scans are a list: \['age'\]"),
+    "confounds a table of scans": (
+        lambda f: fit(f, confounds=f / "table.csv"),
+        r"is a table of scans, by its column 'path'\. Name those .* such as confounds=\['age', 'site'\]",
+    ),
+    "confounds with two rows": (
+        lambda f: fit(f, confounds=pandas.DataFrame({"id": ["s0", "s0", "s1", "s2", "s3", "s4", "s5"], "age": range(7)})),
+        "confounds has 2 rows for s0 in its column 'id'",
+    ),
     "confounds of fewer subjects": (lambda f: fit(f, confounds=SIX[:5]), "confounds has 5 rows for 6 subjects"),
     "confounds missing": (lambda f: fit(f, confounds=SIX.replace({7.0: np.nan})), "'age' is missing for s5"),
     "confounds constant": (lambda f: fit(f, confounds=SIX.assign(site="a")), "'site' is a for all subjects"),

@@ -61,4 +61,4 @@ def test_scikit_learn():
 def test_loadings_as_a_table():
     table = estimator().set_output(transform="pandas").fit_transform(images())
     assert table.shape == (6, 2)
-    assert table.columns.tolist() == ["opnmfparcellation0", "opnmfparcellation1"]
+    assert table.columns.tolist() == ["part 1", "part 2"]

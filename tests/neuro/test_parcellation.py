@@ -249,3 +249,34 @@ class TestCompareAtlases:
     def test_refused(self, a, b, said):
         with pytest.raises(ValueError, match=said):
             compare_atlases(a, b)
+
+
+def test_subjects_are_called_by_the_files_of_images(study, table):
+    paths = sorted(table.parent.glob("sub-*/anat/gm.nii.gz"))[:4]
+    loaded = [nibabel.load(path) for path in paths]
+    names = ["sub-001", "sub-002", "sub-003", "sub-004"]
+    for images in (paths, loaded, [*map(str, paths[:2]), *loaded[2:]]):
+        assert OPNMFParcellation(2, mask=study.mask).fit(images).loadings_.index.tolist() == names
+    mixed = OPNMFParcellation(2, mask=study.mask).fit([loaded[0], loaded[1].__class__.from_image(loaded[1]), loaded[2]])
+    assert mixed.loadings_.index.tolist() == ["sub-001", "subject 2", "sub-003"]
+    again = OPNMFParcellation(2, mask=study.mask).fit([loaded[0], loaded[0]])
+    assert again.loadings_.index.tolist() == ["subject 1", "subject 2"]
+
+
+def test_set_output(study, table, model):
+    named = OPNMFParcellation(2, mask=study.mask, random_state=0).set_output(transform="pandas")
+    found = named.fit_transform(table)
+    pandas.testing.assert_frame_equal(found, named.loadings_)
+    pandas.testing.assert_frame_equal(named.transform(table), named.loadings_, rtol=1e-5)
+    assert isinstance(model.transform(table), np.ndarray)
+    assert list(model.get_feature_names_out()) == list(model.loadings_.columns)
+
+
+def test_covariates_are_matched_by_name(study, table):
+    people = pandas.read_csv(table, sep="\t")[["participant_id", "age"]]
+    expected = OPNMFParcellation(2, mask=study.mask, random_state=0).fit(table, confounds=["age"]).loadings_
+    shuffled = people.sample(frac=1, random_state=0)
+    for confounds in (shuffled, shuffled.set_index("participant_id"), shuffled.to_dict("list")):
+        found = OPNMFParcellation(2, mask=study.mask, random_state=0).fit(table, confounds=confounds)
+        assert found.confounds_.names == ("age",)
+        pandas.testing.assert_frame_equal(found.loadings_, expected)

@@ -104,7 +104,7 @@ def list_folder(folder: Path) -> Listing:
 
 def list_table(columns: Mapping[str, list[str]], folder: Path, label: str) -> Listing:
     """Scans that a column of a table lists, relative to a folder."""
-    listing = [name for name, cells in columns.items() if _lists_scans(cells)]
+    listing = [name for name, cells in columns.items() if lists_scans(cells)]
     if not listing:
         raise FileError(f"{label} has no column of paths to scans, such as sub-01_gm.nii.gz; it has {', '.join(columns)}.")
     if len(listing) > 1:
@@ -161,6 +161,7 @@ def _are_numbers(cells: Sequence[str]) -> bool:
     return True
 
 
-def _lists_scans(cells: Sequence[str]) -> bool:
+def lists_scans(cells: Sequence[str]) -> bool:
+    """Whether a column of text has paths of scans."""
     given = [cell for cell in cells if cell.strip()]
     return bool(given) and all(is_scan(Path(cell)) for cell in given)

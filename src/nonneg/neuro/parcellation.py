@@ -7,7 +7,8 @@ from dataclasses import make_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,7 +43,7 @@ _STANDARDIZE = (None, "scale", "zscore_sample", "psc")
 _REGRESS = ("images", "loadings")
 
 
-class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class OPNMFParcellation(TransformerMixin, BaseEstimator):
     """Parcellation of the brain by `OPNMF`: components of subjects' images, a hard atlas, and loadings.
 
     Parts of the brain that vary together over subjects, found from grey matter maps, cortical thickness or any other non-negative
@@ -387,7 +388,6 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _keep(self, X: np.ndarray, design: np.ndarray | None, names: list[str]) -> None:
         """Order components by explained variance, and make images and tables of them."""
-        pandas = needed("pandas", "neuro", "A table of loadings")
         components = np.asarray(self.estimator_.components_)
         self._mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
         codes, found = self._explained(X, components)
@@ -398,7 +398,7 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._code_effects = None
         if design is not None and self.regress == "loadings":
             self._code_effects = regress(codes, design)
-        self.loadings_ = pandas.DataFrame(codes, index=pandas.Index(names, name="subject"), columns=_part_names(len(order)))
+        self.loadings_ = _table(codes, names)
         self._keep_parts(self.components_)
 
     def _keep_parts(self, components: np.ndarray) -> None:
@@ -459,11 +459,11 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         confounds : as in `fit`, default=None
             Needed if, and only if, the fit had some. Their effects are those of the fit.
         """
-        X, design, _ = self._new(imgs, confounds)
+        X, design, names = self._new(imgs, confounds)
         codes = _codes(X, self.components_)
         if design is not None and self._code_effects is not None:
             subtract(codes, design, self._code_effects)
-        return codes
+        return self._in_container(codes, names)
 
     def fit_transform(self, imgs: Any, y: Any = None, confounds: Any = None) -> np.ndarray:
         """Learn components of images, and return their loadings.
@@ -475,7 +475,24 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Not used.
         confounds : as in `fit`, default=None
         """
-        return np.asarray(self.fit(imgs, confounds=confounds).loadings_)
+        loadings = self.fit(imgs, confounds=confounds).loadings_
+        return self._in_container(loadings.to_numpy(), loadings.index)
+
+    def _in_container(self, codes: np.ndarray, names: Any) -> Any:
+        """Loadings as an array; with ``set_output(transform="pandas")`` as a table with the names of subjects."""
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
+        return _table(codes, names) if wanted == "pandas" else codes
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of loadings: "part 1" and so on, as in `loadings_`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+        """
+        check_is_fitted(self)
+        return np.array(_part_names(self.n_elements_), dtype=object)
 
     def inverse_transform(self, loadings: Any) -> Any:
         """Image of four dimensions that loadings stand for, one volume a subject.
@@ -513,10 +530,6 @@ class OPNMFParcellation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_img_")
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_elements_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         is_surface = hasattr(self.mask, "mesh") or type(self.mask).__name__ == "SurfaceMasker"
@@ -532,6 +545,12 @@ def _codes(X: np.ndarray, components: np.ndarray) -> np.ndarray:
     """Loadings in double precision."""
     W = components.T.astype(np.float64)
     return np.concatenate([block.astype(np.float64) @ W for block in blocks(X)])
+
+
+def _table(codes: np.ndarray, names: Any) -> Any:
+    """Loadings with names."""
+    pandas = needed("pandas", "neuro", "A table of loadings")
+    return pandas.DataFrame(codes, index=pandas.Index(names, name="subject"), columns=_part_names(codes.shape[1]))
 
 
 def _part_names(count: int) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DataError
+from ..io.scan_names import tell_apart
 from ..io.scan_tables import Listing, list_folder, list_paths, list_table, read_columns
 
 
@@ -46,13 +47,23 @@ def read_scans(imgs: Any) -> Scans:
     if isinstance(imgs, str | os.PathLike):
         return _listed(_of_path(Path(imgs).expanduser()))
     if not isinstance(imgs, Iterable) or hasattr(imgs, "dataobj") or hasattr(imgs, "mesh") or hasattr(imgs, "darrays"):
-        return Scans([imgs], [None])
+        return Scans([imgs], _names_of_files([imgs]))
     images = list(imgs)
     if not images:
         raise DataError("The list of images is empty. Does the glob that made it match any file?")
     if all(isinstance(image, str | os.PathLike) for image in images):
         return _listed(list_paths([Path(image).expanduser() for image in images]))
-    return Scans(images, [None] * len(images))
+    return Scans(images, _names_of_files(images))
+
+
+def _names_of_files(images: list[Any]) -> list[str | None]:
+    """Names of images by the files that they were loaded from; None for an image without a file, and for all of one file."""
+    files = [image if isinstance(image, str | os.PathLike) else getattr(image, "get_filename", lambda: None)() for image in images]
+    paths = [Path(file) for file in files if file]
+    if len(set(paths)) < len(paths):
+        return [None] * len(images)
+    names = iter(tell_apart(paths) if paths else ())
+    return [next(names) if file else None for file in files]
 
 
 def _of_path(path: Path) -> Listing:
