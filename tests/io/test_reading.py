@@ -363,10 +363,11 @@ class TestImages:
     def test_list_and_archive(self, folder):
         paths = sorted(folder.glob("*.png"))
         np.testing.assert_array_equal(read(paths).values, read(folder).values)
-        with zipfile.ZipFile(folder / "faces.zip", "w") as archive:
+        (folder / "archives").mkdir()
+        with zipfile.ZipFile(folder / "archives" / "faces.zip", "w") as archive:
             for path in paths:
                 archive.write(path, path.name)
-        np.testing.assert_array_equal(read(folder / "faces.zip").values, read(folder).values)
+        np.testing.assert_array_equal(read(folder / "archives" / "faces.zip").values, read(paths).values)
 
     def test_other_sizes_and_other_files(self, folder):
         from PIL import Image
@@ -388,6 +389,24 @@ class TestImages:
         (folder / "more.txt").write_text("1 2 3")
         with pytest.raises(FileError, match=r"There are 2 files of a table of text, .*more.txt first"):
             read(sorted(folder.glob("*.txt")))
+
+    def test_files_beside_images_are_named(self, folder, tmp_path_factory):
+        for name in (".DS_Store", "Thumbs.db", "license.txt", "labels.csv"):  # nobody takes these for images
+            (folder / name).write_bytes(b"1 2 3")
+        assert read(folder).shape == (3, 20)
+        (folder / "face3.webp").write_bytes(b"RIFF")
+        (folder / "more").mkdir()
+        archive = tmp_path_factory.mktemp("archives") / "faces.zip"
+        with zipfile.ZipFile(archive, "w") as packed:
+            for path in folder.iterdir():
+                if path.is_file():
+                    packed.write(path, f"faces/{path.name}")
+        with pytest.raises(
+            FileError, match=r"The folder .* holds face3\.webp, which is no image \(.*\) and 1 more that are none\."
+        ):
+            read(folder)
+        with pytest.raises(FileError, match=r"faces\.zip holds faces/face3\.webp, which is no image \(.*\)\. Move what is none"):
+            read(archive)
 
     @pytest.mark.parametrize("opened", [read, open_data])
     def test_a_stray_part_of_a_table_is_named(self, opened, tmp_path):

@@ -25,6 +25,15 @@ _PIECE = 1 << 20
 """Bytes that are unpacked at a time."""
 
 
+_SIDECARS = (".json", ".txt", ".md", ".tsv", ".csv", ".bval", ".bvec", "thumbs.db", "desktop.ini")
+"""Ends of the names of files that accompany images and scans in a folder, as BIDS and Windows have them."""
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file of a folder is left out without a word: a hidden one, or one that accompanies the others."""
+    return name.startswith(".") or name.lower().endswith(_SIDECARS)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """Options of reading a file."""

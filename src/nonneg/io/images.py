@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..data.memory import refuse_too_large
 from ..data.sources.base import refuse_link
 from ..exceptions import FileError, needed
-from .base import Kind, Source, Wanted
+from .base import Kind, Source, Wanted, is_sidecar
 from .table import Layout, Table
 from .zipped import opened
 
@@ -63,6 +63,19 @@ def _is_image(name: str) -> bool:
     return name.lower().endswith(_ENDINGS) and not name.startswith(".")
 
 
+def _images_among(names: Iterable[str], label: str) -> list[str]:
+    """The names of images, in order; hidden files and sidecars aside, those of other kinds beside images are refused."""
+    names = sorted(names)
+    images = [name for name in names if _is_image(Path(name).name)]
+    others = [name for name in names if not (_is_image(Path(name).name) or is_sidecar(Path(name).name))]
+    if images and others:
+        more = f" and {len(others) - 1} more that are none" if len(others) > 1 else ""
+        raise FileError(
+            f"{label} holds {others[0]}, which is no image ({', '.join(_ENDINGS)}){more}. Move what is none, or list the images."
+        )
+    return images
+
+
 def _other_files(folder: Path) -> str:
     """The content of a folder without images, in words."""
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
@@ -73,15 +86,16 @@ def _contents(sources: Sequence[Source]) -> Any:
     """Of each image: its name in errors, its name, and its bytes."""
     for source in sources:
         if source.path.is_dir():
-            for path in sorted(source.path.iterdir()):
-                if _is_image(path.name) and path.is_file():
-                    refuse_link(path)
-                    yield str(path), path.stem, path.read_bytes()
+            inside = {path.name: path for path in source.path.iterdir()}
+            for name in _images_among(inside, f"The folder {source.label}"):
+                if inside[name].is_file():
+                    refuse_link(inside[name])
+                    yield str(inside[name]), inside[name].stem, inside[name].read_bytes()
         elif source.head.startswith(b"PK"):
             with opened(source.path, source.label) as archive:
-                for name in sorted(archive.namelist()):
-                    if _is_image(Path(name).name):
-                        yield f"{source.label}, {name}", Path(name).stem, archive.read(name)
+                files = [name for name in archive.namelist() if not name.endswith("/")]
+                for name in _images_among(files, source.label):
+                    yield f"{source.label}, {name}", Path(name).stem, archive.read(name)
         else:
             yield source.label, source.path.stem, source.path.read_bytes()
 

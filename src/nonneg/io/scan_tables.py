@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.sources.base import refuse_link
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted
+from .base import Kind, Source, Wanted, is_sidecar
 from .cifti import CIFTI
 from .freesurfer import MGH, Morph
 from .gifti import GIFTI
@@ -24,8 +24,6 @@ from .table import Table
 
 KINDS: tuple[Kind, ...] = (CIFTI(), NIfTI(), GIFTI(), MGH(), Morph())
 """Formats of scans; CIFTI is NIfTI, too, and comes first."""
-_SIDECARS = (".json", ".txt", ".md", ".tsv", ".csv", ".bval", ".bvec")
-"""Files that accompany scans in a folder, as BIDS has them."""
 _NAMES = ("participant_id", "subject", "subject_id", "sub", "id", "name", "mrid")
 """Headings of the column of names, in this order of preference; otherwise it is the first one of text without repeats."""
 
@@ -97,7 +95,7 @@ def list_folder(folder: Path) -> Listing:
         raise FileError(f"The folder {folder} holds no scans: no .nii, .nii.gz, .gii, .mgh, .mgz, lh.* or rh.* file.")
     for path in files:
         refuse_link(path)
-        if not is_scan(path) and not path.name.lower().endswith(_SIDECARS):
+        if not is_scan(path) and not is_sidecar(path.name):
             raise FileError(f"The folder {folder} holds {path.relative_to(folder)}, which is no scan. Move it, or list the scans.")
     return list_paths(scans)
 
