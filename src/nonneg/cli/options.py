@@ -88,6 +88,11 @@ missing = click.option(
     show_default=True,
     help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
 )
+device = click.option(
+    "--device",
+    metavar="NAME",
+    help="Where to work: cuda, or cuda:1, is a card (PyTorch with CUDA, or CuPy); auto takes one where that is quicker.",
+)
 strata = click.option(
     "--strata",
     metavar="[FILE:]COLUMNS",

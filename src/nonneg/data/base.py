@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..exceptions import IncompatibleError
 from ..kernels.host import as_dense, as_operand
 from ..kernels.namespace import Array, Namespace
 from .profile import Costs
@@ -218,6 +219,13 @@ class Data(ABC):
 
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
         return dense(self.namespace.in_rows(some.T if axis else some), self.namespace)
+
+    def moved(self, namespace: Namespace) -> Data:
+        """The same data where arrays of another library are: on a device, or in main memory."""
+        raise IncompatibleError(
+            f"Data of the kind {type(self).__name__} are worked on in main memory; device={str(namespace.device)!r} is for dense "
+            "and sparse arrays. Leave out device."
+        )
 
     @property
     def items(self) -> Data:

@@ -48,6 +48,11 @@ class DenseData(Data):
     def in_units(self, unit: float) -> DenseData:
         return replace(self, unit=self.unit * unit)
 
+    def moved(self, namespace: Namespace) -> DenseData:
+        from .device import dense
+
+        return known_from(self, dense(namespace.asarray(self.values), namespace, self.unit))
+
     def _block(self, rows: Any) -> Array:
         return self.values[rows, :] if self.unit == 1 else self.values[rows, :] / self.unit
 
@@ -213,6 +218,13 @@ class DenseData(Data):
         none, one = np.empty((0, 0), F.dtype), np.empty((1, 1), F.dtype)
         CF = np.ascontiguousarray((self._symmetric @ F).T)
         quadratic_gram(order, F, CF, one, B, G, self._symmetric, none, np.empty((6, F.shape[1])), *options)
+
+
+def known_from(data: Data, moved: Any) -> Any:
+    """Data that were moved, with what a pass has found of them."""
+    known = ("_facts", "_totals", "_lengths", "log", "origin", "feature_names")
+    vars(moved).update((name, value) for name, value in vars(data).items() if name in known)
+    return moved
 
 
 def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:

@@ -1,11 +1,13 @@
-"""Arrays of PyTorch, CuPy and other libraries: which stay on their device, and how results become arrays of their library.
+"""Arrays of PyTorch, CuPy and other libraries: where a fit works on X, and how results become arrays of the library of X.
 
 An array in main memory is read as NumPy's without a copy, so that compiled kernels serve it. One on a device stays there, as
 `DeviceData`: products and passes over entries run there. Single rows come to the host, and so does what is not a factor.
+`placed` moves X to the device that a user names.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.host import as_dense
+from ..exceptions import IncompatibleError, MissingLibraryError
 from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host
 from ..kernels.projective import RowStep, coordinate_rows
 from .base import Data
@@ -87,11 +89,8 @@ def dense(values: Array, namespace: Namespace, unit: float = 1.0) -> DenseData:
 
 
 def in_memory(data: Any) -> Any:
-    """A copy in main memory of data on a device; anything else as it is."""
-    if not isinstance(data, DeviceData):
-        return data
-    values = to_host(as_dense(data.itself()))
-    return DenseData(values, namespace_of(values))
+    """Data on a device in main memory; anything else as it is."""
+    return placed(data, "cpu") if isinstance(data, Data) else data
 
 
 def library_of(X: Any) -> Namespace | None:
@@ -112,6 +111,97 @@ def is_on_device(X: Any) -> bool:
 
 _HOST = "cpu", "meta"
 """Names of devices in main memory, and of the one of tensors that have no entries."""
+
+
+# ---- the device that a user names
+
+
+def check_device(device: Any) -> None:
+    """Refuse what names no device."""
+    if device is not None and not (isinstance(device, str) and re.fullmatch(r"auto|cpu|cuda(:\d+)?", device)):
+        raise IncompatibleError(
+            f"device must be None (where X lies), 'auto', 'cpu', 'cuda' or a card by its number, 'cuda:1'; got {device!r}."
+        )
+
+
+def card(device: str) -> tuple[Any, Any]:
+    """The array library that works on a card, PyTorch or else CuPy, and its name for the card."""
+    number, seen = int(device.partition(":")[2] or 0), []
+    for name, look in (("torch", _of_torch), ("cupy", _of_cupy)):
+        if find_spec(name) is not None:
+            count, found, version = look(device, number)
+            if number < count:
+                return found
+            seen.append(f"{version} sees {count or 'none'}")
+    if not seen:
+        raise MissingLibraryError(f"device={device!r} takes PyTorch with CUDA, or CuPy; neither is installed: pip install torch.")
+    raise IncompatibleError(
+        f"device={device!r}: there is no such card; {' and '.join(seen)}. device='auto' takes one where there is one; device=None "
+        "works where X lies."
+    )
+
+
+def _of_torch(device: str, number: int) -> tuple[int, Any, str]:
+    """How many cards PyTorch sees, its namespace with a card, and its version."""
+    import torch
+    from array_api_compat import torch as xp
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return count, (xp, torch.device("cuda", number)), f"PyTorch {torch.__version__}"
+
+
+def _of_cupy(device: str, number: int) -> tuple[int, Any, str]:
+    """The same of CuPy."""
+    import cupy
+    from array_api_compat import cupy as xp
+
+    try:
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        count = 0
+    return count, (xp, cupy.cuda.Device(number) if count else None), f"CuPy {cupy.__version__}"
+
+
+def placed(data: Any, device: str | None) -> Any:
+    """Data where a fit is to work on them: on a card, in main memory, or, for None, where they lie.
+
+    Parameters
+    ----------
+    data : Data
+    device : {None, "auto", "cpu", "cuda", "cuda:1", …}
+    """
+    if device == "auto":
+        device = "cuda" if data.namespace.is_host and data.size >= _WORTHWHILE and _has_card() else None
+    if device is None:
+        return data
+    single = str(data.namespace.dtype).endswith("float32")
+    if device == "cpu":
+        return data if data.namespace.is_host else data.moved(Namespace(np, np.dtype("f4" if single else "f8"), "cpu"))
+    xp, where = card(device)
+    return data.moved(Namespace(xp, xp.float32 if single else xp.float64, where))
+
+
+_WORTHWHILE = 2**22
+"""Entries of X from which "auto" takes a card: with fewer the host is done first."""
+
+
+@cache
+def _has_card() -> bool:
+    try:
+        card("cuda")
+    except (IncompatibleError, MissingLibraryError):
+        return False
+    return True
+
+
+def name_of(X: Any) -> str | None:
+    """The name of the device that an array is on; None in main memory."""
+    library = library_of(X) if is_on_device(X) else None
+    return None if library is None else _name_of(library.device)
+
+
+def _name_of(where: Any) -> str:
+    return f"cuda:{where.id}" if hasattr(where, "id") else str(where)
 
 
 def _is_lazy(X: Any) -> bool:

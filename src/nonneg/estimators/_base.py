@@ -38,7 +38,7 @@ from ..data import (
     refuse_name,
 )
 from ..data.checking import check_observed
-from ..data.device import in_memory, is_on_device
+from ..data.device import check_device, in_memory, is_on_device, placed
 from ..data.reading import check_missing, combined, with_nan
 from ..data.weighted import count_missing, imputed_by
 from ..divergences import Objective
@@ -133,6 +133,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     missing : {"raise", "ignore"}, default="raise"
         Treatment of NaN, masked entries and NA in X. With "ignore" they have no part in the objective, codes are
         those of the known entries, and `inverse_transform` estimates the missing ones. See `Observed` for sparse X.
+    device : {None, "auto", "cpu", "cuda", "cuda:1", ...}, default=None
+        Where to work. None is where X lies: main memory for NumPy, SciPy and files, its device for a tensor. A card, "cuda" or
+        "cuda:1", takes PyTorch with CUDA, or CuPy: X is moved there, and results are of the kind of X. "cpu" moves a tensor to
+        main memory; "auto" takes a card where there is one and X is so large that it is quicker.
     n_components : int or "auto", default="auto"
         How many components. "auto" takes as many as there are samples or features, whichever is less; more than
         100 are warned of, since that may take long.
@@ -231,6 +235,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Data:
         """X as checked data. Files and data on other machines are checked when they are first read."""
         check_missing(self.missing)
+        check_device(self.device)
         is_array = type(X) is np.ndarray
         if not is_array:
             X = opened(X)
@@ -239,7 +244,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if not is_array and is_on_device(X):
             data = self._checked(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
             check_features(self, data.shape[1], None, reset=reset)
-            return data
+            return placed(data, self.device)
         if isinstance(X, Data | Observed):
             check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
             X = read_weighted(X, missing=self.missing, weights=weights)
@@ -248,11 +253,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=has_weights)
             X = read_weighted(given, missing=self.missing, weights=weights) if has_weights else given
         if isinstance(X, Data) and X.costs.out_of_core:
-            return X
+            return placed(X, self.device)
         data = self._checked(X, unknown=not reset)
         if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
             warn_of_empty(self, given, is_fit=reset)
-        return data
+        return placed(data, self.device)
 
     def _checked(self, X: Any, **settings: Any) -> Data:
         """X as data, its signs checked."""
@@ -513,7 +518,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """Codes with missing entries imputed by the codes; the mean of the fit for samples without known entries."""
         projection = self._projection(X)
         prior = self.__dict__.get("_mean_code", np.zeros(projection.shape[1]))
-        codes = np.maximum(X.settled(projection, self.components_, prior).U, 0.0)
+        codes = np.maximum(in_memory(X).settled(projection, self.components_, prior).U, 0.0)
         if self.model_.divergence.requires_positive_data:
             codes[~codes.any(axis=1)] = prior  # all below zero: more than all of X is hidden, as components weigh it
         return codes

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from ..data import Data, read_data
 from ..data.weighted import count_rows
 from ..exceptions import ShapeError
+from ..kernels.namespace import to_host
 from ..solve.problem import Units, choose_units, point_at
 from ..solve.solution import Solution
 from ._base import Factorizer, in_scale
@@ -90,7 +91,7 @@ class MiniBatches(Factorizer):
 
     def _summary(self) -> Stream:
         """The stream after a fit, of which codes are kept and samples are not: both sides of the rule are alike at its end."""
-        model, W, H = self._model(), self.factors_["W"], self.factors_["H"]
+        model, W, H = self._model(), to_host(self.factors_["W"]), to_host(self.factors_["H"])
         some = W[np.linspace(0, len(W) - 1, min(len(W), _ROWS)).astype(int)]
         data = read_data(some @ H)
         unit = choose_units(model, data).data

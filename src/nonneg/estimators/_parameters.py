@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..data import read_array
+from ..data.device import check_device
 from ..data.reading import check_missing
 from ..divergences import get_divergence
 from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown, users_line
@@ -25,7 +26,7 @@ from ..solve.starts import Named, Start
 from ..solve.strategy import RANDOM
 from ._fixed import read_fixed_components
 from ._hardening import check_hardening
-from .annotations import Callback, Init, RandomState, Rank, SolverName, Store
+from .annotations import Callback, Device, Init, RandomState, Rank, SolverName, Store
 from .shareable import KnownParameters
 
 
@@ -76,6 +77,7 @@ class Parameters(KnownParameters, ABC):
     callback: Callback = None
     checkpoint: Store = None
     missing: str = "raise"
+    device: Device = None
 
     _called_otherwise: ClassVar[Mapping[str, str]] = _ELSEWHERE
     _paper: ClassVar[Procedure]
@@ -124,6 +126,7 @@ class Parameters(KnownParameters, ABC):
         """Refuse invalid parameters before any work."""
         Stopping(tol=self.tol, max_iter=self.max_iter)
         check_missing(self.missing)
+        check_device(self.device)
         how = getattr(self, "orthogonality", "soft")
         if not isinstance(how, str) or how != "soft":
             check_hardening(how)

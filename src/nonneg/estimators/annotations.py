@@ -24,5 +24,7 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 Callback = Callable[[Progress], Any] | None
 Store = str | os.PathLike[str] | Checkpoint | None
 Constraints = Mapping[str, str | Constraint] | None
+Device = str | None
+"""Where to work: "auto", "cpu", "cuda", "cuda:1"; None is where X lies."""
 Kernel = str | Callable[..., float]
 KernelParams = Mapping[str, Any] | None

@@ -18,6 +18,7 @@ from scipy import sparse
 from ..constraints import Constraint, Entrywise, Free
 from ..data import Curve, Data, Descent, Observed, Request, read_data
 from ..data.base import chunks
+from ..data.device import in_memory
 from ..data.weighted import DataTerm, has_weights, parts_of
 from ..divergences import Objective
 from ..exceptions import DataError
@@ -55,6 +56,7 @@ def encode(
     max_iter : int
     """
     if isinstance(X, Data):
+        X = in_memory(X)
         pieces = ((piece, _of_known if piece is X else encode) for piece in parts_of(X))
         return np.concatenate([codes_of(piece, components, divergence, constraint, tol, max_iter) for piece, codes_of in pieces])
     divergence, constraint = divergence.separable, constraint or Free()

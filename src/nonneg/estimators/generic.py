@@ -15,7 +15,7 @@ from ..solve.solvers import Multiplicative
 from ..solve.starts import Start
 from ._base import Factorizer
 from ._parameters import Procedure
-from .annotations import Callback, Constraints, Divergence, Init, RandomState, Rank, SolverName, Store
+from .annotations import Callback, Constraints, Device, Divergence, Init, RandomState, Rank, SolverName, Store
 from .docstrings import documented
 
 
@@ -113,6 +113,7 @@ class Factorization(Factorizer):
         callback: Callback = None,
         checkpoint: Store = None,
         missing: str = "raise",
+        device: Device = None,
     ) -> None:
         self.form = form
         self.n_components = n_components
@@ -132,6 +133,7 @@ class Factorization(Factorizer):
         self.callback = callback
         self.checkpoint = checkpoint
         self.missing = missing
+        self.device = device
 
     @property
     def model(self) -> Model:

@@ -13,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
+from ..data.device import check_device, is_on_device, name_of, placed
 from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
+from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.context import Context
 from ..solve.progress import inner_runs
@@ -80,7 +82,7 @@ class _Pairwise(Factorizer):
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
         self._check_missing()
-        X = read_samples(self, X, reset=reset)
+        X = read_samples(self, to_host(X) if is_on_device(X) else X, reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X must be square with kernel='precomputed': similarities between all pairs of items; its shape is "
@@ -141,6 +143,8 @@ class _Pairwise(Factorizer):
         if sample_weight is not None or weights is not None:
             raise IncompatibleError(f"{type(self).__name__} takes no weights.")
         check_kernel(self.kernel, self)
+        check_device(self.device)
+        where = self.device if self.device is not None else name_of(X)
         X = self._read(X, reset=True)
         n = X.shape[0]
         if not self._is_precomputed:
@@ -150,7 +154,7 @@ class _Pairwise(Factorizer):
                 "Use fewer samples, a sparse matrix of similarities with kernel='precomputed', or PNMF on features.",
             )
         self.X_fit_ = None if self._is_precomputed else X
-        return self._as_data(self._symmetric(self._checked_similarities(X)), X)
+        return placed(self._as_data(self._symmetric(self._checked_similarities(X)), X), where)
 
     def _symmetric(self, K: Any) -> Any:
         """The similarities, checked for symmetry if the form needs it."""

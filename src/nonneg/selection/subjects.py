@@ -18,9 +18,9 @@ from sklearn.base import clone
 
 from ..data import Observed, as_dense, is_elsewhere
 from ..data.compressed import checked
+from ..data.device import in_memory, name_of
 from ..data.weighted import count_missing
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
-from ..estimators.validation import read_samples
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
 from ..hmm import HiddenChain, distinct, read_sequences
@@ -79,7 +79,7 @@ class Subject(ABC):
         return digest(self.data)
 
 
-_NOT_ABOUT_RESULTS = ("random_state", "n_jobs", "verbose", "warm_start")
+_NOT_ABOUT_RESULTS = ("random_state", "n_jobs", "verbose", "warm_start", "device")
 
 
 def digest(*arrays: Any) -> str:
@@ -124,6 +124,12 @@ _LARGE = 2**27
 """Entries up to which data in single precision are scanned in double precision."""
 
 
+def _where(estimator: Any, X: Any) -> Any:
+    """A copy of an estimator that works where X lies: parts of X are taken in main memory."""
+    copied = clone(estimator)
+    return copied if estimator.device is not None else copied.set_params(device=name_of(X))
+
+
 class Matrix(Subject):
     """X ≈ a product form: samples in rows, features in columns."""
 
@@ -131,8 +137,8 @@ class Matrix(Subject):
 
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
-        data: Any = clone(estimator)._read(X, reset=True)
-        super().__init__(estimator, _to_be_compared(data.values))
+        data: Any = in_memory(clone(estimator)._read(X, reset=True))
+        super().__init__(_where(estimator, X), _to_be_compared(data.values))
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
         self.has_missing = count_missing(data) > 0
         self.is_observed = self.has_missing and sparse.issparse(data.values)
@@ -176,9 +182,8 @@ class Items(Subject):
     def __init__(self, estimator: Any, X: Any) -> None:
         refuse_far(X)
         estimator._check_missing()
-        X = read_samples(clone(estimator), X, reset=True)
-        K = estimator._checked_similarities(X)
-        super().__init__(clone(estimator).set_params(kernel="precomputed"), K)
+        K = estimator._checked_similarities(clone(estimator)._read(X, reset=True))
+        super().__init__(_where(estimator, X).set_params(kernel="precomputed"), K)
         if K.shape[0] != K.shape[1]:
             raise DataError(f"X must be square with kernel='precomputed'; its shape is {K.shape}.")
 

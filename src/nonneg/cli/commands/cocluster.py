@@ -12,6 +12,7 @@ from ..options import (
     Registered,
     assignments,
     checkpoint,
+    device,
     file_option,
     missing,
     model_file,
@@ -52,6 +53,7 @@ MODELS = Registered("--model", _models)
 @reading
 @missing
 @negative
+@device
 @checkpoint
 @model_file(".cocluster.nonneg")
 @file_option("--rows", kind="table", help="Write to which group each sample belongs: .csv, …")
@@ -86,6 +88,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
         "n_init": given["restarts"],
         "random_state": given["seed"],
         "missing": given["missing"] if given["missing"] != "raise" else None,
+        "device": given["device"],
     }
     estimator = fitting.made(cls, wanted, given["assignments"])
     session.phase(f"Reading {data[0]}")

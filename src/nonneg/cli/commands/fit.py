@@ -12,6 +12,7 @@ from ..options import (
     Registered,
     assignments,
     checkpoint,
+    device,
     file_option,
     missing,
     model_file,
@@ -60,6 +61,7 @@ MODELS = Registered("--model", _models)
 @reading
 @missing
 @negative
+@device
 @checkpoint
 @model_file(".nonneg")
 @file_option("--components", kind="table", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
@@ -115,6 +117,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         "n_jobs": given["jobs"],
         "random_state": given["seed"],
         "missing": given["missing"] if given["missing"] != "raise" else None,
+        "device": given["device"],
     }
     estimator = fitting.made(cls, wanted, given["assignments"])
     chosen = inputs.reading_of(given)

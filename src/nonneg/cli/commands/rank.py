@@ -12,6 +12,7 @@ from ..options import (
     PATH,
     Registered,
     assignments,
+    device,
     file_option,
     missing,
     negative,
@@ -71,6 +72,7 @@ CRITERIA = Registered("--criterion", _criteria)
 @reading
 @missing
 @negative
+@device
 @file_option("-o", "--out", kind="table", help="Write what each criterion says about each rank: .csv, .parquet, …")
 @file_option("--plot", kind="plot", help="Draw the curve: .png, .svg, .pdf.")
 @report
@@ -102,6 +104,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         CRITERIA[criterion]
     settings = {"divergence": fitting.number_or_text(given["divergence"])}
     settings |= {"missing": given["missing"]} if given["missing"] != "raise" else {}
+    settings |= {"device": given["device"]}
     estimator = fitting.made(cls, settings, given["assignments"])
     table = None
     if model in ("graph", "chain"):

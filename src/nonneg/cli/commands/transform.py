@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import PATH, file_option, negative, reading, shell_command
+from ..options import PATH, device, file_option, negative, reading, shell_command
 from ..running import Session
 
 
@@ -16,6 +16,7 @@ from ..running import Session
 @click.argument("data", nargs=-1, required=True, type=PATH)
 @reading
 @negative
+@device
 @file_option(
     "-o", "--out", kind="table", required=True, help="Where to write the codes, one row a sample: .csv, .npy, .npz, .parquet, …"
 )
@@ -43,6 +44,10 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which has no codes for new samples.")
     if given["labels"] is not None and not hasattr(estimator, "predict"):
         raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which puts samples into no clusters.")
+    if given["device"] is not None:
+        if "device" not in estimator.get_params(deep=False):
+            raise IncompatibleError(f"{model} is a {type(estimator).__name__}, which works in main memory: leave out --device.")
+        estimator.set_params(device=given["device"])
     layout = about.get("layout")
     mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
     missing = getattr(estimator, "missing", "raise")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...kernels.namespace import Array, to_host
+from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data, Facts, Total, chunks
-from ..dense import DenseData
+from ..dense import DenseData, known_from
 from ..device import dense
 from ..profile import Costs
 from ..steps import Request
@@ -45,6 +45,11 @@ class WeightedDense(Partial, DenseData):
     @property
     def costs(self) -> Costs:  # type: ignore[override]
         return Costs(weighted=True, swept_weights=self.namespace.is_host)
+
+    def moved(self, namespace: Namespace) -> WeightedDense:
+        weights = Pair(*map(namespace.asarray, self.weights)) if isinstance(self.weights, Pair) else self.weights
+        weights = weights if weights is None or isinstance(weights, Pair) else namespace.asarray(weights)
+        return known_from(self, WeightedDense(namespace.asarray(self.values), namespace, self.unit, weights))
 
     def _rows(self, rows: slice) -> WeightedDense:
         return WeightedDense(self.values[rows, :], self.namespace, self.unit, rows_of(self.weights, rows))

@@ -14,7 +14,7 @@ from scipy import sparse
 from ...kernels.host import as_dense, logarithm
 from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data, Facts, Total
-from ..dense import DenseData
+from ..dense import DenseData, known_from
 from ..profile import Costs
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
@@ -62,6 +62,9 @@ class PairWeighted(Weighted):
 
     def in_units(self, unit: float) -> PairWeighted:
         return PairWeighted(self.base.in_units(unit), self.weights)
+
+    def moved(self, namespace: Namespace) -> PairWeighted:
+        return known_from(self, PairWeighted(self.base.moved(namespace), Pair(*map(namespace.asarray, self.weights))))
 
     @property
     def complete(self) -> Data:  # type: ignore[override]
