@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -24,8 +25,12 @@ def folder(*paths):
 
 
 def load(name, **options):
-    folder(*texts._TEXTS[texts._find(name)].files)
-    return load_text(name, **options)
+    text = texts._TEXTS[texts._find(name)]
+    folder(*text.files)
+    with warnings.catch_warnings():
+        if text.words and not (folder() / text.words).exists():
+            warnings.filterwarnings("ignore", message="The words could not be had")
+        return load_text(name, **options)
 
 
 def manifest():
@@ -134,7 +139,9 @@ def test_text(name):
         assert (bunch.target.dtype, bunch.target.shape) == (np.int64, (n_documents,))
         np.testing.assert_array_equal(np.unique(bunch.target), np.arange(len(bunch.target_names)))
         assert len(set(bunch.target_names)) == len(bunch.target_names)
-    assert ("feature_names" in bunch) is (name in NAMED_TERMS)
+    words = texts._TEXTS[name].words
+    assert ("feature_names" in bunch) is (name in NAMED_TERMS or (bool(words) and (folder() / words).exists()))
+    assert (texts.NO_WORDS.split()[0] in bunch.DESCR and "have no words" in bunch.DESCR) is ("feature_names" not in bunch)
     if "feature_names" in bunch:
         assert (bunch.feature_names.shape, bunch.feature_names.dtype.kind) == ((n_terms,), "U")
         assert len(set(bunch.feature_names)) == n_terms
@@ -232,6 +239,32 @@ def test_la12_is_made_of_la1_and_la2():
     assert same(whole.data[:3204], first.data)
     assert same(whole.data[3204:], second.data)
     np.testing.assert_array_equal(whole.target, np.concatenate([first.target, second.target]))
+
+
+def test_words_in_a_file_of_their_own(tmp_path, monkeypatch):
+    home = folder("la1/la1.mat", "la2/la2.mat")
+    (tmp_path / "text" / "la12").mkdir(parents=True)
+    for name in ("la1", "la2"):
+        (tmp_path / "text" / name).symlink_to(home / name)
+    file, terms = tmp_path / "text" / texts.LA_WORDS, [f"term{number}" for number in range(31472)]
+    monkeypatch.setenv("NONNEG_DATA", str(tmp_path))
+    registered = FILES[f"text/{texts.LA_WORDS}"]
+    assert registered.url.endswith("/spec/data/la12.mat.clabel")
+    for count in (31472, 31471):
+        file.write_text("\n".join(terms[:count]) + "\n")
+        monkeypatch.setitem(FILES, f"text/{texts.LA_WORDS}", File(hashlib.sha256(file.read_bytes()).hexdigest(), registered.source))
+        if count < len(terms):
+            with pytest.raises(FetchError, match="has 31471 words, expected the 31472"):
+                load_text("la12")
+            continue
+        bunch = load_text("la1", min_df=1)
+        assert bunch.target_names.tolist() == ["Entertainment", "Financial", "Foreign", "Metro", "National", "Sports"]
+        assert len(bunch.feature_names) == bunch.data.shape[1] == 31472 - 1758
+        assert "la12.mat.clabel" in bunch.DESCR
+    file.unlink()
+    monkeypatch.setitem(FILES, f"text/{texts.LA_WORDS}", File(registered.sha256))  # no download
+    with pytest.warns(UserWarning, match="The words could not be had, so that there are no feature_names"):
+        assert "feature_names" not in load_text("la2")
 
 
 def test_la12_is_what_was_made_there():
@@ -438,13 +471,14 @@ UNUSED = {  # of the manifest: made here, other versions, or about queries
 
 def test_registry():
     assert {path for path in FILES if path.startswith("text/")} == {
-        f"text/{path}" for text in texts._TEXTS.values() for path in text.files
+        f"text/{path}" for text in texts._TEXTS.values() for path in (*text.files, *filter(None, [text.words]))
     }
 
 
 def test_registry_agrees_with_the_manifest():
     listed = {file["path"]: file for entry in manifest().values() for file in entry["files"]}
     registered = {path for path in FILES if path.startswith("text/")}
+    registered -= {f"text/{texts.LA_WORDS}"} - listed.keys()
     assert listed.keys() == registered | {f"text/{path}" for path in UNUSED}
     assert manifest().keys() == set(text_names())
     for path in registered:

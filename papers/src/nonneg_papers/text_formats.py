@@ -198,6 +198,11 @@ def read_relevant(path: Path, n_documents: int) -> np.ndarray:
     return queries
 
 
+def read_terms(path: Path) -> np.ndarray:
+    """Words, one on a line, in the order of the columns of a matrix."""
+    return np.array([line.strip() for line in _lines(path)], dtype=str)
+
+
 def read_words(path: Path) -> frozenset[str]:
     """Words, one or several on a line."""
     return frozenset(word for line in _lines(path) for word in line.split())

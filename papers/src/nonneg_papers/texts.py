@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from .text_formats import (
     read_pairs,
     read_relevant,
     read_smart,
+    read_terms,
     read_words,
     strings,
     words,
@@ -81,9 +83,12 @@ def load_text(
     Bunch
         ``data`` (n_documents, n_terms), a csr_array of float64: counts, but where ``DESCR`` says that they are weights or only 0
         and 1; ``DESCR``. Where the documents have classes, ``target`` (n_documents,) from 0, and ``target_names``, numbers from 1
-        where none are known. Where the terms are known, ``feature_names`` (n_terms,). Where the files divide the documents into
-        those to learn from and those to test with, ``train`` (n_documents,), True for the former. Documents are in the order of
-        the files. A whole set may have terms that no document has; if documents are left out, such terms are, too.
+        where none are known. Where the terms are known, ``feature_names`` (n_terms,): of webkb, r8, 20news_w100, classic3, med,
+        cran, cisi and cacm, whose files have them, and of la1, la2 and la12, whose words are a file of their own. The other 21
+        sets are matrices whose columns have numbers alone, ``DESCR`` says so; their words were not published, or no copy is
+        known. Where the files divide the documents into those to learn from and those to test with, ``train`` (n_documents,),
+        True for the former. Documents are in the order of the files. A whole set may have terms that no document has; if
+        documents are left out, such terms are, too.
 
     Examples
     --------
@@ -99,6 +104,8 @@ def load_text(
         if value is not None and value < least:
             raise ValueError(f"{option}={value!r} should be at least {least}.")
     fields = text.read(*(fetch(f"text/{path}") for path in text.files))
+    if text.words:
+        fields = _with_words(fields, text.words)
     if "target" not in fields and (classes, largest, per_class) != (None, None, None):
         raise ValueError(f"The documents of {name!r} have no classes, so that classes, largest and per_class must be None.")
     n_documents = fields["data"].shape[0]
@@ -109,7 +116,26 @@ def load_text(
     fields = _with_terms(fields, max(min_df, int(fields["data"].shape[0] < n_documents)))
     if drop_empty:
         fields = _with_documents(fields, np.diff(fields["data"].indptr) > 0)
-    return Bunch(**fields, DESCR=describe(text.title, [f"text/{path}" for path in text.files], text.licence, text.notes))
+    return Bunch(**fields, DESCR=_described(text, "feature_names" in fields))
+
+
+def _with_words(fields: Fields, path: str) -> Fields:
+    """The terms of a set by a file of words; without that file a warning, and no words."""
+    try:
+        file = fetch(f"text/{path}")
+    except FetchError as error:
+        warnings.warn(f"The words could not be had, so that there are no feature_names. {error}", UserWarning, stacklevel=3)
+        return fields
+    found, count = read_terms(file), fields["data"].shape[1]
+    if len(found) != count:
+        raise FetchError(f"{file} has {len(found)} words, expected the {count} of the terms.")
+    return {**fields, "feature_names": found}
+
+
+def _described(text: _Text, has_words: bool) -> str:
+    """The title, the origins of the files, their licence, and notes."""
+    files = [f"text/{path}" for path in (*text.files, *([text.words] if text.words and has_words else []))]
+    return describe(text.title, files, text.licence, text.notes if has_words else f"{text.notes} {NO_WORDS}")
 
 
 def _plain(name: Any) -> str:
@@ -249,7 +275,8 @@ def _collection(path: Path, stop_words: Path, *, sections: str) -> Fields:
 
 def _la12(first: Path, second: Path) -> Fields:
     parts = [_counts(path) for path in (first, second)]
-    return _labelled(make_sparse(vstack([part["data"] for part in parts])), np.concatenate([part["target"] for part in parts]))
+    target = np.concatenate([part["target"] for part in parts])
+    return _labelled(make_sparse(vstack([part["data"] for part in parts])), target, LA_SECTIONS)
 
 
 def _newsgroups_by_100_words(path: Path) -> Fields:
@@ -284,6 +311,9 @@ CLUTO = "none stated; the sets of the CLUTO toolkit (G. Karypis) were given out 
 APACHE = "Apache 2.0, of the repository that has the copy; none stated for the data."
 SMART = "none stated; a test collection of Cornell (SMART) and Glasgow, for research."
 NO_NAMES = "The classes have no names in the files."
+NO_WORDS = "The terms have no words here: the files have their numbers alone."
+LA_WORDS = "la12/la12.mat.clabel"
+LA_SECTIONS = ("Entertainment", "Financial", "Foreign", "Metro", "National", "Sports")
 
 
 @dataclass(frozen=True)
@@ -295,12 +325,13 @@ class _Text:
     licence: str
     files: tuple[str, ...]
     read: Callable[..., Fields]
+    words: str = ""
 
 
-def _matlab(title: str, notes: str, names: tuple[str, ...] = ()) -> _Text:
+def _matlab(title: str, notes: str, names: tuple[str, ...] = (), words: str = "") -> _Text:
     name = title.partition(":")[0]
     notes = f"{notes} As Zhong and Ghosh packed it for MATLAB. {'' if names else NO_NAMES}"
-    return _Text(title, notes, CLUTO, (f"{name}/{name}.mat",), partial(_counts, names=names))
+    return _Text(title, notes, CLUTO, (f"{name}/{name}.mat",), partial(_counts, names=names), words)
 
 
 def _cluto(title: str, notes: str, names: tuple[str, ...] = ()) -> _Text:
@@ -330,12 +361,14 @@ _TEXTS = {
     ),
     "la12": _Text(
         "la12: 6279 articles of the Los Angeles Times in 6 classes; 31472 terms.",
-        f"""Counts, 939407 of them. The size is that of FONT, Table 1. Made here: the documents of la1, then those of la2, which
+        """Counts, 939407 of them. The size is that of FONT, Table 1. Made here: the documents of la1, then those of la2, which
         have the same terms; the numbers of terms of all documents, and the classes, are those of CLUTO's la12. 1347 terms are in
-        no document (min_df=1 drops them). {NO_NAMES}""",
+        no document (min_df=1 drops them). The words, and the sections that are the classes, are those of a copy of CLUTO's la12,
+        whose classes are the same, document by document.""",
         CLUTO,
         ("la1/la1.mat", "la2/la2.mat"),
         _la12,
+        LA_WORDS,
     ),
     "ohscal": _matlab(
         "ohscal: 11162 medical abstracts of OHSUMED-233445 in 10 classes; 11465 terms.",
@@ -345,11 +378,15 @@ _TEXTS = {
         "la1: 3204 articles of the Los Angeles Times in 6 classes; 31472 terms.",
         """Counts, 484024 of them. 1758 terms are in no document (min_df=1 drops them), as the terms are those of la12. The same
         matrix as CLUTO's.""",
+        LA_SECTIONS,
+        LA_WORDS,
     ),
     "la2": _matlab(
         "la2: 3075 articles of the Los Angeles Times in 6 classes; 31472 terms.",
         """Counts, 455383 of them. 11780 terms are in no document (min_df=1 drops them), as the terms are those of la12. The same
         matrix as CLUTO's.""",
+        LA_SECTIONS,
+        LA_WORDS,
     ),
     "hitech": _matlab(
         "hitech: 2301 articles of the San Jose Mercury News in 6 classes; 10080 terms.",
