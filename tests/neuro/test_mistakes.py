@@ -140,6 +140,24 @@ IN_PYTHON = {
         lambda f: ((f / "scans" / "brain.png").write_bytes(b"x"), fit(f, f / "scans")),
         "holds brain.png, which is no scan",
     ),
+    "mask in the folder of scans": (
+        lambda f: (
+            (f / "mask.nii.gz").rename(f / "scans" / "m.nii.gz"),
+            fit(f, str(f / "scans" / "*"), mask=f / "scans" / "m.nii.gz"),
+        ),
+        "m.nii.gz is the mask, and also one of the scans",
+    ),
+    "scan of no subject": (
+        lambda f: (volume().to_filename(f / "scans" / "atlas.nii.gz"), fit(f, f / "scans")),
+        "holds atlas.nii.gz, of no subject, beside scans of sub-",
+    ),
+    "smoothing below zero": (lambda f: fit(f, smoothing_fwhm=-3), "smoothing_fwhm is a width in mm, such as 8, or None; got -3"),
+    "smoothing with a unit": (lambda f: fit(f, smoothing_fwhm="8mm"), "smoothing_fwhm is a width in mm"),
+    "rank to be found": (lambda f: fit(f, n_components="auto"), "got 'auto'. rank_scan finds how many"),
+    "strata without a table": (
+        lambda f: OPNMFParcellation(mask=f / "mask.nii.gz").rank_scan(f / "scans", strata="sex"),
+        "strata='sex' names columns of a table of scans, and these come from none",
+    ),
     "folder without scans": (lambda f: ((f / "new").mkdir(), fit(f, f / "new")), "holds no scans"),
     "stray path": (lambda f: fit(f, [f / "table.csv", f / "mask.nii.gz"]), "table.csv is no scan"),
     "table without scans": (lambda f: fit(f, SIX), "the table has no column of paths to scans.* age, site"),
@@ -172,7 +190,7 @@ IN_PYTHON = {
     ),
     "confounds with two rows": (
         lambda f: fit(f, confounds=pandas.DataFrame({"id": ["s0", "s0", "s1", "s2", "s3", "s4", "s5"], "age": range(7)})),
-        "confounds has 2 rows for s0 in its column 'id'",
+        "confounds has 2 rows for s0 in its column 'id': one row for each",
     ),
     "confounds of fewer subjects": (lambda f: fit(f, confounds=SIX[:5]), "confounds has 5 rows for 6 subjects"),
     "confounds missing": (lambda f: fit(f, confounds=SIX.replace({7.0: np.nan})), "'age' is missing for s5"),

@@ -164,10 +164,12 @@ def test_rank_by_stratified_halves(table, monkeypatch):
         ("age/1", "at least 2"),
         ("nothing.csv:age", "There is no file nothing.csv"),
         ("short.csv:age", "has 2 rows for 60 samples, and no column names all of them, as sub-001"),
+        ("other.csv:age", "has no row for sub-060 in its column 'id'"),
     ],
 )
 def test_strata_refused(strata, said, table, tmp_path):
     (tmp_path / "short.csv").write_text("id,age\na,1\nb,2\n")
+    (tmp_path / "other.csv").write_text("id,age\n" + "".join(f"sub-{number:03d},{number}\n" for number in range(60)))
     (tmp_path / "participants.tsv").write_text(table.read_text().replace("\tsub-", f"\t{table.parent}/sub-"))
     with pytest.raises(AssertionError) as error:
         run("rank", "participants.tsv", "--rank", "2-3", "--strata", strata, cwd=tmp_path)

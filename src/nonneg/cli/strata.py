@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import DataError
 from ..io import Table
-from ..io.scan_tables import read_columns
+from ..io.scan_tables import match_rows, read_columns
 from .running import Session
 
 
@@ -60,10 +60,7 @@ def _read(text: str, table: Table, label: str) -> np.ndarray:
 def _matched(columns: Mapping[str, Any], table: Table, label: str) -> Mapping[str, Any]:
     """The rows of a table in the order of the samples, by name if it has their names."""
     samples: list[str] = [] if table.samples is None else table.samples.tolist()
-    for cells in columns.values() if samples else ():
-        if set(samples) <= set(cells):
-            places = {cell: row for row, cell in enumerate(cells)}
-            return {name: [found[places[sample]] for sample in samples] for name, found in columns.items()}
+    columns = match_rows(columns, samples, label)
     lines, count = len(next(iter(columns.values()))), table.shape[0]
     if lines != count:
         first = "" if not samples else f", and no column names all of them, as {samples[0]}"

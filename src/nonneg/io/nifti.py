@@ -15,7 +15,7 @@ from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError, needed
 from .base import Kind, Source, Wanted
 from .large import new_matrix, release
-from .scan_names import tell_apart
+from .scan_names import refuse_mask_among, tell_apart
 from .table import Layout, Table
 from .vertices import to_read
 
@@ -46,6 +46,8 @@ class NIfTI(Kind):
         count = sum(volume.shape[3] if len(volume.shape) == 4 else 1 for volume in volumes)
         wanted.refuse_more_parts(count)
         mask, header = None, geometry(volumes[0].header)
+        if isinstance(wanted.mask, Path):
+            refuse_mask_among([source.path for source in sources], wanted.mask)
         if wanted.mask is not None:
             mask, header = self._mask(wanted.mask, volumes[0], sources[0].label)
         dtype = np.result_type(np.float32, *(volume.get_data_dtype() for volume in volumes))

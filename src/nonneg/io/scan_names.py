@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..exceptions import DataError
+from ..exceptions import DataError, FileError
 
 VOLUMES = (".nii.gz", ".nii")
 SURFACES = (".dscalar.nii", ".dtseries.nii", ".gii", ".mgh", ".mgz")
@@ -60,7 +60,7 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
         return [next((part for part in reversed(paths[0].parent.parts) if part.startswith("sub-")), stems[0])]
     if _are_unique(stems):
         return stems
-    rows = [[*path.parent.parts, name] for path, name in zip(paths, stems, strict=True)]
+    rows = [[*path.relative_to(path.anchor).parent.parts, name] for path, name in zip(paths, stems, strict=True)]
     depth = min(map(len, rows))
     columns = [[row[-place] for row in rows] for place in range(1, depth + 1)]
     for column in columns:
@@ -69,6 +69,12 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
     varying = [column for column in reversed(columns) if len(set(column)) > 1]
     joined = ["_".join(parts) for parts in zip(*varying, strict=True)] if varying else stems
     return joined if _are_unique(joined) else [f"{name} {number}" for number, name in enumerate(joined, 1)]
+
+
+def refuse_mask_among(paths: Sequence[Path], mask: Path) -> None:
+    """Refuse a mask that is also one of the scans, as in a folder that holds both."""
+    if len(paths) > 1 and mask.exists() and any(path.name == mask.name and path.samefile(mask) for path in paths):
+        raise FileError(f"{mask} is the mask, and also one of the scans: move it out of their folder, or list the scans.")
 
 
 def _are_unique(names: Sequence[str]) -> bool:

@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.sources.base import refuse_link
-from ..exceptions import FileError
+from ..exceptions import DataError, FileError
 from .base import Kind, Source, Wanted, is_sidecar
 from .cifti import CIFTI
+from .delimited import is_number
 from .freesurfer import MGH, Morph
 from .gifti import GIFTI
 from .nifti import NIfTI
@@ -97,6 +98,10 @@ def list_folder(folder: Path) -> Listing:
         refuse_link(path)
         if not is_scan(path) and not is_sidecar(path.name):
             raise FileError(f"The folder {folder} holds {path.relative_to(folder)}, which is no scan. Move it, or list the scans.")
+    inside = [path.relative_to(folder) for path in scans]
+    others = [path for path in inside if not any(part.startswith("sub-") for part in path.parts)]
+    if others and len(others) < len(inside):
+        raise FileError(f"The folder {folder} holds {others[0]}, of no subject, beside scans of sub-…: move it, or list the scans.")
     return list_paths(scans)
 
 
@@ -130,6 +135,24 @@ def read_columns(path: Path) -> dict[str, list[str]]:
         if len(row) != len(header):
             raise FileError(f"{path}, line {line}: {len(row)} cells for {len(header)} columns.")
     return {name: [row[place].strip() for row in rows[1:]] for place, name in enumerate(header)}
+
+
+def match_rows(columns: Mapping[str, Sequence[Any]], names: Sequence[str], label: str) -> dict[str, Sequence[Any]]:
+    """The rows of a table in the order of names, where a column has them, and without that column; otherwise as they are."""
+    for name, cells in columns.items():
+        rows = Counter(map(str, cells))
+        known = [one for one in names if one in rows]
+        if not known or (len(known) < len(names) and all(is_number(cell) for cell in rows)):
+            continue
+        missing = next((one for one in names if one not in rows), None)
+        if missing is not None:
+            raise DataError(f"{label} has no row for {missing} in its column {name!r}.")
+        twice = next((one for one in names if rows[one] > 1), None)
+        if twice is not None:
+            raise DataError(f"{label} has {rows[twice]} rows for {twice} in its column {name!r}: one row for each.")
+        places = {str(cell): row for row, cell in enumerate(cells)}
+        return {other: [found[places[one]] for one in names] for other, found in columns.items() if other != name}
+    return dict(columns)
 
 
 def _reader(text: str, name: str) -> Iterator[list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DataError
-from ..io.delimited import is_number
-from ..io.scan_tables import lists_scans, read_columns
+from ..io.scan_tables import lists_scans, match_rows, read_columns
 from .rows import blocks
 from .scans import Scans
 
@@ -123,14 +121,14 @@ def read_covariates(confounds: Any, scans: Scans, subjects: Sequence[str]) -> di
             f"confounds={confounds!r} is read as the path of a table; columns of the scans are a list: [{confounds!r}]."
         )
     if isinstance(confounds, str | os.PathLike):
-        columns: Any = _matched(_without_scans(read_columns(Path(confounds)), str(confounds)), subjects, str(confounds))
+        columns: Any = match_rows(_without_scans(read_columns(Path(confounds)), str(confounds)), subjects, str(confounds))
     elif hasattr(confounds, "columns") and hasattr(confounds, "to_dict"):
         columns = {str(name): confounds[name].tolist() for name in confounds.columns}
         index = {"index": list(confounds.index)}
         is_named = set(subjects) & set(map(str, index["index"]))
-        columns = _matched(index | columns if is_named else columns, subjects, "confounds")
+        columns = match_rows(index | columns if is_named else columns, subjects, "confounds")
     elif isinstance(confounds, Mapping):
-        columns = _matched({str(name): list(cells) for name, cells in confounds.items()}, subjects, "confounds")
+        columns = match_rows({str(name): list(cells) for name, cells in confounds.items()}, subjects, "confounds")
     elif isinstance(confounds, list | tuple) and confounds and all(isinstance(name, str) for name in confounds):
         unknown = [name for name in confounds if name not in scans.columns]
         if unknown:
@@ -166,24 +164,6 @@ def _without_scans(columns: dict[str, list[str]], label: str) -> dict[str, list[
         f"confounds={label!r} is a table of scans, by its column {scans!r}. Name those of its columns that are covariates, "
         f"such as confounds={others[1:3] or others}, if the scans come from it; otherwise leave out the column {scans!r}."
     )
-
-
-def _matched(columns: Mapping[str, Sequence[Any]], subjects: Sequence[str], label: str) -> dict[str, Sequence[Any]]:
-    """The rows of a table in the order of the subjects where a column has their names; otherwise as they are."""
-    for name, cells in columns.items():
-        rows = Counter(map(str, cells))
-        known = [subject for subject in subjects if subject in rows]
-        if not known or (len(known) < len(subjects) and all(is_number(cell) for cell in rows)):
-            continue
-        missing = next((subject for subject in subjects if subject not in rows), None)
-        if missing is not None:
-            raise DataError(f"{label} has no row for {missing} in its column {name!r}.")
-        twice = next((subject for subject in subjects if rows[subject] > 1), None)
-        if twice is not None:
-            raise DataError(f"{label} has {rows[twice]} rows for {twice} in its column {name!r}: one row a subject.")
-        places = {str(cell): row for row, cell in enumerate(cells)}
-        return {other: [found[places[one]] for one in subjects] for other, found in columns.items() if other != name}
-    return dict(columns)
 
 
 def _first_text(cells: Sequence[Any], name: str, subjects: Sequence[str]) -> int | None:

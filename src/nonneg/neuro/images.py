@@ -14,6 +14,7 @@ from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, FileError, IncompatibleError, needed
 from ..io import Layout, Source
 from ..io.nifti import check_alike, geometry, open_volume
+from ..io.scan_names import refuse_mask_among
 
 
 def label_of(image: Any, number: int) -> str:
@@ -74,7 +75,10 @@ class VolumeReader:
         if isinstance(mask, maskers.NiftiMasker):
             masker, mask = self._cloned(mask), getattr(mask, "mask_img_", mask.mask_img)
         if mask is not None:
-            label = label_of(mask, 0) if isinstance(mask, str | os.PathLike) else "the mask"
+            label = "the mask"
+            if isinstance(mask, str | os.PathLike):
+                label = label_of(mask, 0)
+                refuse_mask_among([Path(image) for image in images if isinstance(image, str | os.PathLike)], Path(mask))
             mask = self._checked_mask(mask, label)
             if not self._resample and getattr(masker, "target_affine", None) is None:
                 for name, image in headers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import make_dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import selection
 from ..estimators import OPNMF, PNMF
 from ..estimators.atomic import atomic_fit
-from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, needed, unknown
+from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_one_of, needed, unknown
 from ..io.large import new_matrix, release
 from ..metrics.labels import hard_labels
 from ..selection import RankScan
@@ -39,7 +40,7 @@ class ExplainedVariance(NamedTuple):
 
 _ImageTags = make_dataclass("_ImageTags", [("niimg_like", bool, True), ("surf_img", bool, False)], bases=(InputTags,))
 """The tags by which nilearn knows estimators of images."""
-_STANDARDIZE = (None, "scale", "zscore_sample", "psc")
+_STANDARDIZE = ("scale", "zscore_sample", "psc")
 _REGRESS = ("images", "loadings")
 
 
@@ -66,7 +67,7 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
         Whether volumes that lie elsewhere than the mask are resampled to it, as nilearn does; by default they are refused.
     standardize : {None, "scale", "zscore_sample", "psc"}, default=None
         "scale" divides each voxel by its standard deviation over subjects. nilearn's "zscore_sample" and "psc" make half of the
-        data negative, and need ``negative="clip"``.
+        data negative, and need ``negative="clip"``. False is None.
     negative : {"raise", "clip"}, default="raise"
         Treatment of values below zero, as from interpolation: name the first one, or take them as 0. Residuals of
         `confounds` are always clipped. `clipped_share_` says how many.
@@ -142,7 +143,7 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
         target_affine: Any = None,
         target_shape: Any = None,
         resample: bool = False,
-        standardize: str | None = None,
+        standardize: str | bool | None = None,
         negative: str = "raise",
         regress: str = "images",
         mask_strategy: str = "nonzero",
@@ -261,7 +262,13 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
         RankScan
             `best_` is the rank, `plot()` draws the curve.
         """
-        scans, reader = read_scans(imgs), clone(self).set_params(n_components=1)
+        scans = read_scans(imgs)
+        if isinstance(strata, str) and not scans.columns:
+            raise DataError(
+                f"strata={strata!r} names columns of a table of scans, and these come from none: give one class for each, such as "
+                f"nonneg.selection.strata(people, {strata!r}) of a DataFrame."
+            )
+        reader = clone(self).set_params(n_components=1)
         X = reader._read_study(scans, confounds)[0]
         y = selection.strata(scans.columns, strata, "The table of scans") if isinstance(strata, str) else strata
         settings = {"random_state": self.random_state, "n_jobs": self.n_jobs, "verbose": self.verbose, "folder": folder}
@@ -291,8 +298,10 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
             raise unknown("negative", self.negative, ("raise", "clip"))
         if self.regress not in _REGRESS:
             raise unknown("regress", self.regress, _REGRESS)
-        if self.standardize not in _STANDARDIZE:
-            raise unknown("standardize", self.standardize, [str(name) for name in _STANDARDIZE])
+        if not (self.standardize is None or self.standardize is False or is_one_of(self.standardize, _STANDARDIZE)):
+            raise unknown("standardize", self.standardize, _STANDARDIZE, "None")
+        if self.smoothing_fwhm is not None and not (isinstance(self.smoothing_fwhm, Real) and 0 <= self.smoothing_fwhm < np.inf):
+            raise IncompatibleError(f"smoothing_fwhm is a width in mm, such as 8, or None; got {self.smoothing_fwhm!r}.")
         if self.standardize in ("zscore_sample", "psc") and self.negative == "raise":
             raise IncompatibleError(
                 f"standardize={self.standardize!r} centres each voxel, so that half of the values are below zero, which no "
@@ -303,7 +312,7 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
 
     def _check_rank(self, n_subjects: int) -> None:
         if not is_count(self.n_components, 1):
-            raise ShapeError(f"n_components must be an int of at least 1; got {self.n_components!r}.")
+            raise ShapeError(f"n_components must be an int of at least 1; got {self.n_components!r}. rank_scan finds how many.")
         if self.n_components > n_subjects:
             raise ShapeError(
                 f"n_components={self.n_components} is more than the {n_subjects} subject{'s' if n_subjects > 1 else ''}: each "
@@ -370,9 +379,9 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
             self._effects = regress(X, design)
         mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
         self._scaling = None
-        if self.standardize is not None:
+        if self.standardize:
             variance = sum(((block - mean) ** 2).sum(axis=0, dtype=np.float64) for block in blocks(X)) / len(X)
-            self._scaling = _scaling(self.standardize, mean, np.sqrt(variance))
+            self._scaling = _scaling(str(self.standardize), mean, np.sqrt(variance))
         self.clipped_share_ = self._finish(X, names)
 
     def _finish(self, X: np.ndarray, names: list[str]) -> float:
