@@ -1,11 +1,14 @@
 """The array libraries that the engine is tried on."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+
+from nonneg.data import device
 
 
 @dataclass(frozen=True)
@@ -31,3 +34,42 @@ def backend(request):
     # Nothing but what every library of the standard can do: no shapes that depend on data, no boolean masks.
     with xp.ArrayAPIStrictFlags(data_dependent_shapes=False, boolean_indexing=False):
         yield Backend(request.param, array, xp.asarray, xp.float32, xp.float64)
+
+
+@pytest.fixture
+def as_device(monkeypatch):
+    """Takes main memory for a device, whose arrays NumPy reads by `to_host` alone."""
+    import torch
+
+    monkeypatch.setattr(device, "_HOST", ("meta",))
+    read = torch.Tensor.__array__
+
+    def refuse(tensor, *arguments, **options):
+        if sys._getframe(1).f_code.co_name != "to_host":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy.")
+        return read(tensor, *arguments, **options)
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """Takes main memory for a card, whose tensors NumPy reads by `to_host` alone; gives the number of products with X there."""
+    import array_api_compat.torch as xp
+    import torch
+
+    from nonneg.data.device import DeviceData
+
+    monkeypatch.setattr(device, "_HOST", ("meta",))
+    monkeypatch.setattr(device, "card", lambda name: (xp, torch.device("cpu")))
+    monkeypatch.setattr(device, "_name_of", lambda where: "cuda:0")
+    read, apply, seen = torch.Tensor.__array__, DeviceData.apply, []
+
+    def refuse(tensor, *arguments, **options):
+        if sys._getframe(1).f_code.co_name != "to_host":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy.")
+        return read(tensor, *arguments, **options)
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+    monkeypatch.setattr(DeviceData, "apply", lambda self, *a, **options: seen.append(1) or apply(self, *a, **options))
+    return seen

@@ -1,7 +1,6 @@
 """The parameter `device`: NumPy arrays are worked on elsewhere, and results are NumPy's. Main memory stands in for a card."""
 
 import inspect
-import sys
 import warnings
 
 import numpy as np
@@ -28,26 +27,6 @@ LEARNED = [*ESTIMATORS, nonneg.SemiNMF(3, **SMALL), nonneg.ConvexNMF(3, **SMALL)
 def X():
     rng = np.random.default_rng(0)
     return np.kron(np.eye(3), np.ones((10, 5))) * rng.uniform(0.5, 1.5, (30, 15)) + 0.1 * rng.random((30, 15))
-
-
-@pytest.fixture
-def card(monkeypatch):
-    """Takes main memory for a card, whose tensors NumPy reads by `to_host` alone; gives the number of products with X there."""
-    import array_api_compat.torch as xp
-
-    monkeypatch.setattr(device, "_HOST", ("meta",))
-    monkeypatch.setattr(device, "card", lambda name: (xp, torch.device("cpu")))
-    monkeypatch.setattr(device, "_name_of", lambda where: "cuda:0")
-    read, apply, seen = torch.Tensor.__array__, DeviceData.apply, []
-
-    def refuse(tensor, *arguments, **options):
-        if sys._getframe(1).f_code.co_name != "to_host":
-            raise TypeError("can't convert cuda:0 device type tensor to numpy.")
-        return read(tensor, *arguments, **options)
-
-    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
-    monkeypatch.setattr(DeviceData, "apply", lambda self, *a, **options: seen.append(1) or apply(self, *a, **options))
-    return seen
 
 
 def uses(model, X):

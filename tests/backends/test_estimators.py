@@ -1,6 +1,5 @@
 """Estimators for tensors: results are tensors, computed in main memory by NumPy, and on a device by its own library."""
 
-import sys
 import warnings
 
 import numpy as np
@@ -50,20 +49,6 @@ def names_of(models):
 def X():
     rng = np.random.default_rng(0)
     return np.kron(np.eye(3), np.ones((10, 5))) * rng.uniform(0.5, 1.5, (30, 15)) + 0.1 * rng.random((30, 15))
-
-
-@pytest.fixture
-def as_device(monkeypatch):
-    """Takes main memory for a device, whose arrays NumPy reads by `to_host` alone."""
-    monkeypatch.setattr(device, "_HOST", ("meta",))
-    read = torch.Tensor.__array__
-
-    def refuse(tensor, *arguments, **options):
-        if sys._getframe(1).f_code.co_name != "to_host":
-            raise TypeError("can't convert cuda:0 device type tensor to numpy.")
-        return read(tensor, *arguments, **options)
-
-    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
 
 
 def fitted(model, X):

@@ -85,7 +85,7 @@ class DenseData(Data):
 
             non_zeros, *plain = plain_sums(x)
             return int(non_zeros), *(plain[_PLAIN.index(total)] for total in totals)
-        return int(xp.count_nonzero(x)), *(float(_summed(xp, x, kind, exponent)) for kind, exponent in totals)
+        return int(xp.count_nonzero(x)), *(float(summed(xp, x, kind, exponent)) for kind, exponent in totals)
 
     # ---- products
 
@@ -256,7 +256,7 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
     return Sweep(F, Y, B, G, order, options)
 
 
-def _summed(xp: Any, x: Array, kind: str, exponent: float) -> Array:
+def summed(xp: Any, x: Array, kind: str, exponent: float) -> Array:
     """Σ xᵖ, or Σ xᵖ ln x."""
     x = in_double(x)
     terms = x**exponent if exponent else xp.ones_like(x)

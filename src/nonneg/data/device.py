@@ -93,8 +93,30 @@ def in_memory(data: Any) -> Any:
     return placed(data, "cpu") if isinstance(data, Data) else data
 
 
+def is_sparse_tensor(X: Any) -> bool:
+    """Whether X is a sparse tensor of PyTorch, or a sparse matrix of CuPy."""
+    library = type(X).__module__.partition(".")[0]
+    return library == "cupyx" or (library == "torch" and getattr(X, "is_sparse", False)) or _is_in_rows(X, library)
+
+
+def _is_in_rows(X: Any, library: str) -> bool:
+    return library == "torch" and str(getattr(X, "layout", "")) in ("torch.sparse_csr", "torch.sparse_csc")
+
+
+def on_host(X: Any) -> Any:
+    """An array on a device as NumPy's, a sparse tensor as SciPy's; anything else as it is."""
+    if not is_sparse_tensor(X):
+        return to_host(X) if is_on_device(X) else X
+    from .device_sparse import of_tensor
+
+    found = of_tensor(X)
+    return in_memory(found).values if isinstance(found, Data) else found
+
+
 def library_of(X: Any) -> Namespace | None:
     """Library and device of an array of another library than NumPy; None for anything else, as a Dask or a sparse array."""
+    if type(X).__module__.startswith("cupyx.scipy.sparse"):
+        X = X.data
     if isinstance(X, np.ndarray | str | list | tuple | Data) or not hasattr(X, "ndim") or _is_lazy(X) or not is_array(X):
         return None
     try:

@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import DataError, IncompatibleError, is_count
 from .annotated import is_annotated, variable_names
 from .base import Data
+from .device import is_sparse_tensor
 from .files import BLOCK_BYTES, FileBlocks, RowsOfFile
 from .memory import available_bytes
 from .sources import KINDS, is_location, open_source
@@ -118,12 +119,16 @@ def opened_to_fit(X: Any) -> Any:
 
 
 def opened(X: Any) -> Any:
-    """Data for a path, an open file or a Dask collection, also in an AnnData; anything else as it is.
+    """Data for a path, an open file, a Dask collection, also in an AnnData, or a sparse tensor; anything else as it is.
 
     A memory map that is larger than the free memory is read in blocks.
     """
     if isinstance(X, Data):
         return X
+    if is_sparse_tensor(X):
+        from .device_sparse import of_tensor
+
+        return of_tensor(X)
     if is_annotated(X) and not is_location(X) and _may_be_dask(X.X):
         data = opened(X.X)
         data.feature_names = variable_names(X)

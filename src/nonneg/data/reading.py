@@ -16,7 +16,7 @@ from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
 from .compressed import to_csr
 from .dense import DenseData
-from .device import dense
+from .device import dense, in_memory
 from .files import FileBlocks
 from .given import Gram, Observed, Signed, Sketch
 from .gram import GramData
@@ -127,6 +127,8 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
             f"{name} is sparse and has NaN in it. In a sparse array entries that are not stored are zeros; where they are "
             "missing, give Observed(X), which may have NaN; where they are not, give a dense array."
         )
+    if weights is not None and data.costs.storage == "sparse":  # their passes are kernels of the processor
+        data = in_memory(data)
     given = None if weights is None else read_weights(weights, data.shape, name, data.namespace)
     if given is None or _is_one(given):
         return _without_nan(data) if ignores else data

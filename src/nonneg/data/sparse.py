@@ -41,6 +41,14 @@ class SparseData(Data):
     def size(self) -> int:
         return self.values.nnz
 
+    def moved(self, namespace: Namespace) -> Data:
+        if self.is_pattern:
+            return super().moved(namespace)
+        from .dense import known_from
+        from .device_sparse import DeviceSparse
+
+        return known_from(self, DeviceSparse.of(self.values, namespace))
+
     def in_units(self, unit: float) -> SparseData:
         entries = self.values.data / unit
         values = sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
@@ -203,12 +211,12 @@ class SparseData(Data):
         logarithm: float | None = None
         for operand, sides in together.items():
             power = log_power if logarithm is None else None  # the first pass sums the logarithms
-            right, left = (_side_by_side(list(matrices.values())) for matrices in sides.values())
+            right, left = (_side_by_side(self.namespace.xp, list(matrices.values())) for matrices in sides.values())
             *products, total = self._products(U, V, operand.exponents, right, left, power)
             for matrices, product, summands in zip(sides.values(), products, self.shape[::-1], strict=True):
                 if product is not None:
-                    cuts = np.cumsum([matrix.shape[1] for matrix in matrices.values()])[:-1]
-                    shares = [product] if not len(cuts) else map(np.ascontiguousarray, np.split(product, cuts, axis=1))
+                    cuts = np.cumsum([0, *(matrix.shape[1] for matrix in matrices.values())]).tolist()
+                    shares = [self.namespace.in_rows(product[:, start:stop]) for start, stop in pairwise(cuts)]
                     results.update(
                         (i, kept(share, summands, self.namespace.dtype)) for i, share in zip(matrices, shares, strict=True)
                     )
@@ -440,9 +448,9 @@ def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
     return np.log(x if x.size and x.min() > 0 else np.where(x > 0, x, 1.0)) * (power if exponent else 1.0)
 
 
-def _side_by_side(matrices: list[np.ndarray]) -> np.ndarray | None:
+def _side_by_side(xp: Any, matrices: list[Array]) -> Array | None:
     """Matrices as one, or none."""
-    return None if not matrices else matrices[0] if len(matrices) == 1 else np.concatenate(matrices, axis=1)
+    return None if not matrices else matrices[0] if len(matrices) == 1 else xp.concat(matrices, axis=1)
 
 
 def _pass(

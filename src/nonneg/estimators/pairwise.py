@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
-from ..data.device import check_device, is_on_device, name_of, placed
+from ..data.device import check_device, name_of, on_host, placed
 from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
-from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.context import Context
 from ..solve.progress import inner_runs
@@ -82,7 +81,7 @@ class _Pairwise(Factorizer):
 
     def _read(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
         self._check_missing()
-        X = read_samples(self, to_host(X) if is_on_device(X) else X, reset=reset)
+        X = read_samples(self, on_host(X), reset=reset)
         if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X must be square with kernel='precomputed': similarities between all pairs of items; its shape is "
