@@ -26,6 +26,7 @@ import nonneg_papers
 from nonneg.estimators.storing import write_model
 from nonneg.exceptions import FileError
 from nonneg.plot.views import column_labels
+from tests.command import invoke
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
@@ -52,15 +53,8 @@ def shell(*arguments, cwd, **settings):
 
 def run(*arguments, cwd):
     """The same in this process."""
-    from click.testing import CliRunner
-
-    from nonneg.cli.app import app
-
-    with chdir(cwd), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["nonneg", *map(str, arguments)])
-        done = CliRunner().invoke(app, sys.argv[1:], prog_name="nonneg")
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
+    with chdir(cwd):
+        done = invoke(*arguments)
     return done.exit_code, done.stdout, done.stderr
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 import time
 
 import numpy as np
@@ -13,19 +12,15 @@ from scipy.io import mmwrite
 import nonneg
 from nonneg import cells, text
 from nonneg.selection import match_components, rank_scan, select_features, top_features
+from tests.command import invoke
 
 pytest.importorskip("rich")
 
 
 def shell(monkeypatch, folder, *arguments):
     """What a command says, as JSON."""
-    from click.testing import CliRunner
-
-    from nonneg.cli.app import app
-
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["nonneg", *map(str, arguments), "--json"])
-    done = CliRunner().invoke(app, sys.argv[1:], prog_name="nonneg")
+    done = invoke(*arguments, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -2,19 +2,17 @@
 
 import gzip
 import re
-import sys
 from contextlib import chdir
 
 import nibabel
 import numpy as np
 import pandas
 import pytest
-from click.testing import CliRunner
 from nilearn.maskers import NiftiMasker
 
 from nonneg import NMF
-from nonneg.cli.app import app
 from nonneg.neuro import OPNMFParcellation
+from tests.command import invoke
 
 AFFINE = np.diag([4.0, 4, 4, 1])
 
@@ -107,14 +105,13 @@ ON_DISK = {
 
 
 @pytest.mark.parametrize("mistake", ON_DISK)
-def test_on_disk(mistake, folder, monkeypatch):
+def test_on_disk(mistake, folder):
     make, said = ON_DISK[mistake]
     make(folder)
     with pytest.raises((ValueError, OSError), match=rf"(?s){said}"):
         OPNMFParcellation(2, mask=folder / "mask.nii.gz").fit(folder / "table.csv")
     with chdir(folder):
-        monkeypatch.setattr(sys, "argv", ["nonneg"])
-        done = CliRunner().invoke(app, ["fit", "table.csv", "--mask", "mask.nii.gz", "--rank", "2"], prog_name="nonneg")
+        done = invoke("fit", "table.csv", "--mask", "mask.nii.gz", "--rank", 2)
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code in (1, 2)
     assert not (folder / "table.nonneg").exists()

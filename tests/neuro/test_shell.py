@@ -4,29 +4,24 @@ import csv
 import gc
 import json
 import shutil
-import sys
 import tempfile
 from contextlib import chdir
 
 import nibabel
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from nonneg import selection
-from nonneg.cli.app import app
 from nonneg.io import large
 from nonneg.loading import read_stored
 from nonneg.neuro import compare_atlases
+from tests.command import invoke
 
 
 def run(*arguments, cwd, code=0):
     """Run a command in this process; what it printed."""
-    with chdir(cwd), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["nonneg", *map(str, arguments)])
-        done = CliRunner().invoke(app, sys.argv[1:], prog_name="nonneg")
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
+    with chdir(cwd):
+        done = invoke(*arguments)
     assert done.exit_code == code, done.stderr
     return done.stdout if code == 0 else done.stderr
 

@@ -81,7 +81,7 @@ class Projective(NamedTuple):
         """One sweep, begun a share of the last step further on; a sweep that raises the objective is not kept."""
         xp, (F, last, numbers) = self.xp, progress
         momentum, value = numbers[..., 0], numbers[..., 1]
-        ahead = F + xp.astype(momentum, F.dtype)[..., None, None] * (F - last)
+        ahead = F + xp.astype(momentum[..., None, None], F.dtype) * (F - last)
         new, lower = self._sweep(xp.maximum(ahead, xp.zeros_like(ahead)))
         falls = lower <= value
         momentum = xp.where(falls, xp.minimum(momentum * _GROWTH, xp.ones_like(momentum)), momentum / 2)
@@ -124,7 +124,7 @@ class Projective(NamedTuple):
         quartic = _inner(xp, B, xp.astype(G, xp.float64))
         is_there = quartic > 0
         squared = xp.where(is_there, _trace(xp, B) / xp.where(is_there, quartic, xp.ones_like(quartic)), xp.ones_like(quartic))
-        return xp.astype(xp.sqrt(squared), Y.dtype)[..., None, None]
+        return xp.astype(xp.sqrt(squared)[..., None, None], Y.dtype)  # NumPy 2.0 refuses to cast a scalar, 2.1 does not
 
     def _best_share(self, Y: Array, G: Array, moved: Array, cross: Array, square: Array, step: Array) -> Array:
         """The share t of a step with the lowest objective, for Y + t·moved and G + t·cross + t²·square."""
@@ -140,8 +140,9 @@ class Projective(NamedTuple):
         three, four = (_inner(xp, B1, G2) + _inner(xp, B2, G1)) / 2, _inner(xp, B2, G2) / 2
         t = 0.5 ** xp.arange(_SHARES, dtype=xp.float64, device=_device(Y))
         values = t * (one[..., None] + t * (two[..., None] + t * (three[..., None] + t * four[..., None])))
-        best = xp.where(xp.min(values, axis=-1) < 0, 0.5 ** xp.astype(xp.argmin(values, axis=-1), xp.float64), 0.0 * one)
-        return xp.astype(best, Y.dtype)[..., None, None]
+        least, is_lower = xp.argmin(values, axis=-1)[..., None], (xp.min(values, axis=-1) < 0)[..., None]
+        best = xp.where(is_lower, 0.5 ** xp.astype(least, xp.float64), 0.0 * one[..., None])
+        return xp.astype(best[..., None], Y.dtype)
 
 
 def _inner(xp: Any, A: Array, B: Array) -> Array:
