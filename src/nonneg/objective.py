@@ -46,7 +46,7 @@ from .solve.point import Point
 from .solve.problem import Problem, Units
 from .solve.run import Callback, Solver, State, begin, solve
 from .solve.solution import Explanation, History, Solution, Status, Step
-from .solve.solvers import Adaptive, Multiplicative, Stopping
+from .solve.solvers import Adaptive, Additive, Multiplicative, Stopping
 from .solve.solvers.multiplicative import AdaptiveState, moved, restored
 
 Part = str | Callable[..., Array]
@@ -313,7 +313,8 @@ class Objective:
             Start; a shape stands for random numbers, uniform in (0, 1).
         solver : {"auto", "adaptive", "line-search", "multiplicative"} or Solver, default="auto"
             "auto" is "adaptive", exponents that grow from the proven one, if bounds are known; "line-search" if they are not;
-            and "multiplicative", with the proven exponent or else 1/2, if J is not given.
+            and "multiplicative", with the proven exponent or else 1/2, if J is not given. `solvers.Additive` runs ONL Eq. 8, NNP
+            Eq. 7 and, with the terms of the normalisation in the parts, Eq. 14 with any B.
         n_init : int, default=1
             Starts; the best end is returned.
         max_iter : int, default=5000
@@ -384,9 +385,10 @@ class Objective:
         if isinstance(solver, str) and solver not in ("auto", *named):
             raise unknown("solver", solver, ("auto", *named), "an object of nonneg.solvers")
         found = named[auto if solver == "auto" else solver] if isinstance(solver, str) else solver
-        if not isinstance(found, Adaptive | Multiplicative) or getattr(found, "rescale", False):
+        if not isinstance(found, Adaptive | Additive | Multiplicative) or getattr(found, "rescale", False):
             raise IncompatibleError(
-                f"{solver!r} is for products with X, and a user's objective has none; use one of {', '.join(map(repr, named))}."
+                f"{solver!r} is for products with X, and a user's objective has none; use one of {', '.join(map(repr, named))}, or "
+                "nonneg.solvers.Additive()."
             )
         if isinstance(found, Adaptive) and self.value is None:
             raise IncompatibleError(f"solver={solver!r} compares values of J; give value, or use 'multiplicative'.")
@@ -559,6 +561,10 @@ class OwnPoint(Point):
                 raise _RefusalError(f"The {name} of the rule of {factor} has negative entries, or such that are not finite")
         return sides
 
+    def gradient(self, factor: str) -> tuple[Array, Array]:
+        rule = self.problem.model.rules[factor]
+        return self._added(rule.positive, factor), self._added(rule.negative, factor)
+
     def kkt_residual(self) -> float:
         try:
             return super().kkt_residual()
@@ -701,9 +707,9 @@ _STEP, _AGREES = 1 / 3, 1e-2
 
 def _compare(point: OwnPoint, factor: str) -> None:
     """Refuse parts whose difference is no positive multiple of the gradient of J, along two directions."""
-    model, F, rule = point.problem.model, point.factors[factor], point.problem.model.rules[factor]
+    model, F = point.problem.model, point.factors[factor]
     xp, h = point.problem.namespace.xp, point.problem.namespace.eps**_STEP
-    up, down = (point._added(part, factor) for part in (rule.positive, rule.negative))
+    up, down = point.gradient(factor)
     pattern = np.random.default_rng(0).uniform(0.5, 1.5, (2, *F.shape))
     slopes, differences, sizes = [], [], []
     for weights in pattern:

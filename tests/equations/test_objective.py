@@ -10,7 +10,7 @@ import nonneg
 from nonneg import Objective, Status
 from nonneg.constraints import Orthogonal
 from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, ShapeError
-from nonneg.solvers import Adaptive, Coordinate, Multiplicative
+from nonneg.solvers import Adaptive, Additive, Coordinate, Multiplicative
 from nonneg.testing import assert_monotone
 from tests.equations.transcription import positive, spectral
 
@@ -91,6 +91,34 @@ def test_an_expression_is_the_model_of_the_same_name():
     expected = nonneg.factorize(X, model, init={"W": W}, solver="multiplicative", max_iter=7, tol=0)
     close(own.factors["W"], expected.factors["W"])
     assert own.objective == pytest.approx(expected.objective, rel=1e-10)
+
+
+@pytest.mark.parametrize("along", ["natural", "gradient", "oja", "stiefel"])
+def test_additive_rules_of_any_objective(along):
+    """ONL Eq. 8, NNP Eq. 7, 27 and 29 of functions, those of a maximised objective."""
+    up, down, rate = A @ W, D @ W @ W.T @ W, 1e-2
+    G = up - down
+    objective = Objective(positive=lambda W: A @ W, negative=lambda W: D @ W @ W.T @ W, maximize=True)
+    found = objective.optimize(W, solver=Additive(rate, along), max_iter=1, tol=0).factors["W"]
+    step = {
+        "natural": W * G / down,
+        "gradient": G,
+        "oja": (2 * G - W @ W.T @ G - W @ G.T @ W) / 2,
+        "stiefel": G - W @ G.T @ W,
+    }[along]
+    np.testing.assert_allclose(found, np.maximum(W + rate * step, 0), rtol=1e-12, atol=1e-30)  # zeros are raised to a least entry
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_oja_s_rule_with_any_metric(store):
+    """NNP Eq. 14 and 19 with wᵀBw = 1, and Eq. 20 and 21, which they lead to: the normalisation is a part of the gradient."""
+    K, B, gamma = X @ X.T, A, 1e-3
+    w = W[:, :1] / np.sqrt(W[:, 0] @ B @ W[:, 0])
+    objective = Objective(positive="W W.T B K W", negative="K W", given={"B": store(B), "K": store(K)})
+    g = K @ w
+    additive = objective.optimize(w, solver=Additive(gamma, "gradient"), max_iter=1, tol=0).factors["W"]
+    close(additive, np.maximum(w + gamma / 2 * (2 * g - w @ w.T @ B @ g - w @ g.T @ B @ w), 0))
+    close(stepped(objective, w, 1).factors["W"], w * 2 * g / (w @ w.T @ (B @ K + K @ B) @ w))
 
 
 # ---- three objectives of users

@@ -78,7 +78,7 @@ _TABLE = (
     # Factorizations
     Method("NMF", "D(X‖W H)", "ONL 25; NNP 32–33; FONT 2–3; PNMF 5–7", '`nonneg.NMF`; as printed, `nonneg.NMF(solver="paper")`'),
     Method("NNSC", "½‖X − W H‖² + α ΣH, unit columns of W", "PNMF §6.2 (Hoyer 2002)", "`nonneg.NonnegativeSparseCoding`"),
-    Method("PNMF", "D(X‖W WᵀX)", "PNMF 20–21, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
+    Method("PNMF", "D(X‖W WᵀX)", "PNMF 14, 20–22, 29–30; NNP 36; ONL 34; QNMF §5.1", "`nonneg.PNMF`"),
     Method(
         "PNMF, ONL's form",
         "its denominator may be negative; unsimplified with `Orthogonal(steps=1)`",
@@ -134,10 +134,10 @@ _TABLE = (
         "QNMF §2",
         "`nonneg.NMF(alpha_W=1e-4, l1_ratio=0.5)`, `nonneg.constraints.Sparse(0.1, ridge=0.2)`",
     ),
-    Method("A W B Wᵀ C", "the general quadratic form", "QNMF 9, Table 1", '`nonneg.Factorization("A W B W.T C")`', FORM),
+    Method("A W B Wᵀ C", "the general quadratic form", "QNMF 2, 9, Table 1", '`nonneg.Factorization("A W B W.T C")`', FORM),
     Method("any form", "any divergence, any constraints", "QNMF Theorems 1–3", "`nonneg.Factorization`"),
     Method("NMTF", "D(X‖W S H)", "FONT §2", "`nonneg.NMTF`"),
-    Method("ONMTF", "D(X‖W S H), WᵀW = I, H Hᵀ = I", "FONT 11, 12, 7", "`nonneg.ONMTF`"),
+    Method("ONMTF", "D(X‖W S H), WᵀW = I, H Hᵀ = I", "FONT 6–12", "`nonneg.ONMTF`"),
     Method("FONT", "the same, multipliers −I", "FONT 16–17, 7", "`nonneg.FONT`"),
     Method("FONT-ALS", "the same, by least squares", "FONT 21", '`nonneg.FONT(solver="als")`'),
     Method("kernel PNMF", "PNMF of a kernel", "QNMF §5.1", "`nonneg.KernelPNMF`"),
@@ -164,7 +164,7 @@ _TABLE = (
         "QNMF 10, Theorem 2",
         "`nonneg.constraints.Stochastic`, `nonneg.constraints.DoublyStochastic`",
     ),
-    Method("orthogonal", "WᵀW = I, simplified", "QNMF 11, Theorem 3; ONL 12, 20, Fig. 4", "`nonneg.constraints.Orthogonal`"),
+    Method("orthogonal", "WᵀW = I, simplified", "QNMF 11, Theorem 3, Corollary 4; ONL 12, 20, Fig. 4", "`nonneg.constraints.Orthogonal`"),
     Method("orthogonal, unsimplified", "WᵀW = I, as the theorem has it", "QNMF 11", "`nonneg.constraints.Orthogonal(steps=1)`"),
     # Divergences
     Method("α-divergence", "α = 1 is the I-divergence, ½ Hellinger, 2 χ²", "QNMF Table 1", "`nonneg.divergences.Alpha`"),
@@ -184,25 +184,33 @@ _TABLE = (
         "generalized polynomials", "a divergence of one's own, as Eq. 5 has it", "QNMF 5, §3.2", "`nonneg.divergences.Polynomial`"
     ),
     # Projections with a trace objective
-    Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40", '`nonneg.graph.GraphClustering(method="nl")`, "sqrt-nl"'),
+    Method("NL, √NL", "max tr(WᵀSW)", "ONL 39, 40; NNP 17, 18", '`nonneg.graph.GraphClustering(method="nl")`, "sqrt-nl"'),
     Method(
         "ONL, √ONL",
         "max tr(WᵀSW), WᵀW = I",
         "ONL 41, 42; NNP 28",
         '`nonneg.graph.GraphClustering(method="onl")`, "sqrt-onl"',
     ),
-    Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 21", '`nonneg.maximize_rayleigh`; as printed, `rule="oja"`'),
+    Method("any A and B", "max wᵀAw, wᵀBw = 1, w ≥ 0", "NNP 20, 21", '`nonneg.maximize_rayleigh`; as printed, `rule="oja"`'),
     Method(
         "the step ζ",
         "W + ζ W ∘ G/∇⁺, the natural gradient; ζ = 1 is the multiplicative rule",
-        "NNP 3, 7",
+        "NNP 2, 3, 7; PNMF 18, 19, 27, 28",
         "`nonneg.solvers.Additive(rate=0.5)`",
     ),
     Method(
         "Oja's rules",
         "additive, of the gradient and on the Stiefel manifold, negative entries made zero",
-        "NNP 1, 14, 23, 27, 29, 39; ONL 3",
+        "NNP 1, 14, 23, 27, 29, 39; ONL 3, 8",
         '`nonneg.solvers.Additive(0.01, "oja")`, "stiefel", "gradient"',
+    ),
+    Method(
+        "Oja's rule with wᵀBw = 1",
+        "additive, for any symmetric B, the normalisation being a part of the gradient",
+        "NNP 14, 19",
+        '`nonneg.Objective(positive="W W.T B A W", negative="A W", given={"A": [[1]], "B": [[1]]})` with '
+        '`nonneg.solvers.Additive(0.01, "gradient")`',
+        FORM,
     ),
     Method(
         "other F than the identity",
@@ -216,7 +224,7 @@ _TABLE = (
     Method(
         "KFDA",
         "Fisher's discriminant with a kernel, weights of either sign",
-        "NNP Fig. 5",
+        "NNP 58–62, Fig. 5",
         "`nonneg.NonnegativeKernelFDA(positive=False)`",
     ),
     Method("flipping", "of features", "NNP 57", "`flip=` of `nonneg.NonnegativeLDA`"),

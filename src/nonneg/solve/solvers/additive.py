@@ -28,8 +28,8 @@ class Additive(Solver):
         The learning rate, ζ or γ. G has the scale of the objective: tr(WᵀSW) has 2SW, and the γ of NNP is for half of it.
     along : {"natural", "gradient", "oja", "stiefel"}, default="natural"
         "natural" is W + ζ W ∘ G/∇⁺, NNP Eq. 7, the natural gradient in the metric ∇⁺/W, with both sides of the rule of W; ζ = 1 is
-        the multiplicative rule with exponent 1. "gradient" is W + γG, NNP Eq. 1 and 23. "oja" is W + ½γ(2G − WWᵀG − WGᵀW), NNP Eq.
-        14 and 27; "stiefel" is W + γ(G − WGᵀW), NNP Eq. 29. For G = XXᵀW both are ONL Eq. 3 and NNP Eq. 39.
+        the multiplicative rule with exponent 1. "gradient" is W + γG, NNP Eq. 1 and 23, ONL Eq. 8. "oja" is W + ½γ(2G − WWᵀG −
+        WGᵀW), NNP Eq. 14 with B = I and 27; "stiefel" is W + γ(G − WGᵀW), NNP Eq. 29. For G = XXᵀW both are ONL Eq. 3 and NNP Eq. 39.
 
     Notes
     -----
