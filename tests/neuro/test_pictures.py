@@ -1,14 +1,17 @@
 """Pictures of brains: sides, millimetres and background, whatever the order in which voxels are stored."""
 
+import base64
+import io
 import re
 
 import nibabel
 import numpy as np
+import PIL.Image
 import pytest
 
 from nonneg import OPNMF, plot
 from nonneg.io import Layout, read
-from nonneg.pages.drawing import overlaid
+from nonneg.pages.pictures import overlaid
 from nonneg.plot.slices import cuts, slices
 
 AFFINE = np.array([[2.0, 0, 0, -9], [0, 3, 0, -20], [0, 0, 4, -10], [0, 0, 0, 1]])
@@ -49,8 +52,9 @@ def test_volumes_without_an_affine_have_no_sides():
 
 
 def test_overlay():
-    pixels = overlaid(np.array([[np.nan, 0.0, 1.0, 1.0]]), np.array([[0.0, 0, 0, 1]]))
-    assert pixels[0].tolist() == [[255] * 3, [232] * 3, [112] * 3, [190, 20, 30]]
+    source = overlaid(np.array([[np.nan, 0.0, 1.0, 1.0]]), np.array([[0.0, 0, 0, 1]]))
+    picture = PIL.Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))).convert("RGB")
+    assert np.asarray(picture)[0].tolist() == [[255] * 3, [232] * 3, [112] * 3, [190, 20, 30]]
 
 
 def test_drawn_and_on_the_page(table, tmp_path):

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..io.atomic import written_whole
-from .drawing import curve, short
-from .page import Section, code, facts, figure, frame, python_imports, table, versions
+from ..plot.curves import draw_curves
+from .blocks import Block, Code, Facts, Folded, Notes, Section, Table, Text
+from .html import write_page
+from .pictures import chart
+from .sections import command, python_imports, versions
+from .wording import short
 
 
 def ranks(found: Mapping[str, Any]) -> Section:
     """The curves of all criteria, their choices, and the table behind them."""
-    figures = []
-    for one in found["curves"]:
-        which = f" {one['which']}" if one["which"] else ""
-        x, y = np.array(one["ranks"], dtype=float), np.array(one["values"], dtype=float)
-        kept = np.isfinite(y)
-        if kept.sum() < 2:
+    charts: list[Block] = []
+    for criterion, group in groupby(found["curves"], key=lambda curve: curve["criterion"]):
+        curves = [curve for curve in group if np.isfinite(curve["values"]).sum() > 1]
+        if not curves:
             continue
-        errors = np.array(one["errors"], dtype=float)
-        label = f"{one['criterion']}: {one['label']} for ranks{which} from {one['ranks'][0]} to {one['ranks'][-1]}; it speaks for "
-        label += f"{one['best']}."
-        bars = errors[kept] if np.isfinite(errors).all() else None
-        drawn = curve(x[kept], y[kept], label=label, across="rank", up=one["label"], errors=bars, mark=float(one["best"]))
-        figures.append(figure(drawn, label))
+        label = f"{criterion}: " + "; ".join(
+            f"{one['label']} for ranks {one['which']} from {one['ranks'][0]} to {one['ranks'][-1]}".replace("  ", " ")
+            + f"; it speaks for {one['best']}"
+            for one in curves
+        )
+        charts.append(chart(partial(draw_curves, curves), f"{label}."))
     columns = found["columns"]
     rows = [[_shown(values[number]) for values in columns.values()] for number in range(len(columns["rank"]))]
-    numbers = table("What each criterion says about each rank", tuple(columns), rows)
-    why = f"<p>{escape(found['why'])}</p>"
-    return "Ranks", f"{why}{''.join(figures)}<details><summary>The numbers</summary>{numbers}</details>"
+    numbers = Table("What each criterion says about each rank", tuple(columns), rows)
+    return Section("Ranks", [Text(found["why"]), *charts, Folded("The numbers", numbers)])
 
 
 def _shown(value: Any) -> str:
@@ -70,30 +71,23 @@ def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, ab
     """
     about = about or {}
     data = [Path(one).name for one in about.get("data", ())]
-    title = f"Ranks of {type(estimator).__name__}{f' for {data[0]}' if data else ''}"
-    shape = about.get("shape")
-    best = found["best"]
-    summary = facts(
-        {
-            "Rank": " × ".join(map(str, best)) if isinstance(best, list | tuple) else str(best),
-            "Judged by": ", ".join(dict.fromkeys(one["criterion"] for one in found["curves"])),
-            "Data": None if shape is None else f"{shape[0]} × {shape[1]}",
-            "Time": None if "fit_seconds" not in about else f"{about['fit_seconds']:.3g} s",
-            "Seed": None if about.get("seed") is None else str(about["seed"]),
-            "Started": str(about.get("began") or "")[:16].replace("T", " "),
-        }
-    )
-    command = f"<p>The command:</p>{code(about['command'], wraps=True)}" if "command" in about else ""
-    sections = {
-        "summary": ("Summary", summary + command),
-        "ranks": ranks(found),
-        "python": ("The same in Python", code(_python(estimator, found, about))),
-        "details": ("Details", versions()),
+    shape, best, warned = about.get("shape"), found["best"], about.get("warnings", ())
+    known = {
+        "Rank": " × ".join(map(str, best)) if isinstance(best, list | tuple) else str(best),
+        "Judged by": ", ".join(dict.fromkeys(one["criterion"] for one in found["curves"])),
+        "Data": None if shape is None else f"{shape[0]} × {shape[1]}",
+        "Time": None if "fit_seconds" not in about else f"{about['fit_seconds']:.3g} s",
+        "Seed": None if about.get("seed") is None else str(about["seed"]),
+        "Started": str(about.get("began") or "")[:16].replace("T", " "),
     }
-    warned = "".join(f"<li>{escape(text)}</li>" for text in about.get("warnings", ()))
+    sections = {
+        "summary": Section("Summary", [Facts(known), *command(about)]),
+        "ranks": ranks(found),
+        "python": Section("The same in Python", [Code(_python(estimator, found, about))]),
+        "details": Section("Details", [versions()]),
+    }
     if warned:
-        sections["notes"] = ("What to know", f'<ul class="notes">{warned}</ul>')
+        sections["notes"] = Section("What to know", [Notes(warned)])
+    title = f"Ranks of {type(estimator).__name__}{f' for {data[0]}' if data else ''}"
     lead = "A curve has to be looked at before a number is believed: where it is flat, other ranks are as good."
-    text = frame(title, lead, sections)
-    with written_whole(path) as unfinished:
-        unfinished.write_text(text, encoding="utf8")
+    write_page(path, title, lead, sections)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -64,7 +64,14 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
     ax : Axes, optional
     """
     found = scan.curves(criterion)
-    ax = axes(ax)
+    ax = draw_curves(found, axes(ax))
+    best = ", ".join(f"{curve['best']} {curve['which']}".strip() for curve in found)
+    ax.set_title(f"Best {'rank' if len(found) == 1 else 'ranks'}: {best}")
+    return ax
+
+
+def draw_curves(found: Sequence[Curve], ax: Any) -> Any:
+    """Draw a criterion over ranks: one curve, or two for models with two ranks."""
     for number, curve in enumerate(found):
         colour = ("#0072b2", "#d55e00")[number % 2]
         name = f"ranks {curve['which']}" if curve["which"] else None
@@ -90,6 +97,4 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
         right.plot(found[0]["ranks"], found[0]["beside"], "s--", color="#e69f00", label="lowest error")
         right.set_ylabel("lowest error", color="#e69f00")
         right.spines[["top"]].set_visible(False)
-    best = ", ".join(f"{curve['best']} {curve['which']}".strip() for curve in found)
-    ax.set_title(f"Best {'rank' if len(found) == 1 else 'ranks'}: {best}")
     return ax
