@@ -8,6 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from numpydoc.validate import validate
 
 import nonneg
 import nonneg_papers
@@ -80,6 +81,20 @@ def test_docstring(name):
         taken = fields or set(inspect.signature(thing).parameters)
         assert set(listed) <= taken, "documents only what there is"
         assert taken - set(listed) <= {"self", "_"} or len(listed) < 3, "a list of parameters is complete"
+
+
+LEFT_OUT = {"ES01", "EX01", "SA01"}
+"""A second paragraph, an example and a See Also are not asked of everything."""
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if "initialization" not in name])
+def test_numpydoc(name):
+    """Every parameter is described in order, what is returned is said, sections are in order and written as numpydoc has them."""
+    thing = PUBLIC[name]
+    is_record = inspect.isclass(thing) and not documented(inspect.getdoc(thing))  # its fields are explained one by one
+    left_out = LEFT_OUT | ({"PR01"} if is_record else set())
+    found = validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]
+    assert not [error for error in found if error[0] not in left_out]
 
 
 def written(cls):

@@ -69,6 +69,7 @@ def factorize(
         "block-coordinate" on a device; "newton" for I-, α- and β-divergences up to β = 1, if factors occur once;
         "adaptive" if a constraint ties entries together; else "quasi-newton".
     max_iter : int, default=1000
+        Most iterations of a run.
     tol : float, default=1e-5
         Stop when the objective changes by at most `tol` times its value between two checks, or when its extrapolated
         remaining decrease is at most 600 · `tol` of it (and at most 0.6 %); 0 runs to `max_iter`. See `nonneg.solvers.Stopping`.
@@ -95,6 +96,7 @@ def factorize(
     Returns
     -------
     Solution
+        Factors, objective, history, and why the run ended.
 
     Examples
     --------

@@ -21,6 +21,12 @@ def load(path: Any) -> Any:
     Parameters
     ----------
     path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        Fitted, as it was saved.
     """
     return read_stored(path).estimator
 

@@ -88,13 +88,13 @@ class Model:
     signed : iterable of str, optional
         Which matrices that are given, the data among them, may have negative entries; with the Euclidean distance. By default the
         data, if a factor is constrained to be "signed". Fixed factors that have negative entries need not be named.
+    weighted : bool, default=False
+        Whether each entry of the data has a weight V, by which the rules then differ. Need not be said: data with weights, or with
+        missing values, say it.
     split : {"joint", "separate"}, default="joint"
         How matrices of either sign enter a rule, as the difference of two matrices without negative entries. "joint" splits the
         whole product between two occurrences of the factor, as in (XᵀX Hᵀ)⁺, and does not form XᵀX. "separate" splits matrices of
         either sign alone, as in (XᵀX)⁺Hᵀ, by the entries of XᵀX: the rule of Ding, Li and Jordan (2010).
-    weighted : bool, default=False
-        Whether each entry of the data has a weight V, by which the rules then differ. Need not be said: data with weights, or with
-        missing values, say it.
 
     Attributes
     ----------

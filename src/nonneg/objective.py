@@ -125,6 +125,7 @@ class Objective:
         (ψmax, ψmin) of an upper bound of J as in QNMF Eq. 6, so that the exponent 1/(ψmax − ψmin) never raises it. They follow
         from `value` as text. Without them the exponent is found by a line search.
     maximize : bool, default=False
+        Whether J is maximised rather than minimised.
 
     Attributes
     ----------

@@ -41,6 +41,11 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
     status : {"ready", "by form", "derived"}, optional
         Only those that have a name of their own; that are a form to be given; or that are a step in the derivation of others.
 
+    Returns
+    -------
+    sequence of Method
+        It prints itself as a table, in a notebook too.
+
     Examples
     --------
     >>> from nonneg import methods

@@ -63,6 +63,7 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
         Its learned factors free, signed, stochastic or doubly stochastic. Of the last two, ∇ is the gradient of the Lagrangian,
         with the multipliers that fit best on the support of F.
     X : array or sparse array
+        The data.
     factors : dict of arrays
         Of all factors, as in ``solution.factors``.
     tol : float
@@ -100,7 +101,9 @@ def check_gradient(
     Parameters
     ----------
     model : Model
+        Its rules are checked, for every learned factor.
     X : array or sparse array
+        The data.
     rank : int or sequence of int, optional
         Of the factors, if they are to be drawn.
     factors : dict of arrays, optional
@@ -136,6 +139,22 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
 
     Written with the operations of the array's own library, so that automatic differentiation can follow.
 
+    Parameters
+    ----------
+    divergence : str, float or Objective
+        See `nonneg.divergences`.
+    X : array
+        The data.
+    approximation : array
+        X̂, of the shape of X.
+
+    Returns
+    -------
+    array
+        One number.
+
+    Examples
+    --------
     >>> float(divergence_value("euclidean", np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]])))
     2.0
     """
@@ -176,7 +195,22 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
 def divergence_parts(
     divergence: str | float | Objective, X: np.ndarray, approximation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P and Q of ∂D/∂X̂ = P − Q, QNMF Table 1; for the dual I-divergence 1 and 1 + ln(X/X̂), for the trace 0 and I."""
+    """P and Q of ∂D/∂X̂ = P − Q, QNMF Table 1; for the dual I-divergence 1 and 1 + ln(X/X̂), for the trace 0 and I.
+
+    Parameters
+    ----------
+    divergence : str, float or Objective
+        See `nonneg.divergences`.
+    X : array
+        The data.
+    approximation : array
+        X̂, of the shape of X.
+
+    Returns
+    -------
+    tuple of two arrays
+        P and Q, each of the shape of X.
+    """
     Y = approximation
     match get_divergence(divergence):
         case Beta(b):
@@ -209,9 +243,16 @@ def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]
     Parameters
     ----------
     model : Model
+        Form and divergence.
     factor : str
+        Name of the factor.
     matrices : dict of arrays
         All matrices of the form, and the data.
+
+    Returns
+    -------
+    tuple of two arrays
+        ∇⁺ − ∇⁻ and ∇⁺ + ∇⁻.
     """
     P, Q = divergence_parts(model.divergence, matrices[model.data], _product(model.form, matrices))
     sizes = {name: np.abs(matrix) for name, matrix in matrices.items()}

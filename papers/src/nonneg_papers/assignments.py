@@ -36,7 +36,13 @@ OPTIMA = {
 
 
 def assignment_names() -> list[str]:
-    """The names of the instances, which begin with those of who made them; the number is that of the facilities."""
+    """The names of the instances, which begin with those of who made them; the number is that of the facilities.
+
+    Returns
+    -------
+    list of str
+        Names, in alphabetical order.
+    """
     return list(OPTIMA)
 
 

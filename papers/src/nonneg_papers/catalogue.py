@@ -164,7 +164,12 @@ _TABLE = (
         "QNMF 10, Theorem 2",
         "`nonneg.constraints.Stochastic`, `nonneg.constraints.DoublyStochastic`",
     ),
-    Method("orthogonal", "WᵀW = I, simplified", "QNMF 11, Theorem 3, Corollary 4; ONL 12, 20, Fig. 4", "`nonneg.constraints.Orthogonal`"),
+    Method(
+        "orthogonal",
+        "WᵀW = I, simplified",
+        "QNMF 11, Theorem 3, Corollary 4; ONL 12, 20, Fig. 4",
+        "`nonneg.constraints.Orthogonal`",
+    ),
     Method("orthogonal, unsimplified", "WᵀW = I, as the theorem has it", "QNMF 11", "`nonneg.constraints.Orthogonal(steps=1)`"),
     # Divergences
     Method("α-divergence", "α = 1 is the I-divergence, ½ Hellinger, 2 χ²", "QNMF Table 1", "`nonneg.divergences.Alpha`"),

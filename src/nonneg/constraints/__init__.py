@@ -62,7 +62,18 @@ NAMES: dict[str, Constraint] = {
 
 
 def get_constraint(constraint: str | Constraint | None) -> Constraint:
-    """A constraint by name, or as it is; None is 'free'."""
+    """A constraint by name, or as it is; None is 'free'.
+
+    Parameters
+    ----------
+    constraint : str, Constraint or None
+        A name such as "orthogonal", or an object.
+
+    Returns
+    -------
+    Constraint
+        The object of that name, or the one given.
+    """
     if isinstance(constraint, Constraint):
         return constraint
     return find("constraint", "free" if constraint is None else constraint, NAMES, "an object of nonneg.constraints")

@@ -18,6 +18,13 @@ from .unit import unit_length
 class FixedMultiplier(Constraint):
     """Wᵀ W = I with its Lagrange multiplier set to −I by hand, and columns of length one: FONT §3, Eq. 13–17.
 
+    Parameters
+    ----------
+    axis : {"columns", "rows"}, default="columns"
+        Which of the two have length one.
+    weight : float, default=1.0
+        Weight of the term ½ tr(I − WᵀW).
+
     Notes
     -----
     ½ tr(I − WᵀW) joins the objective, so W joins the numerator: W ← W ∘ (∇⁻ + W)/∇⁺ (FONT Eq. 16). Without normalisation that term
@@ -86,6 +93,13 @@ class FixedMultiplier(Constraint):
 @dataclass(frozen=True)
 class NearOrthogonal(FixedMultiplier):
     """The objective gains ¼ weight · ‖WᵀW − I‖², and columns have length one: the penalty behind FONT Eq. 21.
+
+    Parameters
+    ----------
+    axis : {"columns", "rows"}, default="columns"
+        Which of the two are to be orthonormal.
+    weight : float, default=1.0
+        Weight of the penalty.
 
     Notes
     -----

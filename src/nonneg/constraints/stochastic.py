@@ -17,6 +17,11 @@ _AXES: dict[str, int | None] = {"columns": 0, "rows": 1, "matrix": None}
 class Stochastic(Constraint):
     """Columns, rows or the whole matrix sum to one: QNMF Theorem 2, Eq. 10.
 
+    Parameters
+    ----------
+    axis : {"columns", "rows", "matrix"}, default="columns"
+        Which of these sum to one.
+
     Notes
     -----
     The rule keeps the constraint only softly; `restore` divides by the sums, so that it holds exactly after each step.

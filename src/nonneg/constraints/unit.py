@@ -15,7 +15,22 @@ _AXES = {"columns": -2, "rows": -1}
 
 
 def unit_length(xp: Any, factor: Array, axis: str) -> Array:
-    """The factor with its columns or rows divided by their length, zero ones unchanged."""
+    """The factor with its columns or rows divided by their length, zero ones unchanged.
+
+    Parameters
+    ----------
+    xp : module
+        Array library of the factor.
+    factor : array
+        A matrix.
+    axis : {"columns", "rows"}
+        Which of the two are divided by their length.
+
+    Returns
+    -------
+    array
+        The factor, its columns or rows of length one or zero.
+    """
     lengths = xp.sqrt(xp.sum(factor * factor, axis=_AXES[axis], keepdims=True))
     return factor / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
 
@@ -23,6 +38,11 @@ def unit_length(xp: Any, factor: Array, axis: str) -> Array:
 @dataclass(frozen=True)
 class Unit(Constraint):
     """Columns w (or rows) with ‖w‖ = 1, as in the dictionary of non-negative sparse coding.
+
+    Parameters
+    ----------
+    axis : {"columns", "rows"}, default="columns"
+        Which of the two have length one.
 
     Notes
     -----

@@ -17,6 +17,7 @@ class Gram:
     Parameters
     ----------
     kernel : array, sparse array or Operator
+        K, symmetric, of shape (m, m).
     checked : bool, default=True
         Refuse a matrix that cannot be X Xᵀ. Unchecked similarities, as of a graph, can be used too: the rule, and its proof, need
         no more than entries ≥ 0; the objective is then no longer a distance, and may be negative.
@@ -45,6 +46,7 @@ class Observed:
     Parameters
     ----------
     values : sparse array of shape (m, n)
+        The known entries; the pattern of stored entries says which are known.
 
     Examples
     --------

@@ -46,6 +46,7 @@ def open_data(
     Returns
     -------
     Data
+        To be given in place of X.
 
     Examples
     --------

@@ -32,7 +32,9 @@ def make_hidden_chain(
     Parameters
     ----------
     n_states : int, default=4
+        Number of hidden states.
     n_symbols : int, default=22
+        Number of symbols.
     n_samples : int, default=100000
         How many symbols to draw.
     overlap : float, default=0
@@ -40,6 +42,7 @@ def make_hidden_chain(
     stay : float, default=0
         How much is added to the probability of staying in a state, between 0 and 1.
     random_state : int, Generator, RandomState or None, default=0
+        Seed or generator of the chain and the sequence.
 
     Returns
     -------

@@ -23,9 +23,11 @@ def make_faces(n_samples: int = 400, *, noise: float = 0.1, random_state: Random
     Parameters
     ----------
     n_samples : int, default=400
+        Number of faces.
     noise : float, default=0.1
         The standard deviation of the noise, as a share of that of the faces; negative entries become zero.
     random_state : int, Generator, RandomState or None, default=0
+        Seed or generator of the amounts and the noise.
 
     Returns
     -------

@@ -22,12 +22,15 @@ def make_parts(
     Parameters
     ----------
     n_samples : int, default=200
+        Number of samples.
     n_features : int, default=60
+        Number of features.
     n_parts : int, default=6
         The number of parts; each feature belongs to one of them.
     noise : float, default=0.1
         The standard deviation of the noise, as a share of that of the sums; negative entries become zero.
     random_state : int, Generator, RandomState or None, default=0
+        Seed or generator of the parts, the amounts and the noise.
 
     Returns
     -------

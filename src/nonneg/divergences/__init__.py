@@ -53,7 +53,18 @@ NAMES: dict[str, Objective] = {
 
 
 def get_divergence(divergence: str | float | Objective) -> Objective:
-    """A divergence by name, by its number b in ``Beta(b)`` (scikit-learn's ``beta_loss``), or as it is."""
+    """A divergence by name, by its number b in ``Beta(b)`` (scikit-learn's ``beta_loss``), or as it is.
+
+    Parameters
+    ----------
+    divergence : str, float or Objective
+        A name such as "kullback-leibler", a number b, or an object.
+
+    Returns
+    -------
+    Objective
+        The object of that name or number, or the one given.
+    """
     if isinstance(divergence, Objective):
         return divergence
     if isinstance(divergence, Real) and not isinstance(divergence, bool):

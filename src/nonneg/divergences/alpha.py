@@ -14,7 +14,7 @@ from .dual_i import DualI
 
 @dataclass(frozen=True, eq=False)
 class Alpha(Divergence):
-    r"""α-divergence (QNMF Table 1).
+    r"""The α-divergence (QNMF Table 1).
 
     .. math:: D(X\|\hat X) = \frac{1}{a(1-a)} \sum a X + (1-a)\hat X - X^a \hat X^{1-a}
 

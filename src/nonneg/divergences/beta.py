@@ -11,7 +11,7 @@ from .base import Divergence
 
 @dataclass(frozen=True, eq=False)
 class Beta(Divergence):
-    r"""β-divergence, numbered as in scikit-learn.
+    r"""The β-divergence, numbered as in scikit-learn.
 
     .. math:: D(X\|\hat X) = \sum \frac{X^b + (b-1)\hat X^b - b\,X\hat X^{b-1}}{b(b-1)}
 

@@ -12,7 +12,7 @@ from .beta import Beta
 
 @dataclass(frozen=True, eq=False)
 class Gamma(Divergence):
-    r"""γ-divergence (QNMF Table 1).
+    r"""The γ-divergence (QNMF Table 1).
 
     .. math:: D(X\|\hat X) = \frac{\ln\sum X^{1+g} + g\ln\sum\hat X^{1+g} - (1+g)\ln\sum X\hat X^g}{g(1+g)}
 

@@ -13,7 +13,7 @@ from .base import DataSums, Middles, Objective, Sums
 
 @dataclass(frozen=True)
 class Trace(Objective):
-    r"""max tr(WᵀSW) for a symmetric S of either sign (ONL §4, NNP §4); the form is ``"W.T S W"``.
+    r"""Maximise tr(WᵀSW) for a symmetric S of either sign (ONL §4, NNP §4); the form is ``"W.T S W"``.
 
     The derivative of −tr(X̂) by X̂ is −I: Q is the empty word. Writing S = S⁺ − S⁻ then gives the two parts S⁺W and S⁻W. The
     bound of −tr(WᵀS⁺W) has ψ = 0 and that of tr(WᵀS⁻W) has ψ = 2, so the proven rule is the square root, ONL 40 and 42; ONL 39

@@ -40,6 +40,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of clusters, the rank of W.
     init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
         How to start. "auto" is "kmeans", clusters of samples. An array is the memberships to start from,
         (n_samples, n_clusters); a dict gives factors by name, the others are drawn at random. Zeros in them

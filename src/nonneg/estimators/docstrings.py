@@ -34,7 +34,7 @@ def documented(cls: C) -> C:
     filled = {title: "\n".join(entries.values()) for title, entries in own.items()}
     first = sections.pop("")
     sections = filled | {title: text for title, text in sections.items() if title not in filled}
-    cls.__doc__ = "\n\n".join([first, *(f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items())])
+    cls.__doc__ = "\n\n".join([first, *(f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items())]) + "\n"
     return cls
 
 

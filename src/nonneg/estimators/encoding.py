@@ -45,7 +45,9 @@ def encode(
     Parameters
     ----------
     X : array, sparse array or Data of shape (n_samples, n_features)
+        Samples.
     components : array of shape (n_components, n_features)
+        C.
     divergence : Objective
         One that does not depend on scale (γ, Rényi) is replaced by its `separable` kin: for a single sample they have the same
         minimiser.
@@ -54,6 +56,12 @@ def encode(
     tol : float
         A code has converged when a round of iterations changes it by no more than `tol` times its largest entry.
     max_iter : int
+        Most iterations of a code.
+
+    Returns
+    -------
+    array of shape (n_samples, n_components)
+        One row of codes for each sample.
     """
     if isinstance(X, Data):
         X = in_memory(X)

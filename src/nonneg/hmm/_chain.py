@@ -46,7 +46,9 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
     Parameters
     ----------
     random_state : int, Generator, RandomState or None, default=None
+        Seed or generator of the starts; an int gives the same result every time.
     n_states : int, default=2
+        Number of hidden states.
 
     Attributes
     ----------

@@ -33,6 +33,7 @@ class NNMFHMM(HiddenChain):
     n_init : int, default=1
         Random starts, of which the best is kept.
     max_iter : int, default=10000
+        Most iterations of a start.
     tol : float, default=0.0
         Stop when the objective changes by at most `tol` times its value in ten iterations; 0 runs to `max_iter`.
 

@@ -65,6 +65,7 @@ class QNMFHMM(HiddenChain):
     n_init : int, default=8
         Starts, of which the best is kept.
     max_iter : int, default=3000
+        Most iterations of a start.
     tol : float, default=1e-6
         Stop when the objective changes by at most `tol` times its value in ten iterations; of counts, times what the
         Kullback–Leibler divergence is by chance alone, if that is more (see the notes). 0 runs to `max_iter`.

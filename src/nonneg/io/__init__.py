@@ -110,6 +110,11 @@ def read(
         matrix of so many scans lies in a temporary file in any case, and is an array mapped from it if this is False.
     parts : int, default=0
         How many parts are to be learned. Fewer scans than that are refused before they are read.
+
+    Returns
+    -------
+    Table
+        Values and, if the file has them, names and layout.
     """
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
     if several is not None and len(several) != 1:
@@ -152,7 +157,9 @@ def write(table: Any, path: Path_) -> None:
     Parameters
     ----------
     table : Table or array
+        Values, with or without names.
     path : path
+        The file; its ending names the kind.
     """
     table = table if isinstance(table, Table) else Table(table)
     path = Path(path)
@@ -162,7 +169,18 @@ def write(table: Any, path: Path_) -> None:
 
 
 def kind_to_write(path: Path_) -> Kind:
-    """The kind of file that a name says is to be written."""
+    """The kind of file that a name says is to be written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; its ending decides.
+
+    Returns
+    -------
+    Kind
+        One of the kinds of file that can be written.
+    """
     name = Path(path).name.lower()
     for kind in KINDS:
         if kind.is_written_to(name):
@@ -172,7 +190,20 @@ def kind_to_write(path: Path_) -> Kind:
 
 
 def kind_of(path: Path_, *, graph: bool = False) -> Kind:
-    """The kind of a file, by its content, or by its name if that is ambiguous."""
+    """The kind of a file, by its content, or by its name if that is ambiguous.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, or folder.
+    graph : bool, default=False
+        Whether text is a list of edges rather than a table.
+
+    Returns
+    -------
+    Kind
+        One of the kinds of file that can be read.
+    """
     source = Source(Path(path))
     source.refuse_useless()
     for kind in KINDS:

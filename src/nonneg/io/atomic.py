@@ -15,7 +15,18 @@ from typing import Any
 
 @contextmanager
 def written_whole(path: Any) -> Iterator[Path]:
-    """A file to write to, which takes the place of `path` once it is complete and on the disk; it is removed if that fails."""
+    """A file to write to, which takes the place of `path` once it is complete and on the disk; it is removed if that fails.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to replace.
+
+    Yields
+    ------
+    Path
+        A new file beside the old one.
+    """
     path = Path(os.path.realpath(path))
     check_writable(path)
     remove_left_over(path)
@@ -86,7 +97,13 @@ def _is_alive(process: int) -> bool:
 
 
 def check_writable(path: Any) -> None:
-    """Raise the error of writing if a file cannot be written."""
+    """Raise the error of writing if a file cannot be written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; it is not touched.
+    """
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")

@@ -65,7 +65,13 @@ _MEANINGLESS = {
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and how it begins."""
+    """A file, and how it begins.
+
+    Parameters
+    ----------
+    path : path
+        The file; its first bytes are read when they are asked for.
+    """
 
     path: Path
 

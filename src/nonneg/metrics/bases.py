@@ -15,7 +15,7 @@ from ._reading import checked_matrix, mean_with_dead, read_basis
 
 
 def orthogonality(W: Any) -> float:
-    """ρ = 1 − the mean cosine between two columns of W: NNP Eq. 65.
+    """The orthogonality ρ = 1 − the mean cosine between two columns of W: NNP Eq. 65.
 
     From 0 (all columns are parallel) to 1, which is best: no two columns overlap. A single column has none to overlap with: 1.
 
@@ -23,6 +23,11 @@ def orthogonality(W: Any) -> float:
     ----------
     W : array-like of shape (m, r)
         Non-negative. A column of zeros counts as parallel to every other.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, the best.
 
     See Also
     --------
@@ -39,7 +44,7 @@ def orthogonality(W: Any) -> float:
 
 
 def orthogonality_error(W: Any) -> float:
-    """ρ = ‖WᵀW − I‖ in the Frobenius norm, the columns of W first made unit length: PNMF Eq. 38.
+    """The error ρ = ‖WᵀW − I‖ in the Frobenius norm, the columns of W first made unit length: PNMF Eq. 38.
 
     From 0, which is best (no two columns overlap), to √(r(r − 1)) for r parallel columns.
 
@@ -47,6 +52,11 @@ def orthogonality_error(W: Any) -> float:
     ----------
     W : array-like of shape (m, r)
         Non-negative. A column of zeros counts as parallel to every other.
+
+    Returns
+    -------
+    float
+        At least 0, the best.
 
     See Also
     --------
@@ -92,6 +102,11 @@ def basis_entropy(W: Any) -> float:
     W : array-like of shape (m, r)
         Non-negative. A column of zeros counts as constant.
 
+    Returns
+    -------
+    float
+        In nats, at most ln m.
+
     Notes
     -----
     The values that PNMF prints for its 361 pixels, 7.4 to 54.5, cannot come from this formula, which is at most ln 361 = 5.9.
@@ -121,6 +136,11 @@ def sparseness(W: Any) -> float:
     ----------
     W : array-like of shape (m, r)
         Non-negative, with at least two rows. A column of zeros counts as constant.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, the sparsest.
 
     References
     ----------
@@ -154,6 +174,11 @@ def stochastic_error(W: Any, axis: Literal["columns", "rows", "matrix"] = "colum
         Non-negative.
     axis : {"columns", "rows", "matrix"}, default="columns"
         Sums that should be one, as for `nonneg.constraints.Stochastic`. In QNMF it is the columns of W, and the whole of Y.
+
+    Returns
+    -------
+    float
+        At least 0, the best.
 
     Examples
     --------

@@ -21,6 +21,11 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
     labels_true, labels_pred : array-like of shape (n,)
         Class and cluster of each sample, as numbers or strings.
 
+    Returns
+    -------
+    float
+        At most 1, the best.
+
     Notes
     -----
     It never falls when a cluster is split, so it compares only clusterings with equally many clusters.
@@ -47,6 +52,11 @@ def clustering_entropy(labels_true: Any, labels_pred: Any) -> float:
     ----------
     labels_true, labels_pred : array-like of shape (n,)
         Class and cluster of each sample, as numbers or strings.
+
+    Returns
+    -------
+    float
+        In nats; 0 is the best.
 
     Notes
     -----
@@ -76,6 +86,11 @@ def normalized_entropy(labels_true: Any, labels_pred: Any) -> float:
     labels_true, labels_pred : array-like of shape (n,)
         Class and cluster of each sample, as numbers or strings.
 
+    Returns
+    -------
+    float
+        Between 0, the best, and 1.
+
     Notes
     -----
     The m of the printed log₂ m is c, the number of classes, and its n_i^i is n_i^j.
@@ -103,6 +118,11 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     ----------
     labels_true, labels_pred : array-like of shape (n,)
         Class and cluster of each sample, as numbers or strings.
+
+    Returns
+    -------
+    float
+        At most 1, the best.
 
     Examples
     --------

@@ -24,6 +24,12 @@ def equal_error_rate(y_true: Any, score: Any) -> float:
     y_true : array-like of shape (n,)
         Two classes. The second in sorted order is the one that should score higher: 1 of 0 and 1, True of False and True.
     score : array-like of shape (n,)
+        Score of each sample; the second class should have the higher ones.
+
+    Returns
+    -------
+    float
+        Between 0, the best, and 1.
 
     Notes
     -----
@@ -67,6 +73,11 @@ def edge_error(A: Any, B: Any, permutation: Any) -> int:
         ``permutation[i]`` is the vertex of A that is matched with vertex i of B: the column of the one in row i of P. Where
         B ≈ W A Wᵀ, it is ``scipy.optimize.linear_sum_assignment(W, maximize=True)[1]``.
 
+    Returns
+    -------
+    int
+        Number of differing entries; 0 is the best.
+
     Examples
     --------
     The path 0–1–2 is the path 1–0–2 with its first two vertices exchanged:
@@ -101,6 +112,11 @@ def relative_error(X: Any, approximation: Any, *, missing: str = "raise") -> flo
         X̂. If both are sparse, so is their difference.
     missing : {"raise", "ignore"}, default="raise"
         Whether NaN, masked entries and NA in X are left out.
+
+    Returns
+    -------
+    float
+        At least 0, the best.
 
     Examples
     --------

@@ -45,6 +45,7 @@ def compare_atlases(a: Any, b: Any, *, resample: bool = False) -> AtlasCompariso
     Returns
     -------
     AtlasComparison
+        Dice coefficients of matched parts, and the adjusted Rand index.
 
     Examples
     --------

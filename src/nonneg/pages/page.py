@@ -51,6 +51,7 @@ def write_report(
     shape : tuple of int or Layout, optional
         How features lie in an image.
     feature_names : sequence of str, optional
+        Names of the features; by default those of the fit.
     about : dict, optional
         Fields about the fit, as the command line keeps them in model files.
     """

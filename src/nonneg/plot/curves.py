@@ -21,6 +21,12 @@ def convergence(model: Any, *, by: str = "seconds", ax: Any = None) -> Any:
         With `history_`, or `history`.
     by : {"seconds", "iteration"}, default="seconds"
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     history = getattr(model, "history_", getattr(model, "history", None))
     if history is None or not len(history):
@@ -62,6 +68,12 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
     criterion : str, optional
         Which one; the first by default.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     found = scan.curves(criterion)
     ax = draw_curves(found, axes(ax))

@@ -22,6 +22,7 @@ def partition(model: Any, graph: Any, *, names: Any = None, positions: Any = Non
     Parameters
     ----------
     model : GraphClustering, or array of labels
+        Fitted; or the part of each vertex.
     graph : networkx graph, sparse array or array of shape (n, n)
         The partitioned graph.
     names : sequence of str, optional
@@ -29,6 +30,12 @@ def partition(model: Any, graph: Any, *, names: Any = None, positions: Any = Non
     positions : array of shape (n, 2), optional
         Positions of vertices; by default of springs between neighbours.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     A = adjacency(graph)
     labels = np.asarray(getattr(model, "labels_", model))
@@ -55,7 +62,14 @@ def matching(found: Any, A: Any, B: Any, *, ax: Any = None) -> Any:
     found : Matching
         As `nonneg.graph.match_graphs` returns it.
     A, B : networkx graph, sparse array or array
+        The two graphs, as they were matched.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     A, B = adjacency(A), adjacency(B)
     p = found.permutation
@@ -102,11 +116,18 @@ def transitions(model: Any, *, least: float = 0.02, count: int = 4, ax: Any = No
     Parameters
     ----------
     model : QNMFHMM or NNMFHMM
+        Fitted.
     least : float, default=0.02
         Transitions less probable than this are not drawn.
     count : int, default=4
         How many of its likeliest symbols a state is described by.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     if not hasattr(model, "transmat_"):
         raise IncompatibleError(f"{type(model).__name__} has no transitions to show.")

@@ -19,11 +19,18 @@ def reordered(model: Any, X: Any, *, lines: bool = True, ax: Any = None) -> Any:
     Parameters
     ----------
     model : estimator
+        Fitted.
     X : array or sparse array of shape (n_samples, n_features)
         As it was fitted.
     lines : bool, default=True
         Whether to draw lines between parts.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     X = checked(X, "X") if sparse.issparse(X) else np.asarray(X)
     of_rows, of_columns = row_labels(model, X), column_labels(model)
@@ -61,9 +68,16 @@ def memberships(model: Any, X: Any = None, *, ax: Any = None) -> Any:
     Parameters
     ----------
     model : estimator
+        Fitted.
     X : array or sparse array, optional
         Samples, for estimators that do not keep codes.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     codes = codes_of(model, X)
     if codes is None:

@@ -21,13 +21,14 @@ def components(
     radiological: bool = False,
     ax: Any = None,
 ) -> Any:
-    """Components as images, side by side, each from white to its own largest entry; of volumes, the axial slice with most of it.
+    """The components as images, side by side, each from white to its largest entry; of volumes, the axial slice with most of it.
 
     Without a layout of features, the largest weights of each component are drawn as bars: `top_features`.
 
     Parameters
     ----------
     model : estimator
+        Fitted.
     shape : tuple of int or Layout, optional
         Height and width of an image; or how features lie in a picture, as `nonneg.files.read` says it.
     count : int, optional
@@ -37,6 +38,12 @@ def components(
     radiological : bool, default=False
         Of volumes with an affine, whether the right of the body is on the left of the picture; by default, left is left.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     parts = parts_of(model)
     if shape is None or (isinstance(shape, Layout) and len(shape.shape) == 1):
@@ -95,6 +102,7 @@ def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 
     Parameters
     ----------
     model : estimator
+        Fitted.
     names : sequence of str, optional
         Names of the features; by default those of `fit`.
     count : int, default=6
@@ -102,6 +110,12 @@ def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 
     first : int, default=8
         How many components.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     parts = parts_of(model)[:first]
     labels = names_of(model, parts.shape[1], names)

@@ -14,14 +14,21 @@ _MOST = 1000
 
 
 def clustergram(model: Any, *, ax: Any = None) -> Any:
-    """Distances between the components of all runs, cluster by cluster: dark squares on the diagonal if runs agree.
+    """The distances between the components of all runs, cluster by cluster: dark squares on the diagonal if runs agree.
 
     Within a cluster the components that others are nearest to come first; those that the density filter left out are at the end.
 
     Parameters
     ----------
     model : ConsensusNMF
+        Fitted.
     ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes or array of Axes
+        What was drawn into.
     """
     if not hasattr(model, "run_components_"):
         raise IncompatibleError(f"{type(model).__name__} keeps no components of several runs. Fit a ConsensusNMF.")

@@ -40,6 +40,7 @@ def match_components(a: Any, b: Any) -> Match:
     Returns
     -------
     Match
+        The order of b's components, and their cosines with those of a.
 
     Examples
     --------
@@ -106,6 +107,7 @@ def top_features(
     Parameters
     ----------
     model : fitted estimator, Pipeline that ends with one, or array of shape (n_components, n_features)
+        Components, or an estimator that has them.
     names : sequence of length n_features, or vectorizer, optional
         A vectorizer, or any transformer, has them as ``get_feature_names_out()``; so have the other steps of a pipeline. By default
         ``feature_names_in_`` if the estimator has it, the symbols of a chain, or numbers.
@@ -120,6 +122,11 @@ def top_features(
         The data. Without it, "lift" compares with the sum of all components, each as large as in the fit.
     codes : array of shape (n_samples, n_components), optional
         Codes of X; by default those that the estimator gives.
+
+    Returns
+    -------
+    list of lists of Feature
+        For each component, names and weights.
 
     Examples
     --------
@@ -284,6 +291,11 @@ def atlas(model: Any) -> Atlas:
     ----------
     model : fitted estimator, or array of shape (n_components, n_features)
         Best one whose components hardly overlap, such as `OPNMF`. Of other models it is a summary that leaves much out.
+
+    Returns
+    -------
+    Atlas
+        Label of each feature, sizes of the parts, and the components.
 
     Examples
     --------

@@ -44,6 +44,7 @@ def meta_components(models: Any, n_clusters: int | str = "auto", *, min_share: f
     Returns
     -------
     MetaComponents
+        Clusters of components, with their members and mean profiles.
 
     Examples
     --------

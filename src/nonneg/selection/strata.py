@@ -17,6 +17,7 @@ def strata(columns: Mapping[str, Any], wanted: str, label: str = "The table") ->
     Parameters
     ----------
     columns : DataFrame, or dict of lists
+        Columns by name, each with one cell for every sample.
     wanted : str
         Names of columns: "sex,age/3" for sex, and age in thirds.
     label : str, default="The table"
@@ -25,6 +26,7 @@ def strata(columns: Mapping[str, Any], wanted: str, label: str = "The table") ->
     Returns
     -------
     array of str of shape (n_samples,)
+        One class for each sample.
 
     Examples
     --------

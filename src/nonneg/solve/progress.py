@@ -65,6 +65,7 @@ class Listeners(Listener):
     Parameters
     ----------
     *listeners : Listener
+        Called in turn, in this order.
     """
 
     def __init__(self, *listeners: Listener) -> None:
@@ -145,7 +146,18 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[Listener]:
-    """Let a listener follow all fits in here."""
+    """Let a listener follow all fits in here.
+
+    Parameters
+    ----------
+    listener : Listener
+        Follows the fits.
+
+    Yields
+    ------
+    Listener
+        The same one.
+    """
     token = _LISTENER.set(listener)
     try:
         yield listener
@@ -154,7 +166,13 @@ def listening(listener: Listener) -> Iterator[Listener]:
 
 
 def current_listener() -> Listener:
-    """The listener of all fits: that of `listening`, or else `logging`, if it takes lines; or else one that does nothing."""
+    """The listener of all fits: that of `listening`, or else `logging`, if it takes lines; or else one that does nothing.
+
+    Returns
+    -------
+    Listener
+        The listener in force.
+    """
     found = _LISTENER.get()
     if found is None:
         return LogPrinter() if LOGGER.isEnabledFor(logging.INFO) else Listener()
@@ -295,6 +313,11 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
         Printed above the first line.
     name : str, optional
         Printed before each line, to tell runs apart that print at the same time.
+
+    Returns
+    -------
+    callable
+        To be given as `callback`.
     """
     return TablePrinter(every, stream, title, name)
 

@@ -29,16 +29,17 @@ class Stopping:
         steady (see `steady`), a few more iterations must confirm it, and the point must be nearly stationary (see `Watch`). All
         scale with the data. With 0 it runs to `max_iter`, or until no factor can move.
     max_iter : int
+        Most iterations of a run.
     check_every : int
         Iterations from one check to the next, which computes the objective.
+    patience : int
+        Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     step_tol : float
         A run has also converged when one iteration changes no factor by more than `step_tol` times its norm. 0 does not look.
     steady : float
         Share of its violation by which a constraint may come closer to holding between checks of a converged run; a hundred times
         as much over the latter half of all iterations. Infinity takes the first check with a settled objective for the end, as the
         papers do.
-    patience : int
-        Iterations in a row that may bring neither the lowest objective nor the smallest violation so far; any number with `tol` 0.
     noise : float
         The objective by chance alone, if it is known, as for counts. If it exceeds the objective, changes are compared with it: a
         fit to noise gains less and less, but goes on for long.

@@ -23,6 +23,11 @@ class Criterion(ABC):
 
     A scan asks for the parts once, measures every part at every rank, in any order and at the same time, and hands the measurements
     to the rule. Nothing is kept in the criterion itself.
+
+    Parameters
+    ----------
+    n_repeats : int
+        Number of repetitions; its meaning is the criterion's own.
     """
 
     n_repeats: int = 1

@@ -19,7 +19,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Eigengap(Criterion):
-    """λ_k − λ_{k+1} of the similarity matrix. k parts with few edges between them have k eigenvalues near the largest.
+    """The gap λ_k − λ_{k+1} of the similarity matrix. k parts with few edges between them have k eigenvalues near the largest.
 
     It costs next to nothing, and looks at no partition. Parts of very different size or density blur it. The gap after the first
     eigenvalue says that the graph is in one piece, and not that it has one part: rank 1 is chosen only if no other is scanned.

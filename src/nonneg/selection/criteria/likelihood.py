@@ -30,6 +30,7 @@ class Likelihood(Folded):
     n_repeats : int, default=1
         How often pairs are dealt out anew.
     n_folds : int, default=5
+        Number of folds that pairs or sequences are divided into.
     tolerance : float, default=0.02
         Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
         The explained error is the fall from the product of margins to the lowest rank.

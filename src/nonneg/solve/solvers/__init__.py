@@ -68,5 +68,16 @@ def name_of(solver: Solver) -> str:
 
 
 def get_solver(solver: str | Solver) -> Solver:
-    """A solver by name, or as it is."""
+    """A solver by name, or as it is.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name such as "adaptive", or an object.
+
+    Returns
+    -------
+    Solver
+        The object of that name, or the one given.
+    """
     return solver if isinstance(solver, Solver) else find("solver", solver, NAMES, "an object of nonneg.solvers")

@@ -29,7 +29,8 @@ class Additive(Solver):
     along : {"natural", "gradient", "oja", "stiefel"}, default="natural"
         "natural" is W + ζ W ∘ G/∇⁺, NNP Eq. 7, the natural gradient in the metric ∇⁺/W, with both sides of the rule of W; ζ = 1 is
         the multiplicative rule with exponent 1. "gradient" is W + γG, NNP Eq. 1 and 23, ONL Eq. 8. "oja" is W + ½γ(2G − WWᵀG −
-        WGᵀW), NNP Eq. 14 with B = I and 27; "stiefel" is W + γ(G − WGᵀW), NNP Eq. 29. For G = XXᵀW both are ONL Eq. 3 and NNP Eq. 39.
+        WGᵀW), NNP Eq. 14 with B = I and 27; "stiefel" is W + γ(G − WGᵀW), NNP Eq. 29. For G = XXᵀW both are ONL Eq. 3 and NNP
+        Eq. 39.
 
     Notes
     -----
