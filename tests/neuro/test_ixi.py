@@ -34,7 +34,7 @@ def test_scans_of_several_spaces_are_refused_or_resampled(scans, mask):
     with pytest.raises(ValueError, match=r"IXI013-HH-1212-T1_ds.* and .*mask\.nii\.gz have .* lie elsewhere"):
         OPNMFParcellation(2, mask=mask).fit(scans)
     model = OPNMFParcellation(2, mask=mask, resample=True, random_state=0).fit(scans)
-    assert model.loadings_.index.tolist() == [path.name.removesuffix(".nii.gz") for path in scans]
+    assert model.loadings_.index.tolist() == [path.name.removesuffix("-T1_ds.nii.gz") for path in scans]
     template = nibabel.load(scans[0])
     for image in (model.components_img_, model.labels_img_):
         assert np.allclose(image.affine, template.affine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +48,8 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
     ['sub-01', 'sub-02']
     >>> tell_apart([Path("sub-01_ses-1_T1w.nii"), Path("sub-02_ses-1_T1w.nii")])
     ['sub-01', 'sub-02']
+    >>> tell_apart([Path("IXI012-T1_ds.nii.gz"), Path("IXI013-T1_ds.nii.gz")])
+    ['IXI012', 'IXI013']
     >>> tell_apart([Path("sub-01/anat/gm.nii.gz")])
     ['sub-01']
     """
@@ -54,8 +57,9 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
     if twice:
         raise DataError(f"{twice[0]} is listed more than once: a scan is one subject.")
     stems = [stem(path) for path in paths]
-    if len(paths) > 1 and all(name.startswith("sub-") for name in stems):
-        stems = _without_common_entities(stems)
+    if len(paths) > 1:
+        is_bids = all(name.startswith("sub-") for name in stems)
+        stems = _without_common_entities(stems) if is_bids else _without_common_end(stems)
     if len(paths) == 1 and not stems[0].startswith("sub-"):
         return [next((part for part in reversed(paths[0].parent.parts) if part.startswith("sub-")), stems[0])]
     if _are_unique(stems):
@@ -86,3 +90,11 @@ def _without_common_entities(stems: Sequence[str]) -> list[str]:
     entities = [name.split("_") for name in stems]
     common = set(entities[0]).intersection(*entities[1:])
     return ["_".join(part for part in parts if part not in common) or "_".join(parts) for parts in entities]
+
+
+def _without_common_end(stems: Sequence[str]) -> list[str]:
+    """Names without the words at their end that all have: IXI012-T1_ds becomes IXI012."""
+    words = [re.split(r"(?=[-_.])", name) for name in stems]
+    while min(map(len, words)) > 1 and len({name[-1] for name in words}) == 1:
+        words = [name[:-1] for name in words]
+    return ["".join(name) for name in words]
