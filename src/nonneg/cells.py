@@ -166,6 +166,7 @@ def fit(
     if not isinstance(key_added, str) or not key_added:
         raise IncompatibleError(f"key_added must be a name; got {key_added!r}.")
     X, names, chosen = _matrix(adata, layer, use_raw, mask_var)
+    own = _places(adata.raw if use_raw else adata, chosen, adata, names)
     model = clone(estimator)
     groups = {} if batch_key is None else {"groups": _batches(adata, batch_key)}
     try:
@@ -194,17 +195,32 @@ def fit(
         **({"stability": model.stability_} if hasattr(model, "stability_") else {}),
         **({"component_groups": _group_names(model)} if hasattr(model, "component_groups_") else {}),
     }
-    place = {name: number for number, name in enumerate(names)}
-    own = (
-        np.arange(len(names))
-        if chosen is None and not use_raw
-        else np.array([place.get(name, -1) for name in map(str, adata.var_names)])
-    )
     adata.varm[key_added] = np.where(own[:, None] >= 0, components.T[own], 0.0)
-    if not place.keys() <= set(map(str, adata.var_names)):
+    if not set(names) <= set(map(str, adata.var_names)):
         found["genes"], found["components"] = np.array(names, dtype=str), components
     adata.uns[key_added] = found
     return model
+
+
+def _places(of_genes: Any, chosen: np.ndarray | None, adata: Any, names: Sequence[str]) -> np.ndarray:
+    """The component's column of each gene of adata, -1 for none: by order, and of a raw with other genes by name."""
+    if list(of_genes.var_names) == list(adata.var_names):
+        used = np.ones(len(adata.var_names), dtype=bool) if chosen is None else chosen
+        return np.where(used, np.cumsum(used) - 1, -1)
+    place = _by_name(names, "adata.raw")
+    return np.array([place.get(name, -1) for name in map(str, adata.var_names)])
+
+
+def _by_name(names: Sequence[str], label: str) -> dict[str, int]:
+    """The place of each gene by its name, which only one may have."""
+    place = {str(name): number for number, name in enumerate(names)}
+    if len(place) < len(names):
+        twice = next(str(name) for number, name in enumerate(names) if place[str(name)] != number)
+        raise DataError(
+            f"Genes of {label} are found by name, and {twice!r} names several: call adata.var_names_make_unique() first, before "
+            "adata.raw is set."
+        )
+    return place
 
 
 def _batches(adata: Any, batch_key: Any) -> np.ndarray:
@@ -321,14 +337,15 @@ def markers(
     """
     import pandas
 
-    components, names = _results(adata, key)
+    components, names, places = _results(adata, key)
     if layer is None and use_raw is None:
         fitted = adata.uns[key].get("params", {})
         layer, use_raw = fitted.get("layer"), bool(fitted.get("use_raw", False))
     of_genes = adata.raw if use_raw else adata
-    place = {str(name): number for number, name in enumerate(of_genes.var_names)}
-    X = of_genes.X if layer is None else adata.layers[layer]
-    X = X[:, [place[name] for name in names]]
+    if places is None or list(of_genes.var_names) != list(adata.var_names):
+        place = _by_name(of_genes.var_names, "adata.raw" if use_raw else "adata")
+        places = np.array([place[name] for name in names])
+    X = (of_genes.X if layer is None else adata.layers[layer])[:, places]
     tops = top_features(components, names, count, by=by, X=X, codes=adata.obsm[f"X_{key}"])
     return pandas.DataFrame({f"{number + 1}": pandas.Series([feature.name for feature in top]) for number, top in enumerate(tops)})
 
@@ -352,19 +369,19 @@ def meta_programs(samples: Any, *, key: str = "nmf", n_clusters: int | str = "au
     named = samples if isinstance(samples, Mapping) else dict(enumerate(samples))
     tables = {}
     for name, adata in named.items():
-        components, names = _results(adata, key)
+        components, names, _ = _results(adata, key)
         tables[name] = pandas.DataFrame(components, columns=list(names))
     return meta_components(tables, n_clusters, min_share=min_share)
 
 
-def _results(adata: Any, key: str) -> tuple[np.ndarray, np.ndarray]:
-    """The components that were left in an AnnData, and the names of their genes."""
+def _results(adata: Any, key: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The components that were left in an AnnData, names of their genes, and their places in it, if all are there."""
     _check_annotated(adata)
     if key not in adata.varm or key not in adata.uns:
         raise IncompatibleError(f"adata has no results named {key!r}: call nonneg.cells.nmf(adata, ..., key_added={key!r}) first.")
     found = adata.uns[key]
     if "genes" in found:
-        return np.asarray(found["components"]), np.asarray(found["genes"], dtype=str)
+        return np.asarray(found["components"]), np.asarray(found["genes"], dtype=str), None
     components = np.asarray(adata.varm[key]).T
-    used = components.any(axis=0)
-    return components[:, used], np.array(adata.var_names, dtype=str)[used]
+    used = np.flatnonzero(components.any(axis=0))
+    return components[:, used], np.array(adata.var_names, dtype=str)[used], used

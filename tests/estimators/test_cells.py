@@ -150,6 +150,24 @@ def test_markers(adata):
         assert [list(table[f"{k + 1}"].dropna()) for k in range(3)] == [[feature.name for feature in top] for top in tops]
 
 
+@pytest.mark.filterwarnings("ignore:Variable names are not unique")
+def test_genes_of_one_name_are_told_apart_by_their_place(adata):
+    cells.nmf(adata, 3, layer="counts", **FITTED)
+    once, first = adata.varm["nmf"], cells.markers(adata, count=40)
+    adata.var_names = ["gene0" if j < 3 else f"gene{j}" for j in range(40)]
+    adata.var["panel"] = np.arange(40) != 1
+    assert cells.markers(adata, count=40).equals(first.replace({"gene1": "gene0", "gene2": "gene0"}))
+    cells.nmf(adata, 3, layer="counts", **FITTED)
+    np.testing.assert_array_equal(adata.varm["nmf"], once)
+    cells.nmf(adata, 3, layer="counts", mask_var="panel", **FITTED)
+    assert not adata.varm["nmf"][1].any()
+    assert adata.varm["nmf"][[0, 2]].any(axis=1).all()
+    adata.raw = anndata.AnnData(COUNTS, var=adata.var)
+    few = adata[:, 3:].copy()
+    with pytest.raises(DataError, match=r"raw are found by name, and 'gene0' names several: call \S+make_unique"):
+        cells.nmf(few, 3, use_raw=True, **FITTED)
+
+
 def test_an_estimator_of_my_own_and_its_panel(adata):
     model = cells.fit(adata, nonneg.PNMF(3, random_state=0), layer="counts", key_added="mine")
     assert {"X_mine", "mine"} <= {*adata.obsm, *adata.varm}

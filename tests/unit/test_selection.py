@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 from nonneg import (
     NMF,
@@ -189,6 +192,17 @@ def test_consensus_components_are_the_planted_ones(several):
 
 
 # ---- the same, whatever is done to it
+
+
+def test_the_last_step_of_a_pipeline_is_scanned():
+    texts = [" ".join(words) for words in np.random.default_rng(0).choice(["sun", "moon", "star", "bread", "butter"], (24, 6))]
+    pipeline = make_pipeline(CountVectorizer(), NMF(2, divergence="kl"))
+    counts = CountVectorizer().fit_transform(texts)
+    scan, other = (rank_scan(one, X, [1, 2], random_state=0) for one, X in ((pipeline, texts), (pipeline[-1], counts)))
+    same(scan, other)
+    assert not hasattr(pipeline[0], "vocabulary_")
+    with pytest.raises(IncompatibleError, match=r"a Pipeline that ends with one; got PCA\(\)"):
+        rank_scan(make_pipeline(CountVectorizer(), PCA()), texts, [1, 2])
 
 
 def same(a, b):

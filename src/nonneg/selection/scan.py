@@ -13,7 +13,9 @@ from zlib import crc32
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 
 from ..estimators import ConsensusNMF
 from ..exceptions import IncompatibleError, ShapeError, Stopped, find, users_line
@@ -27,7 +29,7 @@ from .criteria.base import Found
 from .criteria.restarts import Restarts, clustered
 from .rules import Choice
 from .storing import Store
-from .subjects import Chain, Rank, Subject, Vertices, digest, read_ranks, subject_of
+from .subjects import Chain, Rank, Subject, Vertices, can_be_scanned, digest, read_ranks, subject_of
 
 
 def rank_scan(
@@ -50,6 +52,7 @@ def rank_scan(
     estimator : estimator
         Any factorization of this library, `SymmetricNMF`, `KernelPNMF`, a chain, or `GraphClustering`, with its parameters; those
         for rank, random state and threads are set by the scan. Of a `ConsensusNMF` single runs are fitted, `n_runs` of each rank.
+        Or a `Pipeline` that ends with one of these: its earlier steps are fitted once, to all of X.
     X : array, sparse array, Observed, graph or sequences
         Data of the fits, in memory. For chains also a square array of counts of pairs.
     ranks : iterable of int, dict, or "auto"
@@ -93,6 +96,7 @@ def rank_scan(
     began = time.perf_counter()
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise IncompatibleError(f"n_jobs must be None, an int of at least 1, or -1 for as many as there are cores; got {n_jobs!r}.")
+    estimator, X = _last_step(estimator, X)
     estimator, criteria = _runs_of(estimator, criteria)
     subject = subject_of(estimator, X, lengths)
     chosen, note = _criteria(criteria, subject)
@@ -115,6 +119,14 @@ def rank_scan(
         raise stopped from None
     with store.altered_scans_refused():
         return RankScan(chosen, axes, found, most=limits, note=note)
+
+
+def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The last step of a pipeline with X as the steps before hand it on; other estimators as they are."""
+    if not isinstance(estimator, Pipeline):
+        return estimator, X
+    last = estimator.steps[-1][1]
+    return last, clone(estimator[:-1]).fit_transform(X) if len(estimator) > 1 and can_be_scanned(type(last)) else X
 
 
 def _runs_of(estimator: Any, criteria: Any) -> tuple[Any, Any]:

@@ -297,7 +297,8 @@ def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
     if isinstance(estimator, Factorizer):
         return Matrix(estimator, X)
     raise IncompatibleError(
-        f"estimator must be a factorization, a chain or a GraphClustering of nonneg, whose rank can be scanned; got {estimator!r}."
+        "estimator must be a factorization, a chain or a GraphClustering of nonneg, or a Pipeline that ends with one; got "
+        f"{estimator!r}."
     )
 
 
