@@ -20,8 +20,8 @@ from nonneg import (
     files,
     metrics,
     neuro,
-    pages,
     plot,
+    report,
     reporting,
     selection,
     solvers,
@@ -31,7 +31,7 @@ from nonneg.estimators import encoding
 from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
-MODULES += (selection, selection.criteria, files, neuro, plot, pages, nonneg_papers)
+MODULES += (selection, selection.criteria, files, neuro, plot, report, nonneg_papers)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

@@ -30,7 +30,7 @@ LAYERS = [
     ("model",),
     ("metrics",),
     ("plot",),
-    ("pages",),
+    ("report",),
     ("solve",),
     ("reporting", "solvers"),
     ("objective",),
@@ -47,7 +47,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {frozenset(("divergences", "constraints"))}
 OPTIONAL = ("torch", "dask", "distributed", "matplotlib", "cupy", "networkx", "pandas", "jax", "h5py", "zarr", "pyarrow")
-OPTIONAL += ("nibabel", "nilearn", "PIL", "click", "rich")
+OPTIONAL += ("nibabel", "nilearn", "PIL", "click", "rich", "jinja2")
 
 
 def unit_of(path):

@@ -11,8 +11,8 @@ import pytest
 
 from nonneg import OPNMF, plot
 from nonneg.io import Layout, read
-from nonneg.pages.pictures import overlaid
 from nonneg.plot.slices import cuts, slices
+from nonneg.report.pictures import overlaid
 
 AFFINE = np.array([[2.0, 0, 0, -9], [0, 3, 0, -20], [0, 0, 4, -10], [0, 0, 0, 1]])
 SHAPE = (10, 12, 6)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nonneg import NMF, OPNMF
-from nonneg.pages import write_rank_report
+from nonneg.report import write_rank_report
 from nonneg.selection import rank_scan
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

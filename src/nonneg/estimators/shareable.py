@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
 from ..exceptions import users_line
-from ..pages import write_report
+from ..report import write_report
 from .storing import write_model
 
 C = TypeVar("C", bound="KnownParameters")

@@ -116,7 +116,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, 
             writing.write_labels(labels, names, given[what], "sample" if what == "rows" else "feature")
             session.wrote(what, given[what])
     if given["report"]:
-        from ...pages import write_report
+        from ...report import write_report
 
         write_report(estimator, given["report"], table.values, about=about)
         session.wrote("report", given["report"])

@@ -165,7 +165,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, **given: An
         writing.write_atlas(column_labels(estimator), table, given["atlas"])
         session.wrote("atlas", given["atlas"])
     if given["report"]:
-        from ...pages import write_report
+        from ...report import write_report
 
         write_report(estimator, given["report"], table.values, about=about)
         session.wrote("report", given["report"])

@@ -74,7 +74,7 @@ def command(session: Session, /, sequences: Path, states: int, method: str, **gi
             unfinished.write_text("".join(" ".join(str(state + 1) for state in one) + "\n" for one in decoded), encoding="utf8")
         session.wrote("decoded", given["decoded"])
     if given["report"]:
-        from ...pages import write_report
+        from ...report import write_report
 
         write_report(estimator, given["report"], about=about)
         session.wrote("report", given["report"])

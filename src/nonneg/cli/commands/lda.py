@@ -71,7 +71,7 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
         writing.write_components(estimator.components_, table, given["components"])
         session.wrote("components", given["components"])
     if given["report"]:
-        from ...pages import write_report
+        from ...report import write_report
 
         write_report(estimator, given["report"], table.values, about=about)
         session.wrote("report", given["report"])

@@ -68,7 +68,7 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
         writing.write_labels(estimator.labels_, table.samples, given["labels"], "vertex")
         session.wrote("labels", given["labels"])
     if given["report"]:
-        from ...pages import write_report
+        from ...report import write_report
 
         write_report(estimator, given["report"], table.values, about=about)
         session.wrote("report", given["report"])

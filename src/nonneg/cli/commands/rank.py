@@ -144,7 +144,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         _draw(scan, given["plot"])
         session.wrote("plot", given["plot"])
     if given["report"]:
-        from ...pages import write_rank_report
+        from ...report import write_rank_report
 
         about = fitting.about_of(session, data, table, given) | {"seed": given["seed"]}
         write_rank_report(estimator, found, given["report"], about=about)

@@ -31,7 +31,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     """
     from ...exceptions import FileError
     from ...loading import read_stored
-    from ...pages import write_report
+    from ...report import write_report
     from .. import inputs
 
     stored = read_stored(model)

@@ -27,10 +27,10 @@ from nonneg import (
 from nonneg.exceptions import DataError, EmptySamplesWarning, ShapeError
 from nonneg.files import Table
 from nonneg.graph import GraphClustering
-from nonneg.pages import write_rank_report, write_report
-from nonneg.pages.pictures import chart, image
-from nonneg.pages.wording import short, told_apart
 from nonneg.plot.curves import draw_curves
+from nonneg.report import write_rank_report, write_report
+from nonneg.report.pictures import chart, image
+from nonneg.report.wording import short, told_apart
 from nonneg.selection import rank_scan
 from nonneg.selection.criteria import NAMES
 from nonneg.solve.solution import History, Record
